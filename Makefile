@@ -1,0 +1,62 @@
+# Every target builds the environment it needs in .venv; nothing but Python and pip is required.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# An empty file for each set of packages already installed: changing pyproject.toml installs again.
+DEMO_ENV := $(VENV)/.installed-plot
+DEV_ENV  := $(VENV)/.installed-dev
+DOCS_ENV := $(VENV)/.installed-docs
+
+PYTEST_ARGS ?=
+
+.PHONY: help demo test test-slow lint format bench docs clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(DEMO_ENV)  ## compare two small real tables, print where they differ, plot the gap profile
+	$(BIN)/python examples/demo/demo.py
+
+test: $(DEV_ENV)  ## run the tests and the examples in the docstrings
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-slow: $(DEV_ENV)  ## run the statistical and data-heavy checks
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+lint: $(DEV_ENV)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_ENV)  ## apply what ruff can repair
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV_ENV)  ## time isodepth side by side with its peers
+	$(BIN)/python -m benchmarks
+
+docs: $(DOCS_ENV)  ## build the documentation in docs/_build
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) out build dist docs/_build docs/generated
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(DEMO_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[plot]"
+	@touch $@
+
+$(DEV_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[dev]"
+	@touch $@
+
+$(DOCS_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[docs]"
+	@touch $@

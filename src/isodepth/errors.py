@@ -1,0 +1,31 @@
+"""The one family of errors and warnings raised by isodepth."""
+
+from __future__ import annotations
+
+
+class IsodepthError(Exception):
+    """Base of every error raised on purpose by isodepth."""
+
+
+class InvalidInputError(IsodepthError, ValueError):
+    """The data cannot be used: wrong shape, non-finite values, bad weights."""
+
+
+class InvalidOptionError(IsodepthError, ValueError):
+    """A setting has a value outside what it accepts."""
+
+
+class SignatureError(InvalidOptionError):
+    """A signature text cannot be turned back into a metric."""
+
+
+class UnreadableFileError(IsodepthError, ValueError):
+    """A file is missing, damaged, or not a table of numbers."""
+
+
+class MissingExtraError(IsodepthError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class DegenerateDepthWarning(UserWarning):
+    """The depth gives every point the same value, so its regions carry no information."""
