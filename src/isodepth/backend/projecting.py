@@ -1,0 +1,55 @@
+"""Project points on directions, a block of directions at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from isodepth.backend.threads import Resources, fold_blocks, worker_count
+
+State = TypeVar("State")
+
+# One block of projections should stay in a core's second-level cache.
+_CACHE_BYTES = 1 << 19
+_MOST_DIRECTIONS = 256
+_FEWEST_DIRECTIONS = 4
+
+
+def directions_per_block(n: int, itemsize: int, memory_mb: float) -> int:
+    """How many directions to take at once. It depends on the data alone, never on the threads."""
+    row = n * itemsize
+    fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, _CACHE_BYTES // row))
+    # Up to eight workers each hold one block and about four rows of scratch space.
+    allowed = int(memory_mb * 2**20 / 8 / row) - 4
+    return max(1, min(fitting, allowed))
+
+
+def fold_projections(
+    points: np.ndarray,
+    directions: np.ndarray,
+    start: Callable[[], State],
+    step: Callable[[State, np.ndarray, slice], None],
+    resources: Resources,
+) -> list[State]:
+    """Fold `step(state, projections, which)` over blocks of directions.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    directions : ndarray of shape (K, d)
+    start : makes the state of a worker
+    step : receives projections of shape (B, n), one contiguous row a direction
+    """
+    n = len(points)
+    size = directions_per_block(n, points.itemsize, resources.memory_mb)
+    blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
+    columns = np.ascontiguousarray(points.T)
+    rows = np.ascontiguousarray(directions, dtype=points.dtype)
+
+    def project(state: State, block: slice) -> None:
+        step(state, rows[block] @ columns, block)
+
+    workers = worker_count(resources.n_jobs, len(blocks), n * len(directions))
+    return fold_blocks(blocks, start, project, workers)

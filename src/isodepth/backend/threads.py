@@ -1,0 +1,118 @@
+"""Plain threads over independent blocks: the loops and products below release the GIL."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+Block = TypeVar("Block")
+State = TypeVar("State")
+
+# Below this many projected numbers a thread costs more than it saves.
+_WORTH_A_THREAD = 100_000
+
+
+class Resources(NamedTuple):
+    """What a computation may use; none of it changes the result."""
+
+    n_jobs: int | None = None
+    memory_mb: float = 256.0
+
+
+def available_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
+    """How many threads to use for `n_blocks` blocks of `elements` numbers in all."""
+    wanted = available_cores() if n_jobs is None else n_jobs
+    return max(1, min(wanted, n_blocks, elements // _WORTH_A_THREAD))
+
+
+def fold_blocks(
+    blocks: Sequence[Block],
+    start: Callable[[], State],
+    step: Callable[[State, Block], None],
+    workers: int,
+) -> list[State]:
+    """Apply `step` to every block, each worker with a state of its own, and return the states.
+
+    The caller combines the states with an operation that does not depend on order (a minimum, a
+    maximum, an integer sum), so the result is the same for any number of workers. An exception or
+    an interrupt stops all workers at their next block.
+    """
+    if workers == 1:
+        state = start()
+        with single_threaded_blas():
+            for block in blocks:
+                step(state, block)
+        return [state]
+    queue: Iterator[Block] = iter(blocks)
+    take = threading.Lock()
+    stop = threading.Event()
+    states: list[State] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            state = start()
+            while not stop.is_set():
+                with take:
+                    block = next(queue, None)
+                if block is None:
+                    break
+                step(state, block)
+            states.append(state)
+        except BaseException as error:
+            stop.set()
+            errors.append(error)
+
+    with single_threaded_blas():
+        helpers = [threading.Thread(target=work, daemon=True) for _ in range(workers - 1)]
+        for helper in helpers:
+            helper.start()
+        try:
+            work()
+            for helper in helpers:
+                helper.join()
+        finally:
+            # Reached early by an interrupt: whoever is still at work ends with its present block.
+            stop.set()
+            for helper in helpers:
+                helper.join()
+    if errors:
+        raise errors[0]
+    return states
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
+_blas_controller: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS from starting threads of its own under ours, and its rounding the same."""
+    global _blas_users, _blas_limit, _blas_controller
+    with _blas_lock:
+        if _blas_controller is None:
+            from threadpoolctl import ThreadpoolController
+
+            _blas_controller = ThreadpoolController().select(user_api="blas")
+        if _blas_users == 0:
+            _blas_limit = _blas_controller.limit(limits=1)
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()

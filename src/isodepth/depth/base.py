@@ -1,0 +1,248 @@
+"""What every depth shares: the estimator shell, and the tie of samples too small to be ordered."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from isodepth.backend.threads import Resources
+from isodepth.directions import unit_vectors
+from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
+from isodepth.sample import Sample
+from isodepth.validation import check_integer, check_points, check_same_width
+
+_PROBED_ROWS = 64
+
+
+class Depth:
+    """Base of the depths: a scikit-learn style shell around two functions.
+
+    A depth says how it judges the points of a sample (`of_sample`) and any other points
+    (`of_points`) along given directions. Everything else is here.
+
+    Parameters
+    ----------
+    n_directions : int, default 1000
+        How many unit vectors to project on; each counts with both signs.
+    directions : str or array of shape (K, d), default "uniform"
+        As in :func:`isodepth.directions.unit_vectors`.
+    random_state : None, int or numpy.random.Generator
+    n_jobs : int or None
+        Threads; None for all cores. The result does not depend on it.
+    """
+
+    name: ClassVar[str]
+    affine_invariant: ClassVar[bool] = True
+    #: Depths closer than this are one depth: what rounding can do to equal ones.
+    tie_tolerance: ClassVar[float] = 0.0
+
+    def __init__(
+        self,
+        *,
+        n_directions: int = 1000,
+        directions: Any = "uniform",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_directions = n_directions
+        self.directions = directions
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- what a depth defines ---------------------------------------------------------------
+
+    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
+        """Depth of each distinct point of `sample`, of shape (u,)."""
+        raise NotImplementedError
+
+    def of_points(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        """Depth of each of `points` (m, d) with respect to `sample`, of shape (m,)."""
+        raise NotImplementedError
+
+    def tied_depth(self, sample: Sample) -> np.ndarray:
+        """The exact depths (u,) of a sample whose points are the corners of a simplex."""
+        raise NotImplementedError
+
+    def check_options(self) -> None:
+        """Raise if a setting makes no sense, before any work starts."""
+        check_integer(self.n_directions, "n_directions", 1)
+        if self.n_jobs is not None:
+            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
+
+    # -- shared by the estimator and the metric ---------------------------------------------
+
+    def is_uninformative(self, sample: Sample) -> bool:
+        """Whether affine invariance alone makes the depths of all points equal."""
+        return self.affine_invariant and sample.is_simplex
+
+    def warn_if_uninformative(self, *samples: Sample) -> None:
+        """Say once what to use instead where a depth cannot order the points of a sample."""
+        for sample in samples:
+            # Of one or two points no depth could make more.
+            if sample.n_points > 2 and self.is_uninformative(sample):
+                warnings.warn(
+                    f"the {self.name} depth cannot order {sample.n_points} points in general "
+                    f"position in {sample.width} dimensions: it is affine invariant, and n <= d + "
+                    "1 points are a simplex, which is an affine image of any other. All its points "
+                    "get one depth and every region is the whole sample. Use depth='irw' or "
+                    "AIIRWDepth(covariance='ledoit-wolf'), which do tell them apart",
+                    DegenerateDepthWarning,
+                    stacklevel=4,
+                )
+                return
+
+    def sample_depth(
+        self, sample: Sample, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        """Like `of_sample`, with the exact tie where nothing else is meant."""
+        if self.is_uninformative(sample):
+            return self.tied_depth(sample)
+        return self.of_sample(sample, directions, resources)
+
+    def point_depth(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        """Like `of_points`, in agreement with `sample_depth` on the sample's own points."""
+        result = self.of_points(sample, points, directions, resources)
+        if self.is_uninformative(sample):
+            tied = dict(zip(map(bytes, sample.points), self.tied_depth(sample), strict=True))
+            rows = np.ascontiguousarray(points + points.dtype.type(0))
+            for i, row in enumerate(rows):
+                result[i] = tied.get(bytes(row), result[i])
+        return result
+
+    def all_depths(
+        self,
+        sample: Sample,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        directions: np.ndarray,
+        resources: Resources,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
+        distinct = self.sample_depth(sample, directions, resources)
+        depths = distinct[sample.inverse]
+        weightless = sample.inverse < 0
+        if weightless.any():
+            depths[weightless] = self.point_depth(sample, points[weightless], directions, resources)
+        return distinct, depths
+
+    # -- the estimator shell ----------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Depth:
+        """Take in a sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        sample_weight : array-like of shape (n,) or None
+
+        Returns
+        -------
+        self, with `depth_` of shape (n,), the depth of each row of `X`.
+        """
+        self.check_options()
+        points, columns = check_points(X)
+        if columns is not None:
+            self.feature_names_in_ = np.asarray(columns, dtype=object)
+        rng = np.random.default_rng(self.random_state)
+        self.n_features_in_ = points.shape[1]
+        self._sample = Sample.of(points, sample_weight, "sample_weight")
+        self.warn_if_uninformative(self._sample)
+        self._directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
+        _, self.depth_ = self.all_depths(
+            self._sample, points, sample_weight, self._directions, Resources(self.n_jobs)
+        )
+        return self
+
+    def score_samples(self, Z: Any) -> np.ndarray:
+        """Depth of any points with respect to the fitted sample.
+
+        Parameters
+        ----------
+        Z : array-like of shape (m, d)
+
+        Returns
+        -------
+        depths : float64 ndarray of shape (m,), in [0, 1]
+        """
+        if not hasattr(self, "_sample"):
+            raise InvalidInputError(
+                f"this {type(self).__name__} has not seen a sample yet; call fit(X) first"
+            )
+        points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
+        check_same_width(points.shape[1], self.n_features_in_, "Z", "the fitted sample")
+        return self.point_depth(self._sample, points, self._directions, Resources(self.n_jobs))
+
+    def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        """`fit(X).depth_` in one call, of shape (n,)."""
+        return self.fit(X, sample_weight=sample_weight).depth_
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        names: dict[str, None] = {}
+        for owner in reversed(cls.__mro__):
+            initialiser = vars(owner).get("__init__")
+            if initialiser is not None and owner is not object:
+                for parameter in inspect.signature(initialiser).parameters.values():
+                    if parameter.kind is parameter.KEYWORD_ONLY:
+                        names[parameter.name] = None
+        return list(names)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn expects them."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any) -> Depth:
+        """Change settings by name."""
+        valid = self._parameter_names()
+        for name, value in params.items():
+            if name not in valid:
+                raise InvalidOptionError(
+                    f"{type(self).__name__} has no setting {name!r}; it has {', '.join(valid)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="outlier_detector",
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(),
+        )
+
+    def __repr__(self) -> str:
+        defaults = type(self)().get_params()
+        changed = {k: v for k, v in self.get_params().items() if v is not defaults[k]}
+        inside = ", ".join(f"{k}={v!r}" for k, v in changed.items() if v != defaults[k])
+        return f"{type(self).__name__}({inside})"
+
+
+def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
+    """A middle row (d,), and the power of two next to the typical distance from it.
+
+    Depths do not change when the data are moved and scaled; rounding and overflow do. Both are
+    order statistics of a few evenly spaced rows: outliers do not matter, nor does the caller's
+    order of the rows, since the sample has its own.
+    """
+    rows = sample.points
+    few = rows[:: -(-len(rows) // _PROBED_ROWS)]
+    middle = (len(few) - 1) // 2
+    centre = np.partition(few, middle, axis=0)[middle]
+    sizes = np.abs(few - centre).max(axis=1)
+    typical = np.partition(sizes, middle)[middle] or np.abs(rows - centre).max()
+    return centre, int(np.frexp(typical)[1])
+
+
+def standardise(sample: Sample, points: np.ndarray) -> np.ndarray:
+    """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
+    centre, exponent = centre_and_exponent(sample)
+    return np.ldexp(points - centre, -exponent)

@@ -1,0 +1,72 @@
+"""Better depth by search: for each point, look for directions that make it look shallower.
+
+Random directions find a loose minimum in more than a few dimensions. For elliptical data the best
+direction at a point x is the one of S^-1 (x - c); from the best direction known, random tilts that
+grow smaller go on from there (the refined random search of Dyckerhoff, Mozharovskyi and Nagy 2021).
+Each point proposes a direction at each step, and every proposal is tried on all points, so the
+result can only improve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+#: Gives, for directions (J, d), the shallowness (n,) of each point (larger is shallower) and the
+#: index (n,) of the direction that shows it.
+Judge = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+_FIRST_TILT = 0.6
+_SHRINK = 0.75
+# Proposals a step: with more points than this, a different part of them each time.
+_MOST_PROPOSALS = 2000
+
+
+def search_directions(
+    points: np.ndarray, directions: np.ndarray, steps: int, judge: Judge
+) -> np.ndarray:
+    """Directions (K + J, d): the given ones, and those a local search of `steps` steps adds.
+
+    `points` (n, d) should be of size about one around zero.
+    """
+    rng = np.random.default_rng(0)
+    shallow, where = judge(directions)
+    best = directions[where]
+    found = [directions]
+    tilt = _FIRST_TILT
+    for step in range(steps + 1):
+        asking = _asking(len(points), step)
+        if step == 0:
+            proposals = _elliptical(points, shallow)[asking]
+        else:
+            # A normal vector has length about sqrt(d): the tilt is an angle in any dimension.
+            noise = rng.standard_normal((len(asking), best.shape[1])) / np.sqrt(best.shape[1])
+            proposals = best[asking] + tilt * noise
+            tilt *= _SHRINK
+        lengths = np.linalg.norm(proposals, axis=1)
+        proposals = proposals[lengths > 0] / lengths[lengths > 0, None]
+        if not len(proposals):
+            continue
+        found.append(proposals)
+        seen, at = judge(proposals)
+        better = seen > shallow
+        shallow = np.where(better, seen, shallow)
+        best = np.where(better[:, None], proposals[at], best)
+    return np.concatenate(found)
+
+
+def _asking(n: int, step: int) -> np.ndarray:
+    if n <= _MOST_PROPOSALS:
+        return np.arange(n)
+    return (np.arange(_MOST_PROPOSALS) * n // _MOST_PROPOSALS + step) % n
+
+
+def _elliptical(points: np.ndarray, shallow: np.ndarray) -> np.ndarray:
+    """S^+ (x - c) for each point, centre and scatter taken from the deeper half."""
+    deeper = points[shallow <= np.median(shallow)].astype(np.float64)
+    centre = deeper.mean(axis=0)
+    scatter = np.atleast_2d(np.cov(deeper.T)) if len(deeper) > 1 else np.eye(points.shape[1])
+    away = points - centre
+    away /= np.abs(away).max(axis=1, keepdims=True).clip(min=np.finfo(np.float64).tiny)
+    return away @ np.linalg.pinv(scatter, hermitian=True)

@@ -1,0 +1,169 @@
+"""Refinement: climb from the best directions found, for a few levels, and try the tops on all.
+
+What a step costs is one projection of both samples on one direction for each climber, so a few
+climbers for a few steps cost less than the thousand directions they start from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isodepth.backend.threads import Resources, single_threaded_blas
+from isodepth.gap.search import search_gaps, signed_directions
+from isodepth.integrate import LevelPlan
+
+_MOST_LEVELS = 8
+_FEWEST_CLIMBERS = 8
+_MOST_CLIMBERS = 32
+_CHUNK_ROWS = 4096
+# Climbers stop this close to the best their corner can give.
+_SLACK = 1e-3
+
+
+def refine_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    where: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Raise the gaps of `search_gaps` by at most `steps` steps of ascent.
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,), nowhere smaller than before
+    vectors : ndarray of shape (K + J, d), the directions with the new ones after them
+    where : int64 ndarray of shape (L,), as in `search_gaps`, into `vectors`
+    """
+    chosen = chosen_levels(plan, gaps)
+    stops = plan.stops_x[chosen], plan.stops_y[chosen]
+    # As many climbers as leave the cost in proportion to that of the search.
+    n_climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16))
+    starts = _starts(x, y, *stops, signed_directions(directions, where[chosen]), directions, where)
+    tops = _climb(x, y, *stops, starts, n_climbers, steps)
+    new_gaps, new_where = search_gaps(x, y, plan, tops, resources)
+    better = new_gaps > gaps
+    shifted = np.where(new_where >= 0, new_where + len(directions), new_where - len(directions))
+    return (
+        np.where(better, new_gaps, gaps),
+        np.concatenate([directions, tops]),
+        np.where(better, shifted, where),
+    )
+
+
+def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
+    """The levels worth climbing for: spread evenly over the mass, and the largest gap."""
+    n_levels = len(plan.shares)
+    if n_levels <= _MOST_LEVELS:
+        return np.arange(n_levels)
+    middles = np.cumsum(plan.shares) - 0.5 * plan.shares
+    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
+    spread = np.searchsorted(middles, wanted).clip(max=n_levels - 1)
+    return np.unique(np.append(spread, gaps.argmax()))
+
+
+def _starts(
+    x: np.ndarray,
+    y: np.ndarray,
+    stops_x: np.ndarray,
+    stops_y: np.ndarray,
+    found: np.ndarray,
+    directions: np.ndarray,
+    where: np.ndarray,
+) -> np.ndarray:
+    """Directions worth starting from: the best at some level, and those between the centres."""
+    apart = np.stack(
+        [_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(stops_x, stops_y, strict=True)]
+    )
+    largest = np.abs(apart).max(axis=1)
+    # Samples with one centre have no such direction.
+    apart = apart[largest > 0] / largest[largest > 0, None]
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    winners = np.unique(np.where(where >= 0, where, -1 - where))
+    few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
+    return np.concatenate([found, apart, directions[few]])
+
+
+def _prefix_mean(rows: np.ndarray, stop: int) -> np.ndarray:
+    # Mean of a few hundred evenly spaced rows: a start needs no more.
+    return rows[: stop : max(1, stop // 256)].mean(axis=0, dtype=np.float64)
+
+
+def _climb(
+    x: np.ndarray,
+    y: np.ndarray,
+    stops_x: np.ndarray,
+    stops_y: np.ndarray,
+    starts: np.ndarray,
+    n_climbers: int,
+    steps: int,
+) -> np.ndarray:
+    """The directions (J, d) at which climbers from the given starts (C, d) arrive."""
+    from isodepth.backend.ascent import climb, climbers, place
+
+    state = climbers(n_climbers, x.shape[1], steps)
+    with single_threaded_blas():
+        sx, sy = (_supports(*pair, starts) for pair in ((x, stops_x), (y, stops_y)))
+        corners = _best_corners(sx, sy, n_climbers)
+        live = []
+        for c, (level, k, sign, side, corner, met) in enumerate(corners):
+            state.level[c], state.side[c], state.corner[c] = level, side, corner
+            state.best[c] = sign * starts[k]
+            if place(x, y, state, c, met):
+                live.append(c)
+        going = np.array(live, dtype=np.int64)
+        for _ in range(steps):
+            if not len(going):
+                break
+            trials = state.trial[going]
+            sx, sy = (_supports(*pair, trials) for pair in ((x, stops_x), (y, stops_y)))
+            going = going[climb(x, y, sx, sy, state, going, _SLACK)]
+    return state.best[: len(corners)]
+
+
+def _best_corners(
+    sx: np.ndarray, sy: np.ndarray, n_climbers: int
+) -> list[tuple[int, int, float, int, int, int]]:
+    """For each climber (level, start, sign, side, corner, support point opposite).
+
+    The levels take turns, each with the corner that reaches furthest among those not yet taken.
+    """
+    n_levels = sx.shape[1]
+    # Gaps at u and at -u, positive where x reaches further.
+    gaps = np.stack([sx[0] - sy[0], sy[1] - sx[1]], axis=1)
+    ranked = np.argsort(-np.abs(gaps).reshape(n_levels, -1), axis=1, kind="stable").tolist()
+    taken: set[tuple[int, int, int]] = set()
+    chosen: list[tuple[int, int, float, int, int, int]] = []
+    n_starts = sx.shape[2]
+    while len(chosen) < n_climbers and any(ranked):
+        for level in range(n_levels):
+            while ranked[level] and len(chosen) < n_climbers:
+                sign, k = divmod(ranked[level].pop(0), n_starts)
+                side = int(gaps[level, sign, k] < 0)
+                at = (int(sx[2 + sign, level, k]), int(sy[2 + sign, level, k]))
+                if (level, side, at[side]) not in taken:
+                    taken.add((level, side, at[side]))
+                    chosen.append((level, k, 1.0 - 2.0 * sign, side, at[side], at[1 - side]))
+                    break
+    return chosen
+
+
+def _supports(rows: np.ndarray, stops: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Extremes of the projections on `directions` (D, d) at each level, as float64 (4, S, D)."""
+    from isodepth.backend.ascent import supports
+
+    columns = np.ascontiguousarray(directions.T, dtype=rows.dtype)
+    width = columns.shape[1]
+    top = np.full(width, -np.inf, dtype=rows.dtype)
+    low = np.full(width, np.inf, dtype=rows.dtype)
+    at = np.zeros((2, width), dtype=np.int64)
+    out = np.empty((4, len(stops), width))
+    done = 0
+    last = int(stops[-1])
+    for first in range(0, last, _CHUNK_ROWS):
+        projections = rows[first : min(first + _CHUNK_ROWS, last)] @ columns
+        done = supports(projections, first, stops, done, top, low, at[0], at[1], out)
+    return out

@@ -1,0 +1,19 @@
+"""Distances to and between convex hulls of points, in any dimension."""
+
+from isodepth.hull.certificate import hausdorff_bracket, hausdorff_upper
+from isodepth.hull.hausdorff import HullGap, hausdorff
+from isodepth.hull.levels import LevelBounds, hausdorff_levels
+from isodepth.hull.projection import Projection, project_to_hull
+from isodepth.hull.supports import hausdorff_lower
+
+__all__ = [
+    "HullGap",
+    "LevelBounds",
+    "Projection",
+    "hausdorff",
+    "hausdorff_bracket",
+    "hausdorff_levels",
+    "hausdorff_lower",
+    "hausdorff_upper",
+    "project_to_hull",
+]

@@ -1,0 +1,91 @@
+"""Coordinates in which hulls are compared: centred, of size one, in the span of the points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isodepth.errors import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Two sets of points in coordinates that keep every distance up to a power of two.
+
+    Attributes
+    ----------
+    first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+    exponent : int
+        Lengths of the caller are lengths here times ``2 ** exponent``: nothing is rounded, and
+        squares neither overflow nor underflow.
+    basis : ndarray of shape (d, r) with orthonormal columns, or None for the caller's own axes
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    exponent: int
+    basis: np.ndarray | None
+
+    @property
+    def dimension(self) -> int:
+        """Columns of the caller's points."""
+        return self.first.shape[1] if self.basis is None else self.basis.shape[0]
+
+    def lengths(self, values: np.ndarray) -> np.ndarray:
+        """Lengths of the caller."""
+        return np.ldexp(values, self.exponent)
+
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Unit vectors of the caller, from unit vectors (L, r) of this frame."""
+        if self.basis is None:
+            return vectors + 0.0  # no -0
+        turned = vectors @ self.basis.T
+        return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+    def covectors(self, directions: np.ndarray) -> np.ndarray:
+        """Vectors (K, r) whose products with the points are those of the directions (K, d)."""
+        return directions if self.basis is None else directions @ self.basis
+
+
+def common_frame(first: ArrayLike, second: ArrayLike) -> Frame:
+    """Bring two samples to one frame.
+
+    N points in more than N dimensions only differ along their span, so they are turned into it: the
+    triangle of a QR factorisation holds their coordinates, each as precise as its own length.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n, d) and (m, d)
+    """
+    a = as_points(first, "the first set of points")
+    b = as_points(second, "the second set of points")
+    if a.shape[1] != b.shape[1]:
+        raise InvalidInputError(
+            f"points to be compared must have the same number of columns, got {a.shape[1]} and "
+            f"{b.shape[1]}"
+        )
+    exponent = int(np.frexp(max(np.abs(a).max(), np.abs(b).max()))[1])
+    a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+    # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
+    points = np.concatenate([a, b]) - a[0] + 0.0
+    basis = None
+    if points.shape[1] >= len(points):
+        # One column for equal points: equal points must stay equal, for a distance of exactly 0.
+        distinct, place = np.unique(points, axis=0, return_inverse=True)
+        basis, triangle = np.linalg.qr(distinct.T)
+        points = np.ascontiguousarray(triangle.T)[place.ravel()]
+    return Frame(points[: len(a)], points[len(a) :], exponent, basis)
+
+
+def as_points(points: ArrayLike, name: str) -> np.ndarray:
+    """Return a finite, non-empty (n, d) float64 array."""
+    array = np.asarray(points, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape:
+        raise InvalidInputError(
+            f"{name} must be of shape (n, d) with n, d >= 1, got shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise InvalidInputError(f"{name} must be finite, got NaN or infinity; drop such rows first")
+    return array

@@ -1,0 +1,69 @@
+"""The point of a convex hull nearest to a query."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isodepth.hull.frame import as_points, common_frame
+
+
+class Projection(NamedTuple):
+    """Nearest points of a hull to q queries.
+
+    Attributes
+    ----------
+    distance : float or (q,) array
+    nearest : (d,) or (q, d) array
+        The point of the hull, ``weights @ points``.
+    weights : (n,) or (q, n) array
+        Non-negative, with sum 1, at most d + 1 of them positive.
+    gap : float or (q,) array
+        The distance to the hull is at least ``distance - gap``: proven by the half-space at
+        `nearest`.
+    """
+
+    distance: np.ndarray
+    nearest: np.ndarray
+    weights: np.ndarray
+    gap: np.ndarray
+
+
+def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
+    """Find the point of the convex hull of `points` nearest to `query`.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        In any position: repeated, collinear, fewer than d.
+    query : array-like of shape (d,), or (q, d) for many at once
+
+    Returns
+    -------
+    Projection
+        ``(distance, nearest, weights, gap)``, with a leading axis of length q for many queries.
+
+    Examples
+    --------
+    >>> from isodepth.hull import project_to_hull
+    >>> distance, nearest, weights, gap = project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 3.0])
+    >>> round(float(distance), 12), nearest.round(12).tolist(), weights.round(12).tolist()
+    (3.0, [1.0, 0.0], [0.5, 0.5])
+    >>> bool(gap < 1e-12)
+    True
+    """
+    from isodepth.backend.hull_factor import workspace
+    from isodepth.backend.hull_loops import find_nearest_of_each, targets_of
+
+    rows = as_points(points, "points")
+    asked = np.asarray(query, dtype=np.float64)
+    frame = common_frame(rows, as_points(np.atleast_2d(asked), "query"))
+    n, dim = frame.first.shape
+    targets = targets_of(frame.first, np.arange(n, dtype=np.int64))
+    weights = np.zeros((len(frame.second), n))
+    distance, lower = find_nearest_of_each(workspace(n, dim), targets, frame.second, weights)
+    nearest = weights @ rows
+    result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
+    return result if asked.ndim == 2 else Projection(*(part[0] for part in result))

@@ -1,0 +1,325 @@
+"""Metric: one frozen value that holds all settings, and the pipeline they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from isodepth.backend.threads import Resources, single_threaded_blas
+from isodepth.comparison import Comparison
+from isodepth.depth.resolve import DepthSource, resolve_depth
+from isodepth.directions import FAMILIES, unit_vectors
+from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+from isodepth.gap.supremum import WAYS, Gaps, find_gaps
+from isodepth.integrate import exact_plan, level_plan, midpoint_levels, power_mean
+from isodepth.regions import TrimmedRegions
+from isodepth.sample import Sample
+from isodepth.signature import depth_key, read_signature, write_signature
+from isodepth.validation import (
+    check_choice,
+    check_direction_rows,
+    check_integer,
+    check_number,
+    check_pair,
+    check_points,
+    check_weights,
+    split_weights,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Metric:
+    """The pseudo-metric DR_{p,eps}: all its settings, checked once.
+
+    Parameters
+    ----------
+    depth : {"projection", "halfspace", "irw", "ai_irw"}, estimator or callable
+        How points are ordered from the centre outwards. A depth estimator contributes its own
+        settings (such as a covariance); directions come from the metric, the same for both samples.
+        Any estimator with `fit` and `score_samples` and any function of the points (and the
+        weights, when given) is taken as well.
+    p : float in (0, inf]
+        Power of the mean over levels; inf takes the largest gap. Below 1 the triangle inequality
+        only holds for the p-th power.
+    eps : float in (0, 1]
+        Share of the least deep mass that is ignored.
+    n_directions : int
+    directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
+        See :func:`isodepth.directions.unit_vectors`. Each vector is used with both signs.
+    levels : "exact", int or "monte-carlo"
+        Integrate over beta exactly, over a midpoint grid of that many levels, or over `n_levels`
+        random levels (the paper).
+    n_levels : int or None
+        Only with ``levels="monte-carlo"``.
+    normalize : bool
+        Average over [0, 1 - eps] (so that DR = |m1 - m2| for Gaussians of one covariance); False
+        gives the plain integral of the paper's definition.
+    refine : int
+        Steps of ascent from the best directions found, for a supremum that random directions miss
+        in more than a few dimensions; 0 switches it off. It never lowers a gap.
+    gap : {"search", "exact"}
+        `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
+        of the convex hulls, for few points or few dimensions.
+    dtype : {"float32", "float64"} or None
+        Precision of the heavy steps; None keeps float32 data in float32 and takes float64
+        otherwise.
+    random_state : None, int or numpy.random.Generator
+    n_jobs : int or None
+        Threads; None for all cores. The result does not depend on it.
+    memory_mb : float
+        About how much scratch memory the blocks of projections may take.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth import Metric
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> metric = Metric(depth="halfspace", eps=0.2, random_state=0)
+    >>> round(metric.distance(X, X + [3, 0, 0]), 3)
+    3.0
+    >>> metric.signature
+    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0'
+    """
+
+    depth: Any = "projection"
+    p: float = 2
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: Any = "exact"
+    n_levels: int | None = None
+    normalize: bool = True
+    refine: int = 20
+    gap: str = "search"
+    dtype: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    memory_mb: float = 256.0
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "_depth", resolve_depth(self.depth))
+        store(self, "p", check_number(self.p, "p", 0, low_open=True))
+        store(self, "eps", check_number(self.eps, "eps", 0, 1, low_open=True))
+        if isinstance(self.directions, str):
+            check_choice(self.directions, "directions", FAMILIES)
+            store(self, "n_directions", check_integer(self.n_directions, "n_directions", 1))
+        else:
+            rows = check_direction_rows(self.directions)
+            rows.setflags(write=False)
+            store(self, "directions", rows)
+            store(self, "n_directions", len(rows))
+        self._check_levels()
+        store(self, "normalize", bool(self.normalize))
+        store(self, "refine", check_integer(self.refine, "refine", 0))
+        check_choice(self.gap, "gap", WAYS)
+        if self.dtype is not None:
+            check_choice(self.dtype, "dtype", ("float32", "float64"))
+        if self.n_jobs is not None:
+            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
+        check_number(self.memory_mb, "memory_mb", 0, low_open=True)
+        seed = self.random_state
+        if not (seed is None or isinstance(seed, np.random.Generator)):
+            store(self, "random_state", check_integer(seed, "random_state", 0))
+
+    def _check_levels(self) -> None:
+        if isinstance(self.levels, str):
+            check_choice(self.levels, "levels", ("exact", "monte-carlo"))
+        else:
+            hint = "; or 'exact', or 'monte-carlo'"
+            object.__setattr__(self, "levels", check_integer(self.levels, "levels", 1, hint))
+        if self.levels == "monte-carlo":
+            if self.n_levels is None:
+                raise InvalidOptionError("levels='monte-carlo' needs n_levels, such as n_levels=20")
+            check_integer(self.n_levels, "n_levels", 1)
+        elif self.n_levels is not None:
+            raise InvalidOptionError(
+                f"n_levels={self.n_levels!r} only goes with levels='monte-carlo', got "
+                f"levels={self.levels!r}; write levels={self.n_levels!r} for a grid of that many"
+            )
+
+    @classmethod
+    def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
+        """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
+
+        Examples
+        --------
+        >>> from isodepth import Metric
+        >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
+        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.1.0'
+        """
+        return cls(
+            levels="monte-carlo",
+            n_levels=n_alpha,
+            n_directions=K,
+            directions="uniform",
+            refine=0,
+            **options,
+        )
+
+    @classmethod
+    def from_signature(cls, text: str) -> Metric:
+        """The metric that wrote this signature."""
+        options = read_signature(text)
+        try:
+            return cls(**options)
+        except InvalidOptionError as error:
+            raise SignatureError(f"signature {text!r} holds an invalid setting: {error}") from None
+
+    @property
+    def signature(self) -> str:
+        """A short string that says how numbers of this metric are made."""
+        return write_signature(self._options(), self.dtype)
+
+    def distance(self, X: Any, Y: Any, weights: Any = None) -> float:
+        """DR_{p,eps} between two samples.
+
+        Parameters
+        ----------
+        X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
+        weights : pair (wx, wy) or None
+            Weights of the rows of each, of shape (n,) and (m,); either may be None.
+
+        Returns
+        -------
+        distance : float
+        """
+        with single_threaded_blas():
+            _, _, gaps = self._between(X, Y, weights)
+            return power_mean(gaps.values, gaps.plan.shares, self.p, self._length)
+
+    def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
+        """Like `distance`, with the levels and directions where the samples differ."""
+        with single_threaded_blas():
+            regions, columns, gaps = self._between(X, Y, weights)
+        precision = "float32" if regions[0].ordered.dtype == np.float32 else self.dtype
+        return Comparison(
+            distance=power_mean(gaps.values, gaps.plan.shares, self.p, self._length),
+            regions=regions,
+            signature=write_signature(self._options(), precision),
+            columns=columns,
+            _gaps=gaps,
+            _power=(self.p, self._length),
+        )
+
+    def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
+        """The nested regions of one sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        weights : array-like of shape (n,) or None
+        """
+        points, columns = check_points(X, "X", self.dtype)
+        checked = check_weights(weights, len(points))
+        rng = np.random.default_rng(self.random_state)
+        directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
+        sample = Sample.of(points, checked)
+        self._source.warn_if_uninformative(sample)
+        return self._regions(points, checked, columns, sample, directions)
+
+    # -- the pipeline -----------------------------------------------------------------------
+
+    def _between(
+        self, X: Any, Y: Any, weights: Any
+    ) -> tuple[tuple[TrimmedRegions, TrimmedRegions], tuple[str, ...] | None, Gaps]:
+        wx, wy = split_weights(weights)
+        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+            x, y, columns = self._pair_with_regions(X, Y)
+        else:
+            x, y, columns = check_pair(X, Y, self.dtype)
+        wx = check_weights(wx, len(x), "weights of X")
+        wy = check_weights(wy, len(y), "weights of Y")
+        rng = np.random.default_rng(self.random_state)
+        directions = unit_vectors(x.shape[1], self.n_directions, self.directions, rng)
+        betas = self._levels(rng)
+        sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
+        sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
+        self._source.warn_if_uninformative(sample_x, sample_y)
+        if not isinstance(X, TrimmedRegions):
+            X = self._regions(x, wx, columns, sample_x, directions)
+        if not isinstance(Y, TrimmedRegions):
+            Y = self._regions(y, wy, columns, sample_y, directions)
+        plan = exact_plan(X, Y, self.eps) if betas is None else level_plan(X, Y, betas)
+        gaps = find_gaps(
+            X.ordered,
+            Y.ordered,
+            plan,
+            directions,
+            way=self.gap,
+            refine=self.refine,
+            resources=self._resources,
+        )
+        return (X, Y), columns, gaps
+
+    def _regions(
+        self,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        columns: tuple[str, ...] | None,
+        sample: Sample,
+        directions: np.ndarray,
+    ) -> TrimmedRegions:
+        source = self._source
+        distinct, depth = source.all_depths(sample, points, weights, directions, self._resources)
+        tolerance = source.tie_tolerance if points.dtype == np.float64 else 0.0
+        return TrimmedRegions.from_depths(
+            points, weights, columns, sample, depth, distinct, tolerance
+        )
+
+    @property
+    def _length(self) -> float:
+        return 1.0 if self.normalize else 1.0 - self.eps
+
+    def _levels(self, rng: np.random.Generator) -> np.ndarray | None:
+        if self.levels == "exact":
+            return None
+        if self.levels == "monte-carlo":
+            return rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
+        return midpoint_levels(self.levels, self.eps)
+
+    def _pair_with_regions(
+        self, X: Any, Y: Any
+    ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
+        tables = [s.points if isinstance(s, TrimmedRegions) else s for s in (X, Y)]
+        x, y, _ = check_pair(tables[0], tables[1], self.dtype)
+        for name, given, checked in (("X", X, x), ("Y", Y, y)):
+            if isinstance(given, TrimmedRegions) and given.points.dtype != checked.dtype:
+                raise InvalidInputError(
+                    f"the regions of {name} were made in {given.points.dtype} and the other "
+                    f"sample is {checked.dtype}; convert one of them"
+                )
+        names = [getattr(s, "columns", None) for s in (X, Y) if isinstance(s, TrimmedRegions)]
+        return x, y, next((n for n in names if n), None)
+
+    @property
+    def _source(self) -> DepthSource:
+        return self._depth  # type: ignore[attr-defined]
+
+    @property
+    def _resources(self) -> Resources:
+        return Resources(self.n_jobs, self.memory_mb)
+
+    # -- a value among values ---------------------------------------------------------------
+
+    def _options(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _key(self) -> tuple[Any, ...]:
+        options = self._options()
+        options["depth"] = depth_key(self.depth)
+        if not isinstance(self.directions, str):
+            options["directions"] = (self.directions.shape, self.directions.tobytes())
+        return tuple(options.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Metric({self.signature})"

@@ -1,0 +1,178 @@
+"""How many outliers the distance with the halfspace depth withstands at least."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from isodepth.errors import InvalidInputError
+from isodepth.theory.levels import check_eps, kept_mass
+from isodepth.validation import check_choice, check_integer, check_number, check_points
+
+
+def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
+    """The paper's lower bound of the breakdown point, from two depths.
+
+    It is o / (n + o), where o is the smaller of ceil(n alpha / (1 - alpha)) and n alpha_max: the
+    two cases of the proposition are the two terms of this minimum.
+
+    Parameters
+    ----------
+    n : int
+        Size of the sample.
+    alpha : float in [0, 1]
+        alpha(1-eps): the depth that bounds the outermost region that counts.
+    alpha_max : float in [alpha, 1]
+        Largest halfspace depth of any point of the space, or a lower bound of it.
+
+    Returns
+    -------
+    float
+        In [0, 1/2].
+
+    Examples
+    --------
+    >>> from isodepth.theory import breakdown_from_levels
+    >>> round(breakdown_from_levels(100, alpha=0.05, alpha_max=0.4), 6)  # 6 / 106
+    0.056604
+    >>> round(breakdown_from_levels(100, alpha=0.35, alpha_max=0.4), 6)  # 40 / 140
+    0.285714
+    """
+    n = check_integer(n, "n", 1)
+    level = _depth_fraction(check_number(alpha, "alpha", 0.0, 1.0), n)
+    deepest = _depth_fraction(check_number(alpha_max, "alpha_max", 0.0, 1.0), n)
+    if level > deepest:
+        raise InvalidInputError(
+            f"alpha must not exceed alpha_max, the largest depth there is, got alpha={alpha!r} and "
+            f"alpha_max={alpha_max!r}"
+        )
+    if level * (1 + deepest) <= deepest:
+        outliers = -(-n * level // (1 - level))
+        return float(outliers / (n + outliers))
+    return float(deepest / (1 + deepest))
+
+
+def breakdown_bound(
+    X: Any,
+    eps: float = 0.1,
+    *,
+    depth: Any = None,
+    alpha_max: float | None = None,
+    statement: str = "paper",
+) -> float:
+    """Lower bound of the breakdown point of DR_{p,eps} with the halfspace depth at a sample.
+
+    The breakdown point is the smallest share o / (n + o) of added points that can carry the
+    distance between the sample with and without them to infinity. For two samples, the distance
+    withstands the smaller of their two shares.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    eps : float in (0, 1], default 0.1
+    depth : None, array-like of shape (n,), or HalfspaceDepth
+        Halfspace depths of the rows of `X`, or an estimator that finds them, by default
+        ``HalfspaceDepth()``. In one dimension they are exact without it. A minimum over finitely
+        many directions is an upper bound of the depth, and so the result may then be too large:
+        pass exact depths, or use many directions.
+    alpha_max : float or None
+        Largest depth of any point of the space, for ``statement="paper"``. By default the larger
+        of the largest depth in the sample and ceil(n/(d+1))/n, which some point always reaches.
+        This is exact in one dimension, otherwise a lower bound, which keeps the result below what
+        the proposition says.
+    statement : {"paper", "proved"}, default "paper"
+        "paper" is the proposition of the paper. "proved" is the smaller bound of the notes, which
+        needs no assumption.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The paper's bound has to be taken with care: it does not always hold. Its proof follows the
+    region of a fixed *depth*, alpha(1-eps) of the clean sample; but the distance compares regions
+    of a fixed *mass*, and the added points change which depth that is. In one dimension this only
+    matters for rounding: ten distinct numbers with eps = 0.1 have alpha = 1/10, and the bound says
+    that two outliers are needed (2/12), but a single one already enters all regions with beta
+    between 9/11 and 0.9, so that the breakdown point is 1/11. In the plane it may be off by a
+    factor of two: a core that holds little more than 1-eps of the mass, inside a wide ring that
+    holds the rest, has alpha = eps/2, but a share of about eps/4 at one far point is enough.
+
+    What does hold is this. A point outside the convex hull of `X` has a depth of at most o/(n+o)
+    in the contaminated sample, and a row of `X` of depth k/n keeps a depth of k/(n+o) or more. So
+    as long as the rows with k > o make up 1-eps of all n + o points, every region stays inside the
+    hull. The first o for which they do not gives the bound "proved". `alpha_max` plays no part in
+    it, because a region of given mass is never empty.
+
+    Examples
+    --------
+    >>> from isodepth.theory import breakdown_bound
+    >>> sample = [[float(i)] for i in range(100)]
+    >>> round(breakdown_bound(sample, eps=0.2), 4)  # 12 / 112
+    0.1071
+    >>> round(breakdown_bound(sample, eps=0.2, statement="proved"), 4)  # 8 / 108
+    0.0741
+    """
+    points, _ = check_points(X, "X")
+    n, d = points.shape
+    kept = kept_mass(check_eps(eps))
+    check_choice(statement, "statement", ("paper", "proved"))
+    counts = _depth_counts(points, depth)
+    if statement == "proved":
+        return _proved_bound(counts, kept)
+    # The region {D >= alpha(1-eps)} is the smallest with mass > 1-eps; for any eps > 0 one exists.
+    falling = np.sort(counts)[::-1]
+    alpha = float(falling[int(n * kept)]) / n
+    if alpha_max is None:
+        alpha_max = max(int(falling[0]), -(-n // (d + 1))) / n
+    return breakdown_from_levels(n, alpha, alpha_max)
+
+
+def _proved_bound(counts: np.ndarray, kept: Fraction) -> float:
+    n = len(counts)
+    for outliers in range(1, n + 1):
+        safe = int((counts > outliers).sum())
+        if safe == 0 or safe < kept * (n + outliers):
+            break
+    return outliers / (n + outliers)
+
+
+def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
+    """Halfspace depths of the rows times n, which are whole numbers."""
+    n, d = points.shape
+    if depth is None and d == 1:
+        values = np.sort(points[:, 0])
+        below = np.searchsorted(values, points[:, 0], "right")
+        above = n - np.searchsorted(values, points[:, 0], "left")
+        return np.minimum(below, above)
+    if depth is None or hasattr(depth, "fit"):
+        from isodepth.depth import HalfspaceDepth
+
+        if depth is not None and not isinstance(depth, HalfspaceDepth):
+            raise InvalidInputError(
+                "depth must be a HalfspaceDepth or an array of depths, got "
+                f"{type(depth).__name__}: the bound is only known for the halfspace depth"
+            )
+        depth = (HalfspaceDepth() if depth is None else depth).fit(points).depth_
+    depths, _ = check_points(np.asarray(depth).reshape(-1, 1), "depth", "float64")
+    if len(depths) != n:
+        raise InvalidInputError(
+            f"depth must hold one number for each of the {n} rows of X, got {len(depths)}"
+        )
+    counts = np.rint(n * depths[:, 0])
+    if np.abs(n * depths[:, 0] - counts).max() > 1e-6 or counts.min() < 1 or counts.max() > n:
+        raise InvalidInputError(
+            "depth must hold the halfspace depths of the rows of X with equal weights, which are "
+            f"multiples of 1/n = {1 / n:g} in [1/n, 1]; got values from {depths.min():g} to "
+            f"{depths.max():g}"
+        )
+    return counts.astype(np.int64)
+
+
+def _depth_fraction(depth: float, n: int) -> Fraction:
+    """A depth as an exact fraction: a multiple of 1/n where it is one up to rounding."""
+    count = round(n * depth)
+    return Fraction(count, n) if abs(n * depth - count) <= 1e-9 * n else Fraction(depth)

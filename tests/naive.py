@@ -1,0 +1,301 @@
+"""Slow, obvious twins of the fast routines: plain loops, straight from the definitions.
+
+This file is the reference the tests compare against. It is written to be read beside the
+definitions, not to be quick: masses are :class:`fractions.Fraction`, so levels and ties are exact;
+every maximum is a loop over points. ``U`` is always a list of unit vectors, of which both ``u``
+and ``-u`` are used.
+
+A sample is a list of points (rows) with one mass each; masses are positive or zero and sum to one.
+A row of mass zero does not belong to the sample: it may have a depth, but it is in no region.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+Point = Sequence[float]
+Points = Sequence[Point]
+Weights = Sequence[float] | None
+Number = Fraction | float
+
+#: Projection depths are quotients of floats, so values that are equal by symmetry may differ by
+#: rounding: closer than this they count as equal. The other depths are exact sums of masses.
+PROJECTION_TIE = 1e-12
+
+
+# ---------------------------------------------------------------------------------------------
+# points, masses, quantiles
+# ---------------------------------------------------------------------------------------------
+
+
+def dot(u: Point, x: Point) -> float:
+    """Return <u, x>: equal points give equal bits, whatever row they stand in."""
+    return math.fsum(float(a) * float(b) for a, b in zip(u, x, strict=True))
+
+
+def both_signs(U: Points) -> list[list[float]]:
+    """Return every direction and its opposite."""
+    return [[sign * float(c) for c in u] for u in U for sign in (1.0, -1.0)]
+
+
+def transform(X: Points, W: Points) -> list[list[float]]:
+    """Return W x for every point x: the points of X after the linear map with rows W."""
+    return [[dot(row, x) for row in W] for x in X]
+
+
+def masses(n: int, weights: Weights = None) -> list[Fraction]:
+    """Return the mass of each of n points: its share of the total weight."""
+    if weights is None:
+        return [Fraction(1, n)] * n
+    exact = [Fraction(float(w)) for w in weights]
+    total = sum(exact)
+    return [w / total for w in exact]
+
+
+def mass_where(mass: Sequence[Fraction], chosen: Sequence[bool]) -> Fraction:
+    """Return the total mass of the chosen points."""
+    return sum((m for m, yes in zip(mass, chosen, strict=True) if yes), Fraction(0))
+
+
+def weighted_median(values: Sequence[float], mass: Sequence[Fraction]) -> float:
+    """Return the middle of the lower and the upper median, as for repeated rows."""
+    present = sorted((v, m) for v, m in zip(values, mass, strict=True) if m > 0)
+    lower = upper = None
+    reached = Fraction(0)
+    for value, m in present:
+        reached += m
+        if lower is None and 2 * reached >= 1:
+            lower = value
+        if upper is None and 2 * reached > 1:
+            upper = value
+    assert lower is not None
+    assert upper is not None
+    return lower + (upper - lower) / 2
+
+
+# ---------------------------------------------------------------------------------------------
+# depths of the points Z with respect to the sample X (Z = X when not given)
+# ---------------------------------------------------------------------------------------------
+
+
+def halfspace_depth(
+    X: Points, U: Points, weights: Weights = None, Z: Points | None = None
+) -> list[Fraction]:
+    """Return the smallest mass of a closed halfspace whose border passes through the point."""
+    mass = masses(len(X), weights)
+    targets = X if Z is None else Z
+    smallest = [Fraction(1)] * len(targets)
+    for u in both_signs(U):
+        values = [dot(u, x) for x in X]
+        for i, z in enumerate(targets):
+            at = dot(u, z)
+            smallest[i] = min(smallest[i], mass_where(mass, [v <= at for v in values]))
+    return smallest
+
+
+def projection_depth(
+    X: Points, U: Points, weights: Weights = None, Z: Points | None = None
+) -> list[float]:
+    """Return 1 / (1 + the largest outlyingness |<u,z> - med| / MAD over the directions)."""
+    mass = masses(len(X), weights)
+    targets = X if Z is None else Z
+    worst = [0.0] * len(targets)
+    for u in U:  # -u gives the same outlyingness
+        values = [dot(u, x) for x in X]
+        centre = weighted_median(values, mass)
+        spread = weighted_median([abs(v - centre) for v in values], mass)
+        for i, z in enumerate(targets):
+            off = abs(dot(u, z) - centre)
+            if off == 0:
+                outlyingness = 0.0
+            elif spread == 0:
+                outlyingness = math.inf
+            else:
+                outlyingness = off / spread
+            worst[i] = max(worst[i], outlyingness)
+    return [1 / (1 + w) for w in worst]
+
+
+def irw_depth(
+    X: Points, U: Points, weights: Weights = None, Z: Points | None = None
+) -> list[Fraction]:
+    """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2."""
+    mass = masses(len(X), weights)
+    targets = X if Z is None else Z
+    signed = both_signs(U)
+    total = [Fraction(0)] * len(targets)
+    for u in signed:
+        values = [dot(u, x) for x in X]
+        for i, z in enumerate(targets):
+            at = dot(u, z)
+            below = mass_where(mass, [v < at for v in values])
+            up_to = mass_where(mass, [v <= at for v in values])
+            F = (below + up_to) / 2
+            total[i] += min(F, 1 - F)
+    return [t / len(signed) for t in total]
+
+
+def ai_irw_depth(
+    X: Points, W: Points, U: Points, weights: Weights = None, Z: Points | None = None
+) -> list[Fraction]:
+    """Return the irw depth of the whitened points; W (r, d) whitens, U lives in r dimensions."""
+    return irw_depth(transform(X, W), U, weights, None if Z is None else transform(Z, W))
+
+
+DEPTHS: dict[str, Callable[..., list]] = {
+    "halfspace": halfspace_depth,
+    "projection": projection_depth,
+    "irw": irw_depth,
+}
+TIES: dict[str, float] = {"halfspace": 0.0, "projection": PROJECTION_TIE, "irw": 0.0, "ai_irw": 0.0}
+
+
+def merge_ties(depths: Sequence[Number], mass: Sequence[Fraction], tie: float) -> list[Number]:
+    """Return the depths with each group of tied values replaced by its largest, the head.
+
+    From the deepest down: a value more than ``tie`` below the head of its group starts a new one.
+    Rows of mass zero form no group and keep their value.
+    """
+    merged = list(depths)
+    head: Number | None = None
+    for i in sorted(range(len(depths)), key=lambda i: depths[i], reverse=True):
+        if mass[i] == 0:
+            continue
+        if head is None or head - depths[i] > tie:
+            head = depths[i]
+        merged[i] = head
+    return merged
+
+
+# ---------------------------------------------------------------------------------------------
+# nested regions
+# ---------------------------------------------------------------------------------------------
+
+
+def farthest(points: Points, u: Point) -> float:
+    """Return the largest <x, u> over the points: the support function of their convex hull."""
+    return max(dot(u, x) for x in points)
+
+
+@dataclass
+class NaiveRegions:
+    """A sample with the depth of each of its points (ties already merged)."""
+
+    points: list[list[float]]
+    mass: list[Fraction]
+    depth: list[Number]
+
+    def mass_at_least(self, g: Number) -> Fraction:
+        """Return mass(D >= g)."""
+        return mass_where(self.mass, [value >= g for value in self.depth])
+
+    def alpha(self, beta: Number) -> Number:
+        """Return sup{g : mass(D >= g) > beta}; the sup is attained at the depth of some point."""
+        present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
+        for g in sorted(present, reverse=True):
+            if self.mass_at_least(g) > Fraction(beta):
+                return g
+        raise ValueError(f"no region has mass above beta={beta}")
+
+    def inside(self, beta: Number) -> set[int]:
+        """Return the rows of the region of level beta, the sample points with D >= alpha(beta)."""
+        least = self.alpha(beta)
+        return {i for i, m in enumerate(self.mass) if m > 0 and self.depth[i] >= least}
+
+    def support(self, u: Point, beta: Number) -> float:
+        """Return h(u), the largest <x, u> over the points of the region."""
+        return farthest([self.points[i] for i in self.inside(beta)], u)
+
+    def breakpoints(self) -> list[Fraction]:
+        """Return the levels at which the region grows, and 1, in increasing order."""
+        present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
+        return sorted(self.mass_at_least(g) for g in present)
+
+
+def regions(
+    X: Points, depths: Sequence[Number], weights: Weights = None, tie: float = 0.0
+) -> NaiveRegions:
+    """Return the regions of the sample X whose points have the given depths."""
+    mass = masses(len(X), weights)
+    rows = [[float(c) for c in x] for x in X]
+    return NaiveRegions(rows, mass, merge_ties(depths, mass, tie))
+
+
+def depth_regions(depth: str, X: Points, U: Points, weights: Weights = None) -> NaiveRegions:
+    """Return the regions of X under a depth named in :data:`DEPTHS`."""
+    return regions(X, DEPTHS[depth](X, U, weights), weights, TIES[depth])
+
+
+# ---------------------------------------------------------------------------------------------
+# gap and distance
+# ---------------------------------------------------------------------------------------------
+
+
+def gap(x: NaiveRegions, y: NaiveRegions, U: Points, beta: Number) -> float:
+    """Return the largest |h_X(u) - h_Y(u)| over u and -u."""
+    inside_x = [x.points[i] for i in x.inside(beta)]
+    inside_y = [y.points[i] for i in y.inside(beta)]
+    return max(abs(farthest(inside_x, u) - farthest(inside_y, u)) for u in both_signs(U))
+
+
+def top_level(eps: float) -> Fraction:
+    """Return 1 - eps for the decimal number the caller typed: eps=0.3 ends exactly at 7/10."""
+    return 1 - Fraction(repr(float(eps)))
+
+
+def pieces(x: NaiveRegions, y: NaiveRegions, eps: float) -> list[tuple[Fraction, Fraction]]:
+    """Return the intervals [start, stop) of [0, 1-eps) on which both regions stay the same."""
+    top = top_level(eps)
+    inner = {b for b in x.breakpoints() + y.breakpoints() if 0 < b < top}
+    cuts = [Fraction(0), *sorted(inner), top]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if a < b]
+
+
+def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> float:
+    """Return (sum of share * gap^p)^(1/p), the largest gap for p = inf; gaps of any scale."""
+    largest = max(gaps)
+    if p == math.inf or largest == 0:
+        return largest
+    total = math.fsum(float(s) * (g / largest) ** p for g, s in zip(gaps, shares, strict=True))
+    return largest * total ** (1 / p)
+
+
+def grid(n_levels: int, eps: float) -> list[Fraction]:
+    """Return the midpoints of n_levels equal pieces of [0, 1-eps]."""
+    return [Fraction(2 * i + 1, 2 * n_levels) * top_level(eps) for i in range(n_levels)]
+
+
+def distance(
+    x: NaiveRegions,
+    y: NaiveRegions,
+    U: Points,
+    p: float = 2,
+    eps: float = 0.1,
+    levels: str | int | Sequence[Number] = "exact",
+    normalize: bool = True,
+) -> float:
+    """Return DR_{p,eps}: the L_p mean of the gap over [0, 1-eps].
+
+    ``levels`` is "exact" (the sum over all pieces), the number of midpoints, or the levels.
+    With ``normalize=False`` the integral is not divided by its length 1-eps.
+    """
+    top = top_level(eps)
+    if top == 0:
+        return gap(x, y, U, 0)
+    if isinstance(levels, str):
+        assert levels == "exact"
+        parts = pieces(x, y, eps)
+        gaps = [gap(x, y, U, start) for start, _ in parts]
+        shares = [(stop - start) / top for start, stop in parts]
+    else:
+        betas = grid(levels, eps) if isinstance(levels, int) else list(levels)
+        gaps = [gap(x, y, U, beta) for beta in betas]
+        shares = [Fraction(1, len(gaps))] * len(gaps)
+    mean = power_mean(gaps, shares, p)
+    if normalize or p == math.inf:
+        return mean
+    return mean * float(top) ** (1 / p)

@@ -1,0 +1,115 @@
+"""Compiled loops against NumPy, on data made to be awkward for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from isodepth.backend.sorting import sort_room, sort_with_index
+from isodepth.backend.spread import median_and_mad, weighted_median
+
+
+def awkward(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Values (n,) that stress one weakness of a bucket sort or of a bracketing selection."""
+    if kind == "normal":
+        return rng.standard_normal(n)
+    if kind == "cauchy":
+        return rng.standard_cauchy(n)
+    if kind == "constant":
+        return np.full(n, 0.1)
+    if kind == "two values":
+        return rng.integers(0, 2, n).astype(float)
+    if kind == "few values":
+        return rng.integers(0, 7, n) / 3
+    if kind == "tight clusters":
+        return rng.integers(0, 3, n) + 1e-12 * rng.standard_normal(n)
+    if kind == "one far away":
+        return np.append(rng.standard_normal(n - 1), 1e300)
+    if kind == "tiny":
+        return 1e-300 * rng.standard_normal(n)
+    if kind == "rising":
+        return np.sort(rng.standard_normal(n))
+    if kind == "falling":
+        return np.sort(rng.standard_normal(n))[::-1].copy()
+    if kind == "periodic":
+        # The evenly spaced elements looked at first are all alike.
+        return np.where(np.arange(n) % 8 == 0, 5.0, rng.standard_normal(n))
+    raise AssertionError(kind)
+
+
+KINDS = [
+    "normal", "cauchy", "constant", "two values", "few values", "tight clusters", "one far away",
+    "tiny", "rising", "falling", "periodic",
+]  # fmt: skip
+SIZES = [1, 2, 3, 24, 25, 64, 65, 100, 1000, 20_001, 100_003]
+
+
+def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    room = sort_room(values)
+    sort_with_index(values, room)
+    return room.keys, room.index
+
+
+def spread(values: np.ndarray) -> tuple[float, float]:
+    n = len(values)
+    return median_and_mad(values, np.empty(n + 1, values.dtype), np.empty(n, values.dtype))
+
+
+def weighted(values: np.ndarray, masses: np.ndarray) -> float:
+    return weighted_median(values, masses, np.int64(masses.sum()), sort_room(values))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sort_with_index(kind: str, n: int, dtype: str) -> None:
+    with np.errstate(over="ignore"):
+        values = awkward(kind, n, np.random.default_rng(n)).astype(dtype)
+    values = np.nan_to_num(values)
+    keys, index = sort(values)
+    np.testing.assert_array_equal(keys, np.sort(values))
+    np.testing.assert_array_equal(values[index], keys)
+    np.testing.assert_array_equal(np.sort(index), np.arange(n))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_median_and_mad(kind: str, n: int, dtype: str) -> None:
+    with np.errstate(over="ignore"):
+        values = awkward(kind, n, np.random.default_rng(n)).astype(dtype)
+    values = np.nan_to_num(values)
+
+    # The mean of the two middle elements, halves added: what the loops promise to the bit.
+    def middle(v: np.ndarray) -> np.floating:
+        v = np.sort(v)
+        half = v.dtype.type(0.5)
+        return half * v[(n - 1) // 2] + half * v[n // 2]
+
+    found, mad = spread(values)
+    assert found == middle(values)
+    assert mad == middle(np.abs(values - middle(values)))
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    arrays(np.float64, st.integers(1, 130), elements=st.integers(-4, 4).map(float)),
+    st.data(),
+)
+def test_weighted_median_is_the_median_of_repeated_values(
+    values: np.ndarray, data: st.DataObject
+) -> None:
+    masses = data.draw(arrays(np.int64, len(values), elements=st.integers(0, 5)))
+    masses[0] += 1
+    assert weighted(values, masses) == np.median(np.repeat(values, masses))
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e150, 1e150)))
+def test_sort_any_values(values: np.ndarray) -> None:
+    keys, index = sort(values)
+    np.testing.assert_array_equal(keys, np.sort(values))
+    np.testing.assert_array_equal(values[index], keys)

@@ -1,0 +1,366 @@
+"""Bad input: the right class of error, and a message that names, shows and helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.errors import (
+    InvalidInputError,
+    InvalidOptionError,
+    IsodepthError,
+    SignatureError,
+)
+
+X = np.random.default_rng(0).standard_normal((8, 3))
+Y = np.random.default_rng(1).standard_normal((6, 3))
+DEPTH_NAMES = ["halfspace", "projection", "irw", "ai_irw"]
+ESTIMATORS = [
+    isodepth.HalfspaceDepth,
+    isodepth.ProjectionDepth,
+    isodepth.IRWDepth,
+    isodepth.AIIRWDepth,
+]
+
+#: A message helps when it tells the reader what to do or what would have been right.
+ADVICE = re.compile(
+    r"\b(must|should|use|pass|give|drop|remove|impute|fill|replace|choose|choices|one of|valid|"
+    r"expected|reshape|convert|need|needs|at least|set|check|clean|known|try|such as|lacks)\b",
+    re.IGNORECASE,
+)
+
+
+def assert_refused(call: Callable[[], object], error: type[Exception], *mentions: str) -> None:
+    """Check that the call raises that error and that its message mentions each pattern."""
+    with pytest.raises(error) as caught:
+        call()
+    assert isinstance(caught.value, IsodepthError)
+    assert isinstance(caught.value, ValueError)
+    message = str(caught.value)
+    for pattern in mentions:
+        assert re.search(pattern, message), f"{pattern!r} not in: {message}"
+    assert ADVICE.search(message), f"no way out in: {message}"
+
+
+def test_the_family_of_errors() -> None:
+    assert issubclass(InvalidInputError, IsodepthError)
+    assert issubclass(InvalidInputError, ValueError)
+    assert issubclass(InvalidOptionError, IsodepthError)
+    assert issubclass(InvalidOptionError, ValueError)
+    assert issubclass(SignatureError, InvalidOptionError)
+    assert issubclass(isodepth.DegenerateDepthWarning, UserWarning)
+
+
+# ---------------------------------------------------------------------------------------------
+# points
+# ---------------------------------------------------------------------------------------------
+
+
+def spoiled(points: np.ndarray, value: float) -> np.ndarray:
+    """Return the points with two bad entries, the first of them at row 3, column 1."""
+    bad = points.copy()
+    bad[3, 1] = bad[5, 0] = value
+    return bad
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite(value: float) -> None:
+    mentions = (r"(?i)nan|inf", r"\b2\b", r"\b3\b.*\b1\b")
+    assert_refused(
+        lambda: isodepth.distance(spoiled(X, value), Y), InvalidInputError, r"\bX\b", *mentions
+    )
+    assert_refused(
+        lambda: isodepth.distance(X, spoiled(Y, value)), InvalidInputError, r"\bY\b", *mentions
+    )
+    assert_refused(
+        lambda: isodepth.Metric().regions(spoiled(X, value)), InvalidInputError, r"\bX\b", *mentions
+    )
+
+
+def test_not_finite_float32_and_fortran() -> None:
+    bad = np.asfortranarray(spoiled(X, np.nan).astype(np.float32))
+    assert_refused(
+        lambda: isodepth.distance(bad, Y), InvalidInputError, r"\bX\b", r"\b2\b", r"\b3\b.*\b1\b"
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_estimators_check_their_points(estimator: type) -> None:
+    assert_refused(
+        lambda: estimator().fit(spoiled(X, np.nan)), InvalidInputError, r"\bX\b", "(?i)nan"
+    )
+    assert_refused(lambda: estimator().fit(np.empty((0, 3))), InvalidInputError, r"\bX\b")
+    fitted = estimator(n_directions=5).fit(X)
+    assert_refused(
+        lambda: fitted.score_samples(spoiled(Y, np.nan)), InvalidInputError, "(?i)nan", r"\b2\b"
+    )
+    assert_refused(lambda: fitted.score_samples(Y[:, :2]), InvalidInputError, r"\b2\b", r"\b3\b")
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0), (5, 0)])
+def test_empty_sample(shape: tuple[int, int]) -> None:
+    empty = np.empty(shape)
+    shown = re.escape(str(shape))
+    assert_refused(lambda: isodepth.distance(empty, Y), InvalidInputError, r"\bX\b", shown)
+    assert_refused(lambda: isodepth.distance(X, empty), InvalidInputError, r"\bY\b", shown)
+
+
+def test_empty_list() -> None:
+    assert_refused(lambda: isodepth.distance([], Y), InvalidInputError, r"\bX\b")
+
+
+@pytest.mark.parametrize("points", [np.float64(3.0), np.ones(5), np.ones((2, 2, 2))], ids=np.ndim)
+def test_wrong_number_of_dimensions(points: np.ndarray) -> None:
+    shown = re.escape(str(np.shape(points)))
+    assert_refused(lambda: isodepth.distance(points, Y), InvalidInputError, r"\bX\b", shown)
+    assert_refused(lambda: isodepth.distance(X, points), InvalidInputError, r"\bY\b", shown)
+
+
+def test_a_vector_is_told_how_to_become_a_column() -> None:
+    assert_refused(lambda: isodepth.distance(X[:, 0], Y), InvalidInputError, r"reshape\(-1, 1\)")
+
+
+def test_different_widths() -> None:
+    assert_refused(
+        lambda: isodepth.distance(X, Y[:, :2]),
+        InvalidInputError,
+        r"\bX\b",
+        r"\bY\b",
+        r"\b3\b",
+        r"\b2\b",
+    )
+
+
+def test_ragged_lists() -> None:
+    assert_refused(lambda: isodepth.distance([[1.0, 2.0], [3.0]], Y), InvalidInputError, r"\bX\b")
+
+
+@pytest.mark.parametrize(
+    ("points", "dtype"),
+    [
+        (X.astype(complex), "complex128"),
+        (X.astype(object), "object"),
+        (X.astype(str), "str|<U"),
+        (np.full((4, 3), None), "object"),
+        (np.zeros((4, 3), dtype="datetime64[s]"), "datetime64"),
+    ],
+    ids=["complex", "object", "string", "none", "datetime"],
+)
+def test_wrong_dtype(points: np.ndarray, dtype: str) -> None:
+    assert_refused(lambda: isodepth.distance(points, Y), InvalidInputError, r"\bX\b", dtype)
+    assert_refused(lambda: isodepth.distance(X, points), InvalidInputError, r"\bY\b", dtype)
+
+
+# ---------------------------------------------------------------------------------------------
+# weights
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "mentions"),
+    [
+        (np.ones(7), (r"\b7\b", r"\b8\b")),
+        (np.ones((8, 1)), (r"\(8, 1\)",)),
+        (np.r_[np.ones(7), -0.5], (r"-0\.5|\b1\b", "(?i)negative|non-negative")),
+        (np.zeros(8), ("(?i)zero",)),
+        (np.r_[np.ones(7), np.nan], ("(?i)nan|finite",)),
+        (np.r_[np.ones(7), np.inf], ("(?i)inf|finite",)),
+        (np.ones(8, dtype=complex), ("complex",)),
+        (np.array(["a"] * 8), ("(?i)str|<U",)),
+    ],
+    ids=["length", "shape", "negative", "zero", "nan", "inf", "complex", "string"],
+)
+def test_bad_weights(weights: np.ndarray, mentions: tuple[str, ...]) -> None:
+    metric = isodepth.Metric(n_directions=5)
+    named = (r"(?i)\bw(eights|x)", *mentions)
+    assert_refused(
+        lambda: metric.distance(X, Y, weights=(weights, None)), InvalidInputError, *named
+    )
+    assert_refused(lambda: metric.regions(X, weights=weights), InvalidInputError, *named)
+    assert_refused(
+        lambda: isodepth.distance(Y, X, weights=(None, weights)),
+        InvalidInputError,
+        r"(?i)\bw(eights|y)",
+        *mentions,
+    )
+    assert_refused(
+        lambda: isodepth.IRWDepth(n_directions=5).fit(X, sample_weight=weights),
+        InvalidInputError,
+        "weight",
+        *mentions,
+    )
+
+
+@pytest.mark.parametrize(
+    "weights", [np.ones(8), (np.ones(8),), (None, None, None), 3.0, "uniform"], ids=str
+)
+def test_weights_must_be_a_pair(weights: object) -> None:
+    assert_refused(lambda: isodepth.distance(X, Y, weights=weights), InvalidInputError, "weights")
+
+
+# ---------------------------------------------------------------------------------------------
+# settings: refused when the Metric is made, before any data
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "shown"),
+    [
+        ("eps", 0, "0"),
+        ("eps", -0.1, r"-0\.1"),
+        ("eps", 1.0001, r"1\.0001"),
+        ("eps", float("nan"), "nan"),
+        ("eps", float("inf"), "inf"),
+        ("eps", "a", "'a'"),
+        ("eps", None, "None"),
+        ("p", 0, "0"),
+        ("p", -2, "-2"),
+        ("p", float("nan"), "nan"),
+        ("p", -float("inf"), "-inf"),
+        ("p", "two", "two"),
+        ("p", None, "None"),
+        ("n_directions", 0, "0"),
+        ("n_directions", -3, "-3"),
+        ("n_directions", 2.5, r"2\.5"),
+        ("n_directions", "many", "many"),
+        ("directions", "spiral", "spiral"),
+        ("levels", 0, "0"),
+        ("levels", -4, "-4"),
+        ("levels", "coarse", "coarse"),
+        ("levels", 2.5, r"2\.5"),
+        ("refine", -1, "-1"),
+        ("gap", "guess", "guess"),
+        ("depth", "tukey", "tukey"),
+        ("depth", 3, "3"),
+        ("dtype", "int8", "int8"),
+    ],
+)
+def test_bad_option(option: str, value: object, shown: str) -> None:
+    assert_refused(
+        lambda: isodepth.Metric(**{option: value}), InvalidOptionError, rf"\b{option}\b", shown
+    )
+    assert_refused(
+        lambda: isodepth.distance(X, Y, **{option: value}),
+        InvalidOptionError,
+        rf"\b{option}\b",
+        shown,
+    )
+
+
+def test_unknown_depth_lists_the_valid_names() -> None:
+    assert_refused(lambda: isodepth.Metric(depth="tukey"), InvalidOptionError, *DEPTH_NAMES)
+
+
+def test_unknown_family_lists_the_valid_names() -> None:
+    assert_refused(
+        lambda: isodepth.Metric(directions="spiral"),
+        InvalidOptionError,
+        "uniform",
+        "sobol",
+        "orthogonal",
+    )
+
+
+def test_unknown_covariance_lists_the_valid_names() -> None:
+    assert_refused(
+        lambda: isodepth.AIIRWDepth(covariance="pearson").fit(X),
+        InvalidOptionError,
+        "covariance",
+        "pearson",
+        "empirical",
+        "mcd",
+        "ledoit-wolf",
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("n_directions", [0, -1, 1.5])
+def test_estimators_check_n_directions(estimator: type, n_directions: float) -> None:
+    assert_refused(
+        lambda: estimator(n_directions=n_directions).fit(X),
+        InvalidOptionError,
+        "n_directions",
+        re.escape(str(n_directions)),
+    )
+
+
+def test_unknown_option_is_named() -> None:
+    with pytest.raises((TypeError, InvalidOptionError), match="epsilon"):
+        isodepth.Metric(epsilon=0.1)
+    with pytest.raises((TypeError, InvalidOptionError), match="epsilon"):
+        isodepth.distance(X, Y, epsilon=0.1)
+
+
+def test_options_are_keyword_only() -> None:
+    with pytest.raises(TypeError):
+        isodepth.Metric("projection")
+    with pytest.raises(TypeError):
+        isodepth.distance(X, Y, None)
+
+
+def test_a_metric_is_frozen() -> None:
+    metric = isodepth.Metric()
+    with pytest.raises(AttributeError):
+        metric.eps = 0.5
+
+
+# ---------------------------------------------------------------------------------------------
+# arrays of directions
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("directions", "mentions"),
+    [
+        (np.eye(2), (r"\b2\b", r"\b3\b")),
+        (np.vstack([np.eye(3), np.zeros(3)]), ("(?i)zero", r"\b3\b|\b1\b")),
+        (np.empty((0, 3)), (r"\(0, 3\)|(?i:empty)|at least",)),
+        (np.ones(3), (r"\(3,\)",)),
+        (np.full((2, 3), np.nan), ("(?i)nan|finite",)),
+        (np.eye(3).astype(complex), ("complex",)),
+    ],
+    ids=["width", "zero_row", "no_rows", "one_dimension", "nan", "complex"],
+)
+def test_bad_directions(directions: np.ndarray, mentions: tuple[str, ...]) -> None:
+    for call in (
+        lambda: isodepth.Metric(directions=directions).distance(X, Y),
+        lambda: isodepth.distance(X, Y, directions=directions),
+        lambda: isodepth.Metric(directions=directions).regions(X),
+        lambda: isodepth.HalfspaceDepth(directions=directions).fit(X),
+    ):
+        assert_refused(call, ValueError, "directions", *mentions)
+
+
+def test_bad_directions_for_a_support() -> None:
+    regions = isodepth.Metric(n_directions=5).regions(X)
+    with pytest.raises(ValueError, match=r"\b2\b"):
+        regions.support(np.ones(2), 0.5)
+
+
+# ---------------------------------------------------------------------------------------------
+# callables
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "depth",
+    [
+        lambda *args: np.ones(3),
+        lambda *args: np.full(len(args[0]), np.nan),
+        lambda *args: "deep",
+    ],
+    ids=["length", "nan", "string"],
+)
+def test_a_callable_that_gives_no_depths(depth: Callable) -> None:
+    assert_refused(lambda: isodepth.Metric(depth=depth).regions(X), ValueError, "depth")
+
+
+@pytest.mark.parametrize("text", ["", "hello", "DR|depth=tukey", "DR|p=", None, 7])
+def test_unreadable_signature(text: object) -> None:
+    assert_refused(
+        lambda: isodepth.Metric.from_signature(text), SignatureError, re.escape(repr(text))
+    )

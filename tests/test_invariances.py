@@ -1,0 +1,477 @@
+"""What must not change a distance, and what must change it in a known way.
+
+Three kinds of equality: bit for bit where the arithmetic can be made the same; 1e-12 of the scale
+of the data where sums are taken in another order; 1e-9 where the points themselves are rounded by
+the transformation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import POINTS, dyadic_weights, gaussian_directions, lattice_pairs, make_case
+
+import isodepth
+from isodepth import theory
+
+DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
+KINDS = ["duplicated", "gaussian", "heavy_tailed", "lattice"]
+ESTIMATORS: dict[str, Callable] = {
+    "halfspace": isodepth.HalfspaceDepth,
+    "projection": isodepth.ProjectionDepth,
+    "irw": isodepth.IRWDepth,
+    "ai_irw": isodepth.AIIRWDepth,
+}
+pytestmark = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+
+
+def samples(seed: int, n: int = 60, m: int = 45, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return two clouds that differ in place, spread and tails."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.standard_t(3, (m, d)) * 1.5 + 0.7
+
+
+def scale_of(*arrays: np.ndarray) -> float:
+    return max(float(np.abs(a).max()) for a in arrays)
+
+
+# ---------------------------------------------------------------------------------------------
+# closed form in one dimension
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [0.5, 1, 2, 3, 8])
+@pytest.mark.parametrize("eps", [0.01, 0.1, 0.3, 0.5, 0.77, 0.9])
+def test_one_dimension_is_the_closed_form(p: float, eps: float) -> None:
+    for n in (1, 2, 3, 4, 7, 10, 50, 101):
+        rng = np.random.default_rng([n, int(10 * p)])
+        x, y = rng.standard_normal(n), rng.standard_t(2, n) * 2 + 1
+        found = isodepth.distance(x[:, None], y[:, None], depth="halfspace", p=p, eps=eps)
+        expected = theory.univariate_distance(x, y, p=p, eps=eps)
+        assert found == pytest.approx(expected, rel=1e-12), f"n={n}"
+
+
+# ---------------------------------------------------------------------------------------------
+# bit for bit
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("levels", ["exact", 10])
+@pytest.mark.parametrize("refine", [0, 20])
+def test_a_sample_is_at_distance_exactly_zero_from_itself(
+    depth: str, kind: str, levels: str | int, refine: int
+) -> None:
+    points = POINTS[kind](np.random.default_rng(1), 40, 3)
+    metric = isodepth.Metric(
+        depth=depth, levels=levels, n_directions=64, refine=refine, random_state=0
+    )
+    assert metric.distance(points, points) == 0.0
+    assert metric.distance(points, points.copy()) == 0.0
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"refine": 0},
+        {"levels": 10},
+        {"levels": "monte-carlo", "n_levels": 10},
+        {"p": 0.7},
+        {"p": 3},
+        {"p": math.inf},
+        {"eps": 1.0},
+        {"normalize": False},
+    ],
+    ids=str,
+)
+def test_symmetry_bit_for_bit(depth: str, kind: str, options: dict) -> None:
+    case = make_case(kind, 21, d=3)
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=3, **options)
+    forth = metric.distance(case.x, case.y, weights=(case.wx, case.wy))
+    back = metric.distance(case.y, case.x, weights=(case.wy, case.wx))
+    assert forth == back
+    assert forth > 0
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(pair=lattice_pairs(), depth=st.sampled_from(DEPTHS), data=st.data())
+def test_zero_and_symmetry_on_any_lattice(
+    pair: tuple[np.ndarray, np.ndarray], depth: str, data: st.DataObject
+) -> None:
+    X, Y = pair
+    wx, wy = data.draw(dyadic_weights(len(X))), data.draw(dyadic_weights(len(Y)))
+    metric = isodepth.Metric(depth=depth, n_directions=16, random_state=0)
+    assert metric.distance(X, X, weights=(wx, wx)) == 0.0
+    forth = metric.distance(X, Y, weights=(wx, wy))
+    assert forth == metric.distance(Y, X, weights=(wy, wx))
+    assert np.isfinite(forth)
+    assert forth >= 0
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("directions", ["uniform", "sobol", "orthogonal"])
+def test_same_seed_same_bits_for_any_number_of_threads(depth: str, directions: str) -> None:
+    X, Y = samples(4, n=700, m=500, d=4)
+    results = [
+        isodepth.Metric(
+            depth=depth, n_directions=300, directions=directions, random_state=5, n_jobs=n_jobs
+        ).compare(X, Y)
+        for n_jobs in (1, 2, 8, 1)
+    ]
+    for other in results[1:]:
+        assert other.distance == results[0].distance
+        np.testing.assert_array_equal(other.gaps, results[0].gaps)
+        np.testing.assert_array_equal(other.direction, results[0].direction)
+        for a, b in zip(other.regions, results[0].regions, strict=True):
+            np.testing.assert_array_equal(a.depth, b.depth)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_the_size_of_the_blocks_does_not_matter(depth: str) -> None:
+    X, Y = samples(4, n=700, m=500, d=4)
+    X[:200] = X[300:500]
+    results = [
+        isodepth.Metric(depth=depth, n_directions=300, random_state=5, memory_mb=memory_mb).compare(
+            X, Y
+        )
+        for memory_mb in (0.05, 1, 256)
+    ]
+    for other in results[1:]:
+        assert other.distance == pytest.approx(results[0].distance, rel=1e-12)
+        for a, b in zip(other.regions, results[0].regions, strict=True):
+            np.testing.assert_allclose(a.depth, b.depth, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_estimators_give_the_same_bits_for_any_number_of_threads(depth: str) -> None:
+    X, Z = samples(4, n=700, m=500, d=4)
+    fitted = [
+        ESTIMATORS[depth](n_directions=300, random_state=5, n_jobs=n_jobs).fit(X)
+        for n_jobs in (1, 2, 8)
+    ]
+    for other in fitted[1:]:
+        np.testing.assert_array_equal(other.depth_, fitted[0].depth_)
+        np.testing.assert_array_equal(other.score_samples(Z), fitted[0].score_samples(Z))
+
+
+def test_another_seed_gives_other_directions() -> None:
+    X, Y = samples(5, d=6)
+    values = {isodepth.distance(X, Y, random_state=s, n_directions=20, refine=0) for s in range(4)}
+    assert len(values) == 4
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("random_state", [None, 0])
+@pytest.mark.parametrize("levels", ["exact", "monte-carlo"])
+def test_the_global_random_state_is_neither_changed_nor_used(
+    depth: str, random_state: int | None, levels: str
+) -> None:
+    X, Y = samples(6)
+    options = {"depth": depth, "levels": levels, "n_directions": 32, "refine": 0}
+    if levels == "monte-carlo":
+        options["n_levels"] = 5
+
+    def state() -> list:
+        name, keys, *rest = np.random.get_state()  # noqa: NPY002 - the thing under test
+        return [name, keys.tolist(), *rest]
+
+    values = []
+    for seed in (0, 0, 1):
+        np.random.seed(seed)  # noqa: NPY002
+        seeded = state()
+        values.append(isodepth.distance(X, Y, random_state=random_state, **options))
+        ESTIMATORS[depth](n_directions=32, random_state=random_state).fit(X).score_samples(Y)
+        assert state() == seeded
+    if random_state is not None:
+        assert len(set(values)) == 1
+    else:
+        assert len(set(values)) == 3, "no seed means new directions, whatever the global state"
+
+
+def test_the_global_random_state_does_not_choose_the_covariance_fit() -> None:
+    """The minimum covariance determinant draws subsets: from random_state, nowhere else."""
+    X, _ = samples(7, n=80)
+    depths = []
+    for seed in (0, 1):
+        np.random.seed(seed)  # noqa: NPY002 - the thing under test
+        before = np.random.get_state()[1].tolist()  # noqa: NPY002
+        fitted = isodepth.AIIRWDepth(covariance="mcd", n_directions=32, random_state=0).fit(X)
+        assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+        depths.append(fitted.depth_)
+    np.testing.assert_array_equal(depths[0], depths[1])
+
+
+# ---------------------------------------------------------------------------------------------
+# to 1e-12 of the scale of the data
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_a_sample_against_itself_repeated(depth: str, kind: str, times: int) -> None:
+    points = POINTS[kind](np.random.default_rng(2), 30, 3)
+    found = isodepth.distance(
+        points, np.tile(points, (times, 1)), depth=depth, n_directions=64, random_state=0
+    )
+    assert found <= 1e-12 * scale_of(points)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_row_order_is_irrelevant(depth: str, kind: str, d: int) -> None:
+    case = make_case(kind, 31, d=d)
+    rng = np.random.default_rng(9)
+    i, j = rng.permutation(len(case.x)), rng.permutation(len(case.y))
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    wx = None if case.wx is None else case.wx[i]
+    wy = None if case.wy is None else case.wy[j]
+    before = metric.distance(case.x, case.y, weights=case.weights)
+    after = metric.distance(case.x[i], case.y[j], weights=(wx, wy))
+    assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
+
+    kept = metric.regions(case.x, weights=case.wx)
+    moved = metric.regions(case.x[i], weights=wx)
+    np.testing.assert_allclose(moved.depth, kept.depth[i], rtol=0, atol=1e-12)
+    for beta in (0.0, 0.31, 0.62, 0.93):
+        assert set(i[moved.inside(beta)].tolist()) == set(np.asarray(kept.inside(beta)).tolist())
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("refine", [0, 20])
+def test_reflection_is_irrelevant(depth: str, kind: str, refine: int) -> None:
+    case = make_case(kind, 41, d=3)
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=refine)
+    before = metric.distance(case.x, case.y, weights=case.weights)
+    after = metric.distance(-case.x, -case.y, weights=case.weights)
+    assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 3])
+def test_integer_weights_are_repeated_rows(depth: str, kind: str, d: int) -> None:
+    rng = np.random.default_rng(13)
+    X, Y = POINTS[kind](rng, 25, d), POINTS[kind](rng, 20, d) + 1
+    wx, wy = rng.integers(0, 4, len(X)), rng.integers(0, 4, len(Y))
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    weighted = metric.distance(X, Y, weights=(wx, wy))
+    repeated = metric.distance(np.repeat(X, wx, axis=0), np.repeat(Y, wy, axis=0))
+    assert abs(weighted - repeated) <= 1e-12 * scale_of(X, Y)
+    one_sided = metric.distance(X, Y, weights=(wx, None))
+    assert abs(one_sided - metric.distance(np.repeat(X, wx, axis=0), Y)) <= 1e-12 * scale_of(X, Y)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("factor", [1e-3, 1 / 3, 7.0, 1e6])
+def test_only_the_shares_of_the_weights_matter(depth: str, factor: float) -> None:
+    X, Y = samples(14)
+    wx = np.random.default_rng(0).uniform(0.1, 1, len(X))
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    before = metric.distance(X, Y, weights=(wx, None))
+    after = metric.distance(X, Y, weights=(wx * factor, np.full(len(Y), factor)))
+    # Rescaled weights are rounded again, which moves each breakpoint by about 1e-16.
+    assert abs(before - after) <= 1e-12 * scale_of(X, Y)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_weight_zero_is_absence(depth: str) -> None:
+    X, Y = samples(15)
+    far = np.vstack([X, [[1e9, -1e9, 1e9]]])
+    weights = np.append(np.ones(len(X)), 0.0)
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    assert metric.distance(far, Y, weights=(weights, None)) == pytest.approx(
+        metric.distance(X, Y), rel=1e-12
+    )
+    assert len(X) not in np.asarray(metric.regions(far, weights=weights).inside(0.999))
+
+
+# ---------------------------------------------------------------------------------------------
+# equal points have equal depth, wherever they stand
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 17])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_equal_points_have_equal_depth(depth: str, d: int, dtype: type) -> None:
+    """Sizes that do not fill a block of any matrix product, copies far apart."""
+    rng = np.random.default_rng(d)
+    base = rng.standard_normal((101, d)).astype(dtype)
+    rows = rng.permutation(np.concatenate([np.arange(101), rng.integers(0, 101, 132)]))
+    found = isodepth.Metric(depth=depth, n_directions=97, random_state=0).regions(base[rows])
+    for row in range(101):
+        assert len(set(found.depth[rows == row].tolist())) == 1
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_score_samples_agrees_with_depth_on_the_own_points(
+    depth: str, weighted: bool, kind: str
+) -> None:
+    rng = np.random.default_rng(17)
+    points = POINTS[kind](rng, 83, 3)
+    weights = rng.integers(0, 4, len(points)) if weighted else None
+    fitted = ESTIMATORS[depth](n_directions=61, random_state=0).fit(points, sample_weight=weights)
+    own = fitted.score_samples(points)
+    np.testing.assert_allclose(own, fitted.depth_, rtol=0, atol=1e-12)
+    # Alone, reversed or in another company, a point keeps its depth.
+    np.testing.assert_allclose(fitted.score_samples(points[::-1])[::-1], own, rtol=0, atol=1e-12)
+    alone = [float(fitted.score_samples(points[i : i + 1])[0]) for i in (0, 41, 82)]
+    np.testing.assert_allclose(alone, own[[0, 41, 82]], rtol=0, atol=1e-12)
+    assert ((own >= 0) & (own <= 1)).all()
+
+
+def test_estimator_and_metric_agree() -> None:
+    X, _ = samples(18)
+    U = gaussian_directions(np.random.default_rng(0), 3, 40)
+    for depth, estimator in ESTIMATORS.items():
+        of_metric = isodepth.Metric(depth=depth, directions=U).regions(X).depth
+        np.testing.assert_allclose(
+            estimator(directions=U).fit(X).depth_, of_metric, rtol=0, atol=1e-12
+        )
+        through = isodepth.Metric(depth=estimator(directions=U), directions=U).regions(X).depth
+        np.testing.assert_allclose(through, of_metric, rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------
+# to 1e-9: the transformation itself rounds the points
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("seed", range(4))
+def test_translation_of_both(depth: str, seed: int) -> None:
+    X, Y = samples(seed)
+    move = np.array([3.7, -11.1, 0.3])
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=0)
+    assert metric.distance(X + move, Y + move) == pytest.approx(metric.distance(X, Y), rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("p", [0.5, 1, 2, math.inf])
+def test_a_shifted_copy_is_as_far_as_the_shift(depth: str, p: float) -> None:
+    """h moves by <u, shift>: with the direction of the shift among U the gap is its length."""
+    X, _ = samples(23)
+    shift = np.array([2.0, -1.0, 0.5])
+    length = float(np.linalg.norm(shift))
+    U = np.vstack([gaussian_directions(np.random.default_rng(1), 3, 50), shift / length])
+    found = isodepth.distance(X, X + shift, depth=depth, p=p, directions=U, refine=0)
+    assert found == pytest.approx(length, rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_rotation_with_rotated_directions(depth: str, d: int) -> None:
+    X, Y = samples(24, d=d)
+    rng = np.random.default_rng(d)
+    rotation, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    U = gaussian_directions(rng, d, 64)
+    before = isodepth.distance(X, Y, depth=depth, directions=U, refine=0)
+    after = isodepth.distance(
+        X @ rotation.T, Y @ rotation.T, depth=depth, directions=U @ rotation.T, refine=0
+    )
+    assert after == pytest.approx(before, rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("factor", [1e-6, 0.37, 12.3, 1e7])
+def test_homogeneity_in_scale(depth: str, factor: float) -> None:
+    X, Y = samples(25)
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=0)
+    expected = factor * metric.distance(X, Y)
+    assert metric.distance(factor * X, factor * Y) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("d", [2, 3, 5, 10])
+def test_translation_and_scale_with_refined_directions(depth: str, d: int) -> None:
+    """Ascent must not hang on the last bit: where two support points nearly tie, say."""
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    for seed in range(4):
+        X, Y = samples(seed, d=d)
+        expected = metric.distance(X, Y)
+        move = 0.1 + 1.3 * np.arange(d)
+        assert metric.distance(1.7 * X, 1.7 * Y) / 1.7 == pytest.approx(expected, rel=1e-9)
+        assert metric.distance(X + move, Y + move) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("exponent", [-150, -100, -20, 20, 100, 150])
+@pytest.mark.parametrize("p", [0.5, 2, 5])
+def test_huge_and_tiny_scales(depth: str, exponent: int, p: float) -> None:
+    X, Y = samples(26)
+    factor = 10.0**exponent
+    metric = isodepth.Metric(depth=depth, p=p, n_directions=64, random_state=0, refine=0)
+    with np.errstate(all="raise", under="ignore"):
+        found = metric.distance(factor * X, factor * Y)
+    assert found / factor == pytest.approx(metric.distance(X, Y), rel=1e-9)
+    regions = metric.regions(factor * X)
+    np.testing.assert_allclose(regions.depth, metric.regions(X).depth, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("exponent", [-500, -300, 300, 500])
+def test_huge_and_tiny_scales_with_refined_directions(depth: str, exponent: int) -> None:
+    """A power of two rounds nothing, so the ascent can take the very same steps."""
+    X, Y = samples(26)
+    factor = 2.0**exponent
+    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+    with np.errstate(all="raise", under="ignore"):
+        found = metric.distance(factor * X, factor * Y)
+    assert found / factor == pytest.approx(metric.distance(X, Y), rel=1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("p", [1, 2, 5, math.inf])
+@pytest.mark.parametrize("levels", ["exact", 12])
+def test_triangle_inequality_with_shared_directions(
+    depth: str, p: float, levels: str | int
+) -> None:
+    U = gaussian_directions(np.random.default_rng(0), 2, 40)
+    metric = isodepth.Metric(depth=depth, p=p, directions=U, levels=levels, refine=0)
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 3])
+        X, Y, Z = (
+            rng.standard_normal((n, 2)) * rng.uniform(0.2, 3) + rng.normal(0, 0.5, 2)
+            for n in (12, 17, 9)
+        )
+        direct = metric.distance(X, Z)
+        around = metric.distance(X, Y) + metric.distance(Y, Z)
+        assert direct <= around * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_refining_never_lowers_a_gap(depth: str) -> None:
+    """Refined directions start from the best of U: every gap can only grow."""
+    X, Y = samples(27, d=5)
+    U = gaussian_directions(np.random.default_rng(0), 5, 30)
+    plain = isodepth.compare(X, Y, depth=depth, directions=U, refine=0)
+    refined = isodepth.compare(X, Y, depth=depth, directions=U, refine=20)
+    assert (refined.gaps >= plain.gaps * (1 - 1e-12)).all()
+    assert refined.distance >= plain.distance * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_no_direction_beats_the_exact_gap(depth: str, d: int) -> None:
+    """The gap over directions is a lower bound of the Hausdorff distance of the hulls."""
+    X, Y = samples(28, d=d)
+    U = gaussian_directions(np.random.default_rng(0), d, 30)
+    searched = isodepth.compare(X, Y, depth=depth, directions=U)
+    exact = isodepth.compare(X, Y, depth=depth, directions=U, gap="exact")
+    np.testing.assert_array_equal(searched.levels, exact.levels)
+    assert (searched.gaps <= exact.gaps * (1 + 1e-12)).all()
+    assert searched.distance <= exact.distance * (1 + 1e-12)
