@@ -17,6 +17,8 @@ from isodepth.integrate import exact_plan, level_plan, midpoint_levels, power_me
 from isodepth.regions import TrimmedRegions
 from isodepth.sample import Sample
 from isodepth.signature import depth_key, read_signature, write_signature
+from isodepth.table import STORAGES, RegionTable
+from isodepth.table_maker import TableMaker, check_table_settings
 from isodepth.validation import (
     check_choice,
     check_direction_rows,
@@ -220,6 +222,56 @@ class Metric:
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
         return self._regions(points, checked, columns, sample, directions)
+
+    def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
+        """The regions of one sample on a fixed grid, for comparing it with many others.
+
+        Needs an integer number of `levels` and an integer `random_state` (or an array of
+        directions). Tables cannot be refined: `refine` does not apply, and the signature of the
+        table says ``refine=0``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        weights : array-like of shape (n,) or None
+        storage : {"float64", "float32"}
+            Precision of the stored support values.
+
+        Returns
+        -------
+        table : RegionTable, with values of shape (levels, 2 * n_directions)
+        """
+        points, columns = check_points(X, "X", self.dtype)
+        checked = check_weights(weights, len(points))
+        maker = self.table_maker(points.shape[1], str(points.dtype), storage)
+        sample = Sample.of(points, checked)
+        self._source.warn_if_uninformative(sample)
+        values = np.empty(maker.shape, dtype=storage)
+        with single_threaded_blas():
+            maker.fill(points, checked, sample, values)
+        return RegionTable(values, maker.signature, points.shape[1], columns)
+
+    def table_maker(self, width: int, dtype: str, storage: str = "float64") -> TableMaker:
+        """What makes tables of samples of that many columns and that precision, one like another.
+
+        :func:`isodepth.tables` and :func:`isodepth.pairwise` are made of this.
+        """
+        check_choice(storage, "storage", STORAGES)
+        check_table_settings(self.levels, self.directions, self.random_state, self.gap)
+        rng = np.random.default_rng(self.random_state)
+        directions = unit_vectors(width, self.n_directions, self.directions, rng)
+        return TableMaker(
+            regions_of=lambda points, weights, sample: self._regions(
+                points, weights, None, sample, directions
+            ),
+            warn_if_uninformative=self._source.warn_if_uninformative,
+            directions=directions,
+            betas=midpoint_levels(self.levels, self.eps),
+            storage=storage,
+            signature=write_signature({**self._options(), "refine": 0}, dtype),
+            dtype=dtype,
+            resources=self._resources,
+        )
 
     # -- the pipeline -----------------------------------------------------------------------
 

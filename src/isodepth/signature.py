@@ -68,8 +68,25 @@ def read_signature(text: Any) -> dict[str, Any]:
 
 def differing_fields(first: str, second: str) -> list[str]:
     """Names of the fields in which two signatures differ."""
-    a, b = (dict(part.split("=", 1) for part in s.split("|")[1:]) for s in (first, second))
+    a, b = _fields(first), _fields(second)
     return [key for key in {**a, **b} if a.get(key) != b.get(key)]
+
+
+def averaging(text: str) -> tuple[float, float]:
+    """The power p of a signature, and its integral over beta in units of the mean."""
+    fields = _fields(text)
+    length = 1.0 - _read_number(fields["eps"]) if fields.get("normalize") == "no" else 1.0
+    return _read_number(fields["p"]), length
+
+
+def with_directions(text: str, directions: str) -> str:
+    """The same signature with other directions."""
+    fields = {**_fields(text), "dirs": directions}
+    return "|".join(["DR", *(f"{key}={value}" for key, value in fields.items())])
+
+
+def _fields(text: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in text.split("|")[1:])  # type: ignore[misc]
 
 
 def depth_key(depth: Any) -> Any:

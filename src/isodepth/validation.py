@@ -194,8 +194,11 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
             f"directions must not contain zero rows, got {int((largest == 0).sum())}, the first "
             f"at row {int((largest == 0).argmax())}; a zero vector points nowhere"
         )
-    rows = rows / largest
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled = rows / largest
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    # Rows of length one stay what they are, bit for bit: checking twice must not change them.
+    unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
+    return np.where(unit, rows, scaled / lengths)
 
 
 def _to_array(X: Any, name: str) -> tuple[np.ndarray, tuple[str, ...] | None]:

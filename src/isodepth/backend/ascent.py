@@ -108,6 +108,7 @@ def _workspace(state, c, dim):
         np.empty(dim + 1),
         np.empty(0),
         np.empty(0, np.int64),
+        np.empty(0, np.int64),
     )
 
 

@@ -31,6 +31,7 @@ class Workspace(NamedTuple):
     column: Any  # (d + 1,)
     slopes: Any  # (h,) per candidate
     shortlist: Any  # (s,) row numbers
+    spent: Any  # (1,) coordinates of candidates looked at so far
 
 
 def workspace(n_rows: int, dim: int) -> Workspace:
@@ -44,6 +45,7 @@ def workspace(n_rows: int, dim: int) -> Workspace:
         column=np.empty(dim + 1),
         slopes=np.empty(n_rows),
         shortlist=np.empty(SHORTLIST, dtype=np.int64),
+        spent=np.zeros(1, dtype=np.int64),
     )
 
 

@@ -67,6 +67,7 @@ def lowest_slope(work, targets, start, stop, query):
     for j in range(start, stop):
         slopes[j] = 0.0
     dim = offset.shape[0]
+    work.spent[0] += (stop - start) * dim
     fours = dim - dim % 4
     for k in range(0, fours, 4):
         w, x, y, z = offset[k], offset[k + 1], offset[k + 2], offset[k + 3]

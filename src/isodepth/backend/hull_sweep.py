@@ -130,7 +130,7 @@ def _largest_bound(state, ids, stop):
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep(
     first, second, from_first, from_second, stops_first, stops_second, first_level, last_level,
-    work, winner, slack, lower, upper, directions, sides,
+    work, winner, slack, limit, lower, upper, directions, sides,
 ):  # fmt: skip
     """Bound the Hausdorff distances of levels first_level..last_level.
 
@@ -143,6 +143,7 @@ def sweep(
     winner : int64 (2,) side and row of the last witness (row -1: none), updated in place
     slack : relative difference of the bounds that is good enough; up to EXACT, `lower` is set to
         the distance itself
+    limit : when `work.spent` exceeds this, end: the upper bounds are then not to be used
     lower : (L,) values known to be attained, raised in place
     upper : (L,) set to upper bounds
     directions : (L, d) unit vectors that attain `lower`, set where it is raised
@@ -163,6 +164,9 @@ def sweep(
                     side, i, bound = 1, other, other_bound
                 if bound <= (1.0 + slack) * best:
                     break
+            if work.spent[0] > limit:
+                lower[level] = best
+                return
             near, state = (first, from_first) if side == 0 else (second, from_second)
             far, stop = (second, stop_second) if side == 0 else (first, stop_first)
             state.looked[i] = level

@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _extend(projections, start, stop, top, low):
+def extend(projections, start, stop, top, low):
     """Take rows start..stop of `projections` (R, B) into the running maxima and minima (B,)."""
     width = top.shape[0]
     for i in range(start, stop):
@@ -44,8 +44,8 @@ def walk(px, py, stops_x, stops_y, top_x, low_x, top_y, low_y, first, gaps, wher
     row_x = 0
     row_y = 0
     for level in range(stops_x.shape[0]):
-        _extend(px, row_x, stops_x[level], top_x, low_x)
-        _extend(py, row_y, stops_y[level], top_y, low_y)
+        extend(px, row_x, stops_x[level], top_x, low_x)
+        extend(py, row_y, stops_y[level], top_y, low_y)
         row_x = stops_x[level]
         row_y = stops_y[level]
         largest = np.float64(_largest_gap(top_x, low_x, top_y, low_y))
@@ -65,5 +65,5 @@ def walk(px, py, stops_x, stops_y, top_x, low_x, top_y, low_y, first, gaps, wher
         if largest > gaps[level] or place < known:
             gaps[level] = largest
             where[level] = found
-    _extend(px, row_x, px.shape[0], top_x, low_x)
-    _extend(py, row_y, py.shape[0], top_y, low_y)
+    extend(px, row_x, px.shape[0], top_x, low_x)
+    extend(py, row_y, py.shape[0], top_y, low_y)

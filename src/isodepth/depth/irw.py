@@ -9,7 +9,7 @@ import numpy as np
 from isodepth.backend.threads import Resources
 from isodepth.depth.base import Depth, standardise
 from isodepth.depth.ranked import mean_rank_weight
-from isodepth.depth.whitening import check_covariance, shrinks, whitening_matrix
+from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
 from isodepth.sample import Sample
 
 
@@ -118,7 +118,11 @@ class AIIRWDepth(Depth):
     ) -> np.ndarray:
         joint = sample.with_queries(points)
         whitened = self._whiten(sample, joint.points)
-        return mean_rank_weight(joint, whitened, directions, resources)[joint.inverse]
+        depths = mean_rank_weight(joint, whitened, directions, resources)[joint.inverse]
+        if not shrinks(self.covariance):
+            # Off the flat that holds the sample, a point is infinitely far out.
+            depths[outside_span(sample, points)] = 0.0
+        return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # The whitened corners of a simplex lie at g / sqrt(share), g a uniformly random direction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,23 +42,53 @@ def whitening_matrix(sample: Sample, covariance: Any) -> np.ndarray:
     to one scale where the estimate is affine equivariant anyway: columns in metres and columns in
     nanometres must not make the matrix look singular.
     """
+    if shrinks(covariance):
+        points = standardise(sample, sample.points).astype(np.float64)
+        return _inverse_root(_estimate(covariance, points, sample))
+    span = _span(sample)
+    if isinstance(covariance, str) and covariance == "empirical":
+        root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
+    else:
+        # Inside the span of the data, so that constant columns do no harm.
+        estimate = _estimate(covariance, span.centred @ span.axes, sample)
+        root = span.axes @ _inverse_root(estimate) @ span.axes.T
+    return root * span.stretch
+
+
+def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
+    """Whether each of `points` (m, d) lies off the smallest flat that holds the sample."""
+    span = _span(sample)
+    if span.axes.shape[1] == sample.width:
+        return np.zeros(len(points), dtype=bool)
+    away = standardise(sample, points).astype(np.float64) - span.centre
+    # A column in which the sample is constant has no scale of its own: take it as it is.
+    scaled = away * np.where(span.stretch > 0, span.stretch, 1.0)
+    rest = scaled - scaled @ span.axes @ span.axes.T
+    rounding = 64 * sample.width * np.finfo(sample.points.dtype).eps
+    return np.abs(rest).max(axis=1) > rounding * np.maximum(np.abs(scaled).max(axis=1), 1.0)
+
+
+class _Span(NamedTuple):
+    centre: np.ndarray  # (d,) weighted mean of the standardised points
+    stretch: np.ndarray  # (d,) brings the columns to one scale; 0 for constant columns
+    centred: np.ndarray  # (u, d) standardised, centred and stretched points
+    axes: np.ndarray  # (d, r) orthonormal, spanning them
+    variances: np.ndarray  # (r,)
+
+
+def _span(sample: Sample) -> _Span:
     points = standardise(sample, sample.points).astype(np.float64)
     shares = sample.shares
-    if shrinks(covariance):
-        return _inverse_root(_estimate(covariance, points, sample))
-    centred = points - shares @ points
+    centre = shares @ points
+    centred = points - centre
     spread = np.abs(centred).max(axis=0)
-    stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
+    constant = (points == points[0]).all(axis=0)
+    stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=(spread > 0) & ~constant)
     centred *= stretch
     values, axes = np.linalg.eigh((centred.T * shares) @ centred)
     kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    axes = axes[:, kept]
-    if isinstance(covariance, str) and covariance == "empirical":
-        root = (axes / np.sqrt(values[kept])) @ axes.T
-    else:
-        # Inside the span of the data, so that constant columns do no harm.
-        root = axes @ _inverse_root(_estimate(covariance, centred @ axes, sample)) @ axes.T
-    return root * stretch
+    return _Span(centre, stretch, centred, axes[:, kept], values[kept])
 
 
 def _inverse_root(matrix: np.ndarray) -> np.ndarray:

@@ -1,7 +1,10 @@
-"""Refinement: climb from the best directions found, for a few levels, and try the tops on all.
+"""Refinement: raise the gaps that the directions attain towards the supremum.
 
-What a step costs is one projection of both samples on one direction for each climber, so a few
-climbers for a few steps cost less than the thousand directions they start from.
+First a few climbers start from the best directions found, for a few levels, and what they reach is
+tried on all levels: one step costs each of them one projection of both samples, so together they
+cost less than the thousand directions they start from. Then, where the samples are small enough
+that it costs no more than what went before, corners that could still reach further out are looked
+at one by one, as for the exact distance, until none is left or the allowance is spent.
 """
 
 from __future__ import annotations
@@ -10,14 +13,18 @@ import numpy as np
 
 from isodepth.backend.threads import Resources, single_threaded_blas
 from isodepth.gap.search import search_gaps, signed_directions
+from isodepth.hull import raise_gaps
 from isodepth.integrate import LevelPlan
 
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 8
 _MOST_CLIMBERS = 32
 _CHUNK_ROWS = 4096
-# Climbers stop this close to the best their corner can give.
+# Close enough to the best there is, as a share of the gap.
 _SLACK = 1e-3
+# Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
+# than a distance without refinement does.
+_WORK_PER_STEP = 0.01
 
 
 def refine_gaps(
@@ -47,11 +54,18 @@ def refine_gaps(
     new_gaps, new_where = search_gaps(x, y, plan, tops, resources)
     better = new_gaps > gaps
     shifted = np.where(new_where >= 0, new_where + len(directions), new_where - len(directions))
-    return (
-        np.where(better, new_gaps, gaps),
-        np.concatenate([directions, tops]),
-        np.where(better, shifted, where),
-    )
+    gaps, where = np.where(better, new_gaps, gaps), np.where(better, shifted, where)
+    vectors = np.concatenate([directions, tops])
+    n, m, d = int(plan.stops_x[-1]), int(plan.stops_y[-1]), x.shape[1]
+    limit = _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
+    if 2 * n * m * d <= 2 * limit:
+        raised, values, sharper = raise_gaps(
+            x, y, plan.stops_x, plan.stops_y, gaps, slack=_SLACK, limit=limit
+        )
+        gaps[raised] = np.maximum(gaps[raised], values)
+        where[raised] = len(vectors) + np.arange(len(raised))
+        vectors = np.concatenate([vectors, sharper])
+    return gaps, vectors, where
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,13 +57,37 @@ def find_gaps(
         The largest over the directions, climbing on from there for `refine` steps; or the exact
         Hausdorff distance of the convex hulls.
     """
+    if way == "search" and (refine == 0 or x.shape[1] == 1):
+        # In one dimension the two directions there are have been tried.
+        return Gaps(plan, *_searched(x, y, plan, directions, resources))
+    # Ascent and hulls round differently for (x, y) than for (y, x): always take them in one order.
+    inner = plan
+    if _comes_after(x, y, plan):
+        x, y = y, x
+        inner = replace(plan, stops_x=plan.stops_y, stops_y=plan.stops_x)
     if way == "exact":
         from isodepth.hull import hausdorff_levels
 
-        gaps, vectors = hausdorff_levels(x, y, plan.stops_x, plan.stops_y)
+        gaps, vectors = hausdorff_levels(x, y, inner.stops_x, inner.stops_y)
         return Gaps(plan, gaps, vectors, np.arange(len(gaps)))
+    gaps, vectors, where = _searched(x, y, inner, directions, resources)
+    return Gaps(plan, *refine_gaps(x, y, inner, vectors, gaps, where, refine, resources))
+
+
+def _searched(
+    x: np.ndarray, y: np.ndarray, plan: LevelPlan, directions: np.ndarray, resources: Resources
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     gaps, where = search_gaps(x, y, plan, directions, resources)
-    # In one dimension the two directions there are have been tried.
-    if refine == 0 or x.shape[1] == 1:
-        return Gaps(plan, gaps, directions, where)
-    return Gaps(plan, *refine_gaps(x, y, plan, directions, gaps, where, refine, resources))
+    return gaps, directions, where
+
+
+def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
+    """Whether (y, x) is the order in which this pair is always taken."""
+    if len(x) != len(y):
+        return len(x) > len(y)
+    for a, b in ((x, y), (plan.stops_x, plan.stops_y)):
+        differ = a != b
+        if differ.any():
+            at = np.unravel_index(int(differ.argmax()), differ.shape)
+            return bool(a[at] > b[at])
+    return False

@@ -2,7 +2,7 @@
 
 from isodepth.hull.certificate import hausdorff_bracket, hausdorff_upper
 from isodepth.hull.hausdorff import HullGap, hausdorff
-from isodepth.hull.levels import LevelBounds, hausdorff_levels
+from isodepth.hull.levels import LevelBounds, hausdorff_levels, raise_gaps
 from isodepth.hull.projection import Projection, project_to_hull
 from isodepth.hull.supports import hausdorff_lower
 
@@ -16,4 +16,5 @@ __all__ = [
     "hausdorff_lower",
     "hausdorff_upper",
     "project_to_hull",
+    "raise_gaps",
 ]

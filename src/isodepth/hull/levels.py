@@ -12,6 +12,7 @@ from isodepth.hull.nested import NestedPair, nested_pair
 from isodepth.hull.supports import largest_gaps
 
 _FRESH_ROWS = 64
+_NO_LIMIT = float("inf")
 
 
 class LevelBounds(NamedTuple):
@@ -86,7 +87,7 @@ def level_bounds(
         attained, known, known_first = largest_gaps(pair, initial_directions)
         # Less what rounding may have added, so that a hint never decides the result.
         lower = np.maximum(attained - pair.rounding(), 0.0)
-    upper = _sweep(pair, slack, lower, inner, sides)
+    upper = _sweep(pair, slack, _NO_LIMIT, lower, inner, sides)
     directions, from_first = frame.directions(inner), sides == 0
     if initial_directions is not None:
         raised = sides >= 0
@@ -97,10 +98,55 @@ def level_bounds(
     )
 
 
+def raise_gaps(
+    first: ArrayLike,
+    second: ArrayLike,
+    stops_first: ArrayLike,
+    stops_second: ArrayLike,
+    gaps: np.ndarray,
+    *,
+    slack: float,
+    limit: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Raise gaps (L,) that some directions attain towards the exact ones, for a limited cost.
+
+    Parameters
+    ----------
+    first, second, stops_first, stops_second
+        As in :func:`hausdorff_levels`.
+    gaps : ndarray of shape (L,)
+    slack : float
+        Shortfall that is good enough, as a share of the gap.
+    limit : float
+        How many coordinates of points may be looked at; the outermost levels go short.
+
+    Returns
+    -------
+    raised : int ndarray of shape (J,), the levels at which a larger gap was found
+    gaps : ndarray of shape (J,)
+    directions : ndarray of shape (J, d), unit vectors that attain them
+    """
+    pair = nested_pair(first, second, stops_first, stops_second)
+    lower = np.ldexp(gaps, -pair.frame.exponent)
+    inner = np.zeros((len(gaps), pair.frame.first.shape[1]))
+    sides = np.full(len(gaps), -1, dtype=np.int64)
+    _sweep(pair, slack, limit, lower, inner, sides)
+    raised = np.flatnonzero(sides >= 0)
+    return raised, pair.frame.lengths(lower[raised]), pair.frame.directions(inner[raised])
+
+
 def _sweep(
-    pair: NestedPair, slack: float, lower: np.ndarray, directions: np.ndarray, sides: np.ndarray
+    pair: NestedPair,
+    slack: float,
+    limit: float,
+    lower: np.ndarray,
+    directions: np.ndarray,
+    sides: np.ndarray,
 ) -> np.ndarray:
-    """Go through all levels; raise `lower`, set `directions` and `sides`, return upper bounds."""
+    """Go through all levels; raise `lower`, set `directions` and `sides`, return upper bounds.
+
+    Ends early when more than `limit` coordinates were looked at: the bounds are then unfinished.
+    """
     from isodepth.backend.hull_factor import workspace
     from isodepth.backend.hull_sweep import sources, sweep
 
@@ -115,9 +161,10 @@ def _sweep(
         last = min(near.start_chunk(level), far.start_chunk(level))
         sweep(
             near.targets(last), far.targets(last), from_a, from_b, pair.stops_first,
-            pair.stops_second, level, last, work, winner, slack, lower, upper, directions, sides,
+            pair.stops_second, level, last, work, winner, slack, limit, lower, upper, directions,
+            sides,
         )  # fmt: skip
-        level = last
+        level = last if work.spent[0] <= limit else len(lower)
     return upper
 
 
