@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from fractions import Fraction
 from typing import Any
 
@@ -74,9 +75,9 @@ def breakdown_bound(
     eps : float in (0, 1], default 0.1
     depth : None, array-like of shape (n,), or HalfspaceDepth
         Halfspace depths of the rows of `X`, or an estimator that finds them, by default
-        ``HalfspaceDepth()``. In one dimension they are exact without it. A minimum over finitely
-        many directions is an upper bound of the depth, and so the result may then be too large:
-        pass exact depths, or use many directions.
+        ``HalfspaceDepth(random_state=0)``. In one dimension they are exact without it. A minimum
+        over finitely many directions is an upper bound of the depth, and so the result may then
+        be too large: pass exact depths, or use many directions.
     alpha_max : float or None
         Largest depth of any point of the space, for ``statement="paper"``. By default the larger
         of the largest depth in the sample and ceil(n/(d+1))/n, which some point always reaches.
@@ -133,10 +134,13 @@ def breakdown_bound(
 
 def _proved_bound(counts: np.ndarray, kept: Fraction) -> float:
     n = len(counts)
-    for outliers in range(1, n + 1):
-        safe = int((counts > outliers).sum())
-        if safe == 0 or safe < kept * (n + outliers):
-            break
+    rising = np.sort(counts)
+
+    def may_break(outliers: int) -> bool:
+        safe = n - int(np.searchsorted(rising, outliers, "right"))
+        return safe == 0 or safe < kept * (n + outliers)
+
+    outliers = 1 + bisect.bisect_left(range(1, n + 1), True, key=may_break)
     return outliers / (n + outliers)
 
 
@@ -156,7 +160,7 @@ def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
                 "depth must be a HalfspaceDepth or an array of depths, got "
                 f"{type(depth).__name__}: the bound is only known for the halfspace depth"
             )
-        depth = (HalfspaceDepth() if depth is None else depth).fit(points).depth_
+        depth = (HalfspaceDepth(random_state=0) if depth is None else depth).fit(points).depth_
     depths, _ = check_points(np.asarray(depth).reshape(-1, 1), "depth", "float64")
     if len(depths) != n:
         raise InvalidInputError(

@@ -34,9 +34,10 @@ def radius_power_mean(d: int, eps: float, p: float) -> float:
     """
     from scipy.special import hyp1f1
 
-    radius = radius_of_mass(d, eps)
-    if math.isinf(p) or radius == 0:
-        return radius
+    if math.isinf(p) or eps == 1:
+        return radius_of_mass(d, eps)
+    # Less mass than this is never seen, but Kummer's function would overflow.
+    radius = radius_of_mass(d, max(eps, 1e-290))
     x = radius**2 / 2
     ratio = hyp1f1(1.0, (d + p) / 2 + 1, x) / hyp1f1(1.0, d / 2 + 1, x)
     return radius * float(d / (d + p) * ratio) ** (1 / p)
