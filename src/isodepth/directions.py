@@ -66,7 +66,8 @@ def unit_vectors(
 
 
 def _normalise(rows: np.ndarray) -> np.ndarray:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
 
 
 def _equispaced(n_directions: int, start: float) -> np.ndarray:

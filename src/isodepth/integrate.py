@@ -35,14 +35,18 @@ class LevelPlan:
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     """All pieces of [0, 1 - eps] on which both regions stay the same."""
     end = 1.0 - eps
-    inner = np.union1d(x.masses, y.masses)
-    # With eps = 1 the interval is the single level 0, where the average is the value.
+    inner = np.concatenate([x.masses, y.masses])
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
-    inner = inner[(inner > 0) & (inner < end * (1.0 - _SLIVER))]
-    edges = np.concatenate([[0.0], inner, [end]])
-    lengths = np.diff(edges)
-    shares = lengths / end if end > 0 else np.ones(1)
-    return _plan(x, y, edges[:-1], np.column_stack([edges[:-1], edges[1:]]), shares)
+    inner = inner[inner < end * (1.0 - _SLIVER)]
+    inner.sort()
+    fresh = np.ones(len(inner), dtype=bool)
+    np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
+    # Masses are positive, so 0 is never among them.
+    edges = np.concatenate([[0.0], inner[fresh], [end]])
+    starts, ends = edges[:-1], edges[1:]
+    # With eps = 1 the interval is the single level 0, where the average is the value.
+    shares = (ends - starts) / end if end > 0 else np.ones(1)
+    return _plan(x, y, starts, np.stack([starts, ends], axis=1), shares)
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
@@ -63,7 +67,7 @@ def _plan(
     levels: np.ndarray,
     shares: np.ndarray,
 ) -> LevelPlan:
-    return LevelPlan(levels, shares, x.counts[x.group(betas)], y.counts[y.group(betas)])
+    return LevelPlan(levels, shares, x.stops(betas), y.stops(betas))
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:

@@ -9,10 +9,11 @@ import numpy as np
 
 from isodepth.backend.threads import Resources, single_threaded_blas
 from isodepth.comparison import Comparison
+from isodepth.depth import HalfspaceDepth
 from isodepth.depth.resolve import DepthSource, resolve_depth
 from isodepth.directions import FAMILIES, unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
-from isodepth.gap.supremum import WAYS, Gaps, find_gaps
+from isodepth.gap.supremum import REGIONS, WAYS, Gaps, find_gaps
 from isodepth.integrate import exact_plan, level_plan, midpoint_levels, power_mean
 from isodepth.regions import TrimmedRegions
 from isodepth.sample import Sample
@@ -64,6 +65,9 @@ class Metric:
     gap : {"search", "exact"}
         `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
+    region : {"sample", "exact"}
+        Regions as convex hulls of the sample points inside (the paper), or, for the halfspace depth
+        in the plane, all points of the plane that are deep enough, with exact depths.
     dtype : {"float32", "float64"} or None
         Precision of the heavy steps; None keeps float32 data in float32 and takes float64
         otherwise.
@@ -96,6 +100,7 @@ class Metric:
     normalize: bool = True
     refine: int = 20
     gap: str = "search"
+    region: str = "sample"
     dtype: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -118,6 +123,7 @@ class Metric:
         store(self, "normalize", bool(self.normalize))
         store(self, "refine", check_integer(self.refine, "refine", 0))
         check_choice(self.gap, "gap", WAYS)
+        self._check_region()
         if self.dtype is not None:
             check_choice(self.dtype, "dtype", ("float32", "float64"))
         if self.n_jobs is not None:
@@ -126,6 +132,18 @@ class Metric:
         seed = self.random_state
         if not (seed is None or isinstance(seed, np.random.Generator)):
             store(self, "random_state", check_integer(seed, "random_state", 0))
+
+    def _check_region(self) -> None:
+        check_choice(self.region, "region", REGIONS)
+        if self.region == "sample":
+            return
+        if self.depth == "halfspace":
+            object.__setattr__(self, "_depth", HalfspaceDepth(method="exact"))
+        elif not (isinstance(self.depth, HalfspaceDepth) and self.depth.method == "exact"):
+            raise InvalidOptionError(
+                "region='exact' needs the exact halfspace depth: use depth='halfspace' with it, "
+                f"got depth={self.depth!r}"
+            )
 
     def _check_levels(self) -> None:
         if isinstance(self.levels, str):
@@ -285,6 +303,11 @@ class Metric:
             x, y, columns = check_pair(X, Y, self.dtype)
         wx = check_weights(wx, len(x), "weights of X")
         wy = check_weights(wy, len(y), "weights of Y")
+        if self.region == "exact" and x.shape[1] > 2:
+            raise InvalidInputError(
+                f"region='exact' is for data of one or two columns, got {x.shape[1]}; use "
+                "region='sample'"
+            )
         rng = np.random.default_rng(self.random_state)
         directions = unit_vectors(x.shape[1], self.n_directions, self.directions, rng)
         betas = self._levels(rng)
@@ -297,11 +320,12 @@ class Metric:
             Y = self._regions(y, wy, columns, sample_y, directions)
         plan = exact_plan(X, Y, self.eps) if betas is None else level_plan(X, Y, betas)
         gaps = find_gaps(
-            X.ordered,
-            Y.ordered,
+            X,
+            Y,
             plan,
             directions,
             way=self.gap,
+            region=self.region,
             refine=self.refine,
             resources=self._resources,
         )

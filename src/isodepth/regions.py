@@ -72,7 +72,7 @@ class TrimmedRegions:
         tie_tolerance: float,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
-        order = np.argsort(-distinct_depth, kind="stable")
+        order = (-distinct_depth).argsort(kind="stable")
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
         if sample.masses is None:
@@ -108,7 +108,11 @@ class TrimmedRegions:
 
     def group(self, beta: Any) -> np.ndarray:
         """Index into `alphas`, `counts` and `masses` of the region of level beta."""
-        return np.searchsorted(self.masses, check_levels_inside(beta), side="right")
+        return self.masses.searchsorted(check_levels_inside(beta), side="right")
+
+    def stops(self, betas: np.ndarray) -> np.ndarray:
+        """How many of the ordered points lie in the regions of valid levels (L,)."""
+        return self.counts[self.masses.searchsorted(betas, side="right")]
 
     def alpha(self, beta: Any) -> Any:
         """Depth of the region of level beta: sup{g : mass(D >= g) > beta}.
@@ -174,10 +178,8 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
     A group holds everything within `tolerance` of its first member.
     """
     steps = falling[:-1] - falling[1:]
-    if tolerance == 0:
-        return np.append(np.flatnonzero(steps > 0) + 1, len(falling))
-    ends = np.append(np.flatnonzero(steps > tolerance) + 1, len(falling))
-    if (steps[steps <= tolerance] == 0).all():
+    ends = np.concatenate([(steps > tolerance).nonzero()[0] + 1, [len(falling)]])
+    if tolerance == 0 or (steps[steps <= tolerance] == 0).all():
         return ends
     # Small steps may add up: measure from the head of each group.
     fine: list[int] = []

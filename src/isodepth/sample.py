@@ -65,14 +65,16 @@ class Sample:
 
     @classmethod
     def _merge(cls, points: np.ndarray, masses: np.ndarray | None) -> Sample:
-        order = lexicographic_order(points)
+        order, distinct = lexicographic_order(points)
+        rows = points[order]
         # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
-        rows = points[order] + points.dtype.type(0)
-        first = np.empty(len(rows), dtype=bool)
-        first[0] = True
-        np.any(rows[1:] != rows[:-1], axis=1, out=first[1:])
+        rows += points.dtype.type(0)
         inverse = np.empty(len(rows), dtype=np.intp)
-        if first.all():
+        if not distinct:
+            first = np.ones(len(rows), dtype=bool)
+            np.any(rows[1:] != rows[:-1], axis=1, out=first[1:])
+            distinct = bool(first.all())
+        if distinct:
             inverse[order] = np.arange(len(rows))
             ordered = None if masses is None else masses[order]
         else:
@@ -123,15 +125,17 @@ class Sample:
         return self.unit_masses / self.total
 
 
-def lexicographic_order(points: np.ndarray) -> np.ndarray:
-    """Indices that sort rows by their first column, then the second, and so on."""
-    order = np.argsort(points[:, 0], kind="stable")
-    if points.shape[1] == 1:
-        return order
-    leading = points[order, 0]
+def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Indices that sort rows by their first column, then the second, and so on.
+
+    Also whether the first column alone shows that no two rows are equal.
+    """
+    column = points[:, 0]
+    order = column.argsort(kind="stable")
+    leading = column[order]
     if (leading[1:] > leading[:-1]).all():
-        return order
-    return np.lexsort(points.T[::-1])
+        return order, True
+    return np.lexsort(points.T[::-1]), False
 
 
 def exact_masses(weights: np.ndarray) -> np.ndarray:

@@ -28,6 +28,8 @@ def write_signature(options: dict[str, Any], dtype: str | None) -> str:
     }
     if options["gap"] != "search":
         fields["gap"] = options["gap"]
+    if options["region"] != "sample":
+        fields["region"] = options["region"]
     if not options["normalize"]:
         fields["normalize"] = "no"
     if dtype is not None:
@@ -50,7 +52,7 @@ def read_signature(text: Any) -> dict[str, Any]:
             raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
         fields[key] = value
     required = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
-    optional = ["gap", "normalize", "dtype"]
+    optional = ["gap", "region", "normalize", "dtype"]
     missing = [key for key in required if key not in fields]
     unknown = [key for key in fields if key not in required + optional]
     if missing or unknown:
@@ -117,6 +119,7 @@ def _read_fields(fields: dict[str, str]) -> dict[str, Any]:
         "refine": int(fields["refine"]),
         "random_state": None if fields["seed"] == "none" else int(fields["seed"]),
         "gap": fields.get("gap", "search"),
+        "region": fields.get("region", "sample"),
         "normalize": fields.get("normalize", "yes") != "no",
         "dtype": fields.get("dtype"),
     }

@@ -40,7 +40,7 @@ def probe(values, probes):
 def _centre_and_scale(values):
     """A middle value and one over a typical spread: enough to balance the buckets."""
     n = values.shape[0]
-    m = min(_PROBES, n)
+    m = min(n, _PROBES, max(8, n // 16))
     probes = np.empty(m, values.dtype)
     probe(values, probes)
     centre = probes[m // 2]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 Block = TypeVar("Block")
@@ -75,9 +74,9 @@ def fold_blocks(
 
     with single_threaded_blas():
         helpers = [threading.Thread(target=work, daemon=True) for _ in range(workers - 1)]
-        for helper in helpers:
-            helper.start()
         try:
+            for helper in helpers:
+                helper.start()
             work()
             for helper in helpers:
                 helper.join()
@@ -85,34 +84,46 @@ def fold_blocks(
             # Reached early by an interrupt: whoever is still at work ends with its present block.
             stop.set()
             for helper in helpers:
-                helper.join()
+                if helper.ident is not None:
+                    helper.join()
     if errors:
         raise errors[0]
     return states
 
 
-_blas_lock = threading.Lock()
-_blas_users = 0
-_blas_limit: Any = None
-_blas_controller: Any = None
+class _SingleThreadedBlas:
+    """Keep BLAS from starting threads of its own under ours, and its rounding the same.
+
+    Entering it again inside costs next to nothing; the last one out restores what was there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users > 1:
+                return
+            if self._controller is None:
+                from threadpoolctl import ThreadpoolController
+
+                self._controller = ThreadpoolController().select(user_api="blas")
+            self._limit = self._controller.limit(limits=1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS from starting threads of its own under ours, and its rounding the same."""
-    global _blas_users, _blas_limit, _blas_controller
-    with _blas_lock:
-        if _blas_controller is None:
-            from threadpoolctl import ThreadpoolController
+_single_threaded_blas = _SingleThreadedBlas()
 
-            _blas_controller = ThreadpoolController().select(user_api="blas")
-        if _blas_users == 0:
-            _blas_limit = _blas_controller.limit(limits=1)
-        _blas_users += 1
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limit.restore_original_limits()
+
+def single_threaded_blas() -> _SingleThreadedBlas:
+    """The context in which BLAS uses one thread."""
+    return _single_threaded_blas

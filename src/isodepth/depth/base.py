@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOp
 from isodepth.sample import Sample
 from isodepth.validation import check_integer, check_points, check_same_width
 
-_PROBED_ROWS = 64
+_PROBED_ROWS = 7
 
 
 class Depth:
@@ -229,17 +230,15 @@ class Depth:
 def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """A middle row (d,), and the power of two next to the typical distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. Both are
-    order statistics of a few evenly spaced rows: outliers do not matter, nor does the caller's
-    order of the rows, since the sample has its own.
+    Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
+    from a few evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
+    not matter, since the sample has its own.
     """
     rows = sample.points
     few = rows[:: -(-len(rows) // _PROBED_ROWS)]
-    middle = (len(few) - 1) // 2
-    centre = np.partition(few, middle, axis=0)[middle]
-    sizes = np.abs(few - centre).max(axis=1)
-    typical = np.partition(sizes, middle)[middle] or np.abs(rows - centre).max()
-    return centre, int(np.frexp(typical)[1])
+    centre = np.sort(few, axis=0)[(len(few) - 1) // 2]
+    size = np.abs(few - centre).max() or np.abs(rows - centre).max()
+    return centre, math.frexp(size)[1]
 
 
 def standardise(sample: Sample, points: np.ndarray) -> np.ndarray:

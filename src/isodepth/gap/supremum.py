@@ -11,8 +11,10 @@ from isodepth.backend.threads import Resources
 from isodepth.gap.refine import refine_gaps
 from isodepth.gap.search import search_gaps, signed_directions
 from isodepth.integrate import LevelPlan
+from isodepth.regions import TrimmedRegions
 
 WAYS = ("search", "exact")
+REGIONS = ("sample", "exact")
 
 
 class Gaps(NamedTuple):
@@ -24,12 +26,14 @@ class Gaps(NamedTuple):
     values : ndarray of shape (L,)
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
     where : int64 ndarray of shape (L,): k for vectors[k], -1 - k for its opposite
+    exact : whether no direction whatsoever attains more
     """
 
     plan: LevelPlan
     values: np.ndarray
     vectors: np.ndarray
     where: np.ndarray
+    exact: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
         """The unit vectors, of shape (number of `levels`, d), at which the gaps are attained."""
@@ -37,12 +41,13 @@ class Gaps(NamedTuple):
 
 
 def find_gaps(
-    x: np.ndarray,
-    y: np.ndarray,
+    regions_x: TrimmedRegions,
+    regions_y: TrimmedRegions,
     plan: LevelPlan,
     directions: np.ndarray,
     *,
     way: str,
+    region: str,
     refine: int,
     resources: Resources,
 ) -> Gaps:
@@ -50,13 +55,22 @@ def find_gaps(
 
     Parameters
     ----------
-    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    regions_x, regions_y : TrimmedRegions
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
     way : {"search", "exact"}
         The largest over the directions, climbing on from there for `refine` steps; or the exact
         Hausdorff distance of the convex hulls.
+    region : {"sample", "exact"}
+        Regions as hulls of the sample points inside, or in full (in the plane).
     """
+    x, y = regions_x.ordered, regions_y.ordered
+    # On the line a region ends at sample points: the hull of those inside is all of it.
+    if region == "exact" and x.shape[1] == 2:
+        from isodepth.gap.full_regions import full_region_gaps
+
+        gaps, vectors = full_region_gaps(regions_x, regions_y, plan)
+        return Gaps(plan, gaps, vectors, np.arange(len(gaps)), exact=True)
     if way == "search" and (refine == 0 or x.shape[1] == 1):
         # In one dimension the two directions there are have been tried.
         return Gaps(plan, *_searched(x, y, plan, directions, resources))
@@ -69,7 +83,7 @@ def find_gaps(
         from isodepth.hull import hausdorff_levels
 
         gaps, vectors = hausdorff_levels(x, y, inner.stops_x, inner.stops_y)
-        return Gaps(plan, gaps, vectors, np.arange(len(gaps)))
+        return Gaps(plan, gaps, vectors, np.arange(len(gaps)), exact=True)
     gaps, vectors, where = _searched(x, y, inner, directions, resources)
     return Gaps(plan, *refine_gaps(x, y, inner, vectors, gaps, where, refine, resources))
 
