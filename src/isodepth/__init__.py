@@ -4,8 +4,11 @@ The distance is DR_{p,eps}, the mean Hausdorff distance between the depth-trimme
 distributions (Staerman, Mozharovskyi, Colombo, Clémençon and d'Alché-Buc, arXiv 2103.12711).
 """
 
+from typing import Any
+
 from isodepth import theory
 from isodepth._version import __version__
+from isodepth.collection import pairwise, tables
 from isodepth.comparison import Comparison
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
@@ -18,13 +21,18 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.functions import compare, distance
+from isodepth.index import RegionIndex
 from isodepth.metric import Metric
+from isodepth.monitor import DepthMonitor
 from isodepth.regions import TrimmedRegions
+from isodepth.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
     "Comparison",
     "DegenerateDepthWarning",
+    "DepthDistance",
+    "DepthMonitor",
     "HalfspaceDepth",
     "IRWDepth",
     "InvalidInputError",
@@ -33,11 +41,31 @@ __all__ = [
     "Metric",
     "MissingExtraError",
     "ProjectionDepth",
+    "RegionIndex",
+    "RegionTable",
+    "RegionTransformer",
     "SignatureError",
     "TrimmedRegions",
     "UnreadableFileError",
     "__version__",
     "compare",
     "distance",
+    "pairwise",
+    "tables",
     "theory",
 ]
+
+# These need scikit-learn, which takes longer to import than all the rest.
+_LAZY = ("DepthDistance", "RegionTransformer")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from isodepth import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

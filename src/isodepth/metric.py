@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from isodepth.backend.threads import Resources, single_threaded_blas
+from isodepth.backend.threads import single_threaded_blas
 from isodepth.comparison import Comparison
-from isodepth.depth import HalfspaceDepth
-from isodepth.depth.resolve import DepthSource, resolve_depth
-from isodepth.directions import FAMILIES, unit_vectors
-from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
-from isodepth.gap.supremum import REGIONS, WAYS, Gaps, find_gaps
+from isodepth.directions import unit_vectors
+from isodepth.errors import InvalidInputError
+from isodepth.gap.supremum import Gaps, find_gaps
 from isodepth.integrate import exact_plan, level_plan, midpoint_levels, power_mean
 from isodepth.regions import TrimmedRegions
 from isodepth.sample import Sample
-from isodepth.signature import depth_key, read_signature, write_signature
+from isodepth.settings import Settings
+from isodepth.signature import write_signature
 from isodepth.table import STORAGES, RegionTable
 from isodepth.table_maker import TableMaker, check_table_settings
 from isodepth.validation import (
     check_choice,
-    check_direction_rows,
-    check_integer,
-    check_number,
     check_pair,
     check_points,
     check_weights,
@@ -33,7 +29,7 @@ from isodepth.validation import (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Metric:
+class Metric(Settings):
     """The pseudo-metric DR_{p,eps}: all its settings, checked once.
 
     Parameters
@@ -90,77 +86,6 @@ class Metric:
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0'
     """
 
-    depth: Any = "projection"
-    p: float = 2
-    eps: float = 0.1
-    n_directions: int = 1000
-    directions: Any = "uniform"
-    levels: Any = "exact"
-    n_levels: int | None = None
-    normalize: bool = True
-    refine: int = 20
-    gap: str = "search"
-    region: str = "sample"
-    dtype: str | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    memory_mb: float = 256.0
-
-    def __post_init__(self) -> None:
-        store = object.__setattr__
-        store(self, "_depth", resolve_depth(self.depth))
-        store(self, "p", check_number(self.p, "p", 0, low_open=True))
-        store(self, "eps", check_number(self.eps, "eps", 0, 1, low_open=True))
-        if isinstance(self.directions, str):
-            check_choice(self.directions, "directions", FAMILIES)
-            store(self, "n_directions", check_integer(self.n_directions, "n_directions", 1))
-        else:
-            rows = check_direction_rows(self.directions)
-            rows.setflags(write=False)
-            store(self, "directions", rows)
-            store(self, "n_directions", len(rows))
-        self._check_levels()
-        store(self, "normalize", bool(self.normalize))
-        store(self, "refine", check_integer(self.refine, "refine", 0))
-        check_choice(self.gap, "gap", WAYS)
-        self._check_region()
-        if self.dtype is not None:
-            check_choice(self.dtype, "dtype", ("float32", "float64"))
-        if self.n_jobs is not None:
-            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
-        check_number(self.memory_mb, "memory_mb", 0, low_open=True)
-        seed = self.random_state
-        if not (seed is None or isinstance(seed, np.random.Generator)):
-            store(self, "random_state", check_integer(seed, "random_state", 0))
-
-    def _check_region(self) -> None:
-        check_choice(self.region, "region", REGIONS)
-        if self.region == "sample":
-            return
-        if self.depth == "halfspace":
-            object.__setattr__(self, "_depth", HalfspaceDepth(method="exact"))
-        elif not (isinstance(self.depth, HalfspaceDepth) and self.depth.method == "exact"):
-            raise InvalidOptionError(
-                "region='exact' needs the exact halfspace depth: use depth='halfspace' with it, "
-                f"got depth={self.depth!r}"
-            )
-
-    def _check_levels(self) -> None:
-        if isinstance(self.levels, str):
-            check_choice(self.levels, "levels", ("exact", "monte-carlo"))
-        else:
-            hint = "; or 'exact', or 'monte-carlo'"
-            object.__setattr__(self, "levels", check_integer(self.levels, "levels", 1, hint))
-        if self.levels == "monte-carlo":
-            if self.n_levels is None:
-                raise InvalidOptionError("levels='monte-carlo' needs n_levels, such as n_levels=20")
-            check_integer(self.n_levels, "n_levels", 1)
-        elif self.n_levels is not None:
-            raise InvalidOptionError(
-                f"n_levels={self.n_levels!r} only goes with levels='monte-carlo', got "
-                f"levels={self.levels!r}; write levels={self.n_levels!r} for a grid of that many"
-            )
-
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
         """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
@@ -179,20 +104,6 @@ class Metric:
             refine=0,
             **options,
         )
-
-    @classmethod
-    def from_signature(cls, text: str) -> Metric:
-        """The metric that wrote this signature."""
-        options = read_signature(text)
-        try:
-            return cls(**options)
-        except InvalidOptionError as error:
-            raise SignatureError(f"signature {text!r} holds an invalid setting: {error}") from None
-
-    @property
-    def signature(self) -> str:
-        """A short string that says how numbers of this metric are made."""
-        return write_signature(self._options(), self.dtype)
 
     def distance(self, X: Any, Y: Any, weights: Any = None) -> float:
         """DR_{p,eps} between two samples.
@@ -346,17 +257,6 @@ class Metric:
             points, weights, columns, sample, depth, distinct, tolerance
         )
 
-    @property
-    def _length(self) -> float:
-        return 1.0 if self.normalize else 1.0 - self.eps
-
-    def _levels(self, rng: np.random.Generator) -> np.ndarray | None:
-        if self.levels == "exact":
-            return None
-        if self.levels == "monte-carlo":
-            return rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
-        return midpoint_levels(self.levels, self.eps)
-
     def _pair_with_regions(
         self, X: Any, Y: Any
     ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
@@ -370,32 +270,3 @@ class Metric:
                 )
         names = [getattr(s, "columns", None) for s in (X, Y) if isinstance(s, TrimmedRegions)]
         return x, y, next((n for n in names if n), None)
-
-    @property
-    def _source(self) -> DepthSource:
-        return self._depth  # type: ignore[attr-defined]
-
-    @property
-    def _resources(self) -> Resources:
-        return Resources(self.n_jobs, self.memory_mb)
-
-    # -- a value among values ---------------------------------------------------------------
-
-    def _options(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def _key(self) -> tuple[Any, ...]:
-        options = self._options()
-        options["depth"] = depth_key(self.depth)
-        if not isinstance(self.directions, str):
-            options["directions"] = (self.directions.shape, self.directions.tobytes())
-        return tuple(options.values())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        return f"Metric({self.signature})"

@@ -12,8 +12,6 @@ from isodepth.collection import table_metric
 from isodepth.errors import InvalidOptionError, SignatureError, UnreadableFileError
 from isodepth.metric import Metric
 from isodepth.signature import with_directions
-from isodepth.table import RegionTable
-from isodepth.table_file import read_file, table_from, table_header, write_file
 from isodepth.validation import check_points
 
 _KIND = "depth monitor"
@@ -81,6 +79,8 @@ class DepthMonitor:
 
         A depth that is the caller's own object cannot be saved.
         """
+        from isodepth.table_file import table_header, write_file
+
         if "foreign:" in self.signature:
             raise InvalidOptionError(
                 "a monitor whose depth is the caller's own object cannot be saved, got "
@@ -94,6 +94,8 @@ class DepthMonitor:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DepthMonitor:
         """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
+        from isodepth.table_file import read_file, table_from
+
         header, arrays = read_file(path, _KIND)
         monitor = cls.__new__(cls)
         monitor.reference = table_from(header, arrays, path)

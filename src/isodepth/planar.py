@@ -1,10 +1,10 @@
 """Trimmed regions of the halfspace depth in the plane, as polygons.
 
-The regions of :class:`isodepth.regions.TrimmedRegions` are known by the sample points inside: their hull.
-The full region of level alpha holds all points of the plane that deep, whether in the sample or not. It
-is the intersection of the halfplanes of mass greater than ``1 - alpha``, and its corners are in general no
-sample points; it contains the hull of the sample points inside, and can be not empty where there are
-none.
+The regions of :class:`isodepth.regions.TrimmedRegions` are known by the sample points inside:
+their hull. The full region of level alpha holds all points of the plane that deep, whether in the
+sample or not. It is the intersection of the halfplanes of mass greater than ``1 - alpha``, and
+its corners are in general no sample points; it contains the hull of the sample points inside, and
+can be not empty where there are none.
 """
 
 from __future__ import annotations
@@ -114,9 +114,11 @@ def _segment(sample: WeightedPoints, level: int) -> np.ndarray:
 
 def _polygon(sample: WeightedPoints, whole: list[Vector], level: int) -> list[Corner]:
     """The region of points not all on one line, in units of the integer points `whole`."""
+    from isodepth.backend.exact_predicates import minor_workspace
     from isodepth.backend.planar_loops import turn_line
 
-    ends, failed = turn_line(sample.points, sample.masses, sample.total - level + 1)
+    rank = sample.total - level + 1
+    ends, failed = turn_line(sample.points, sample.masses, rank, *minor_workspace(2))
     if failed:
         raise InvalidInputError(
             "the position of some points to lines through others cannot be held in floats; round "
@@ -173,8 +175,8 @@ class _Polygon:
     def cut(self, first: Vector, last: Vector, values: np.ndarray, errors: np.ndarray) -> None:
         """Keep what is left of, or on, the line from one point to another.
 
-        `values` (k,) are approximate values, at the corners, of a form that is positive on the left;
-        `errors` (k,) bound their errors.
+        `values` (k,) are approximate values, at the corners, of a form that is positive on the
+        left; `errors` (k,) bound their errors.
         """
         a, b = first[1] - last[1], last[0] - first[0]
         c = -(a * first[0] + b * first[1])
@@ -184,7 +186,7 @@ class _Polygon:
             return a * x + b * y + c * w
 
         signs = np.sign(values).astype(int)
-        for i in np.flatnonzero(np.abs(values) <= errors):
+        for i in np.flatnonzero(np.abs(values) <= errors).tolist():
             exact = value(i)
             signs[i] = (exact > 0) - (exact < 0)
         gone = np.flatnonzero(signs < 0)

@@ -21,8 +21,13 @@ def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Cal
         raise MissingExtraError(
             "progress=True needs the package tqdm: pip install tqdm, or leave progress out"
         ) from None
+
+    class Bar(tqdm):
+        # No thread of tqdm's own: it would outlive the bar.
+        monitor_interval = 0
+
     lock = threading.Lock()
-    with tqdm(total=total, desc=label, unit=unit, unit_scale=total > 10_000) as bar:
+    with Bar(total=total, desc=label, unit=unit, unit_scale=total > 10_000) as bar:
 
         def advance(count: int) -> None:
             with lock:

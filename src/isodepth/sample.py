@@ -133,9 +133,16 @@ def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
     column = points[:, 0]
     order = column.argsort(kind="stable")
     leading = column[order]
-    if (leading[1:] > leading[:-1]).all():
+    tied = leading[1:] == leading[:-1]
+    if not tied.any():
         return order, True
-    return np.lexsort(points.T[::-1]), False
+    # Only the rows that share their first entry with a neighbour are still out of order.
+    open_ = np.zeros(len(points), dtype=bool)
+    open_[1:] |= tied
+    open_[:-1] |= tied
+    rows = order[open_]
+    order[open_] = rows[np.lexsort(points[rows].T[::-1])]
+    return order, False
 
 
 def exact_masses(weights: np.ndarray) -> np.ndarray:

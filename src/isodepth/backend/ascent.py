@@ -173,7 +173,8 @@ def climb(x, y, sx, sy, state, live, slack):
         found = outer[0, level, j] - inner[0, level, j]
         if found > state.value[c]:
             state.value[c] = found
-            state.best[c] = state.trial[c]
+            for k in range(dim):
+                state.best[c, k] = state.trial[c, k]
         furthest = np.int64(outer[2, level, j])
         met = np.int64(inner[2, level, j])
         along = 0.0

@@ -1,8 +1,9 @@
 """Compiled: project vectors along one of them, step by step, with signs that are never wrong.
 
-Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the
-error carried along; a sign that is not certain from that is taken from a determinant without
-rounding. When all coordinates are small integers (`lattice`), nothing rounds and no bound is needed.
+Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of
+the error carried along; a sign that is not certain from that is taken from a determinant without
+rounding. When all coordinates are small integers (`lattice`), nothing rounds and no bound is
+needed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from isodepth.backend.exact_predicates import ROUNDOFF, minor_sign, minor_workspace
+from isodepth.backend.exact_predicates import INNER, ROUNDOFF, minor_sign, minor_workspace
 
 # Bounds are computed in doubles too: a little is added for that, and for what may underflow.
 SLACK = 1.0 + 2.0**-40
@@ -46,8 +47,7 @@ class Elimination(NamedTuple):
     lattice: Any  # whether no operation rounds
 
 
-@njit(cache=True, nogil=True)
-def elimination(points, masses, lattice):
+def elimination(points: np.ndarray, masses: np.ndarray, lattice: bool) -> Elimination:
     """Allocate for a sample of n points in d >= 2 dimensions."""
     n, d = points.shape
     terms, lengths = minor_workspace(d)
@@ -74,7 +74,7 @@ def elimination(points, masses, lattice):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def exact_sign(exact, size):
     """Sign of the determinant of the chosen points in the pivot columns, `size` of each."""
     return minor_sign(
@@ -82,7 +82,7 @@ def exact_sign(exact, size):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def component_sign(state, level, row, k):
     """Sign of coordinate `k` of vector `row` after `level` steps."""
     value = state.vectors[level, row, k]
@@ -99,7 +99,7 @@ def component_sign(state, level, row, k):
     return state.orders[level] * state.scales[level] * exact_sign(exact, level + 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _is_zero(state, level, row):
     for k in range(state.columns.shape[1] - level):
         if component_sign(state, level, row, k) != 0:
@@ -107,7 +107,7 @@ def _is_zero(state, level, row):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def look_from(state, query):
     """Fill level 0 with the vectors from `query` to the points; the mass found at the query."""
     points, vectors, errors = state.exact.points, state.vectors[0], state.errors[0]
@@ -137,12 +137,12 @@ def look_from(state, query):
     return at_query
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def eliminate(state, level, row, skip):
     """Project along vector `row` of `level`, into the next level.
 
-    Returns the mass that the better side of its line costs. `skip` is set for the points on it: they
-    need no elimination of their own.
+    Returns the mass that the better side of its line costs. `skip` is set for the points on it,
+    which need no elimination of their own.
     """
     width = state.columns.shape[1] - level
     vectors, errors = state.vectors[level], state.errors[level]
@@ -150,7 +150,7 @@ def eliminate(state, level, row, skip):
     pivot, size = np.int64(-1), 0.0
     for k in range(width):
         if abs(vectors[row, k]) - errors[row, k] > size:
-            pivot, size = k, abs(vectors[row, k]) - errors[row, k]
+            pivot, size = np.int64(k), abs(vectors[row, k]) - errors[row, k]
     divisor = vectors[row, pivot] if pivot >= 0 else 1.0
     sign = 0
     if pivot >= 0:
@@ -159,7 +159,7 @@ def eliminate(state, level, row, skip):
         for k in range(width):
             sign = component_sign(state, level, row, k)
             if sign != 0:
-                pivot = k
+                pivot = np.int64(k)
                 break
         if sign == 0:
             # The vector is not zero, so this sign could not be held, and the query is given up.

@@ -1,14 +1,14 @@
 """Compiled: the smallest mass of a closed halfspace at a point, by projections and planar sweeps.
 
-Seen from the query, the points are vectors, and only the signs of ``<u, v>`` matter. Turn the best u
-until it is orthogonal to some vector v: the vectors on the line of v then fall on the better side of
-it, and the others can be projected along v, which leaves the same problem in one dimension less
-(Dyckerhoff and Mozharovskyi 2016). In the plane, u turns once round and meets the vectors in the
-order of their angles.
+Seen from the query, the points are vectors, and only the signs of ``<u, v>`` matter. Turn the
+best u until it is orthogonal to some vector v: the vectors on the line of v then fall on the
+better side of it, and the others can be projected along v, which leaves the same problem in one
+dimension less (Dyckerhoff and Mozharovskyi 2016). In the plane, u turns once round and meets the
+vectors in the order of their angles.
 
-Each set of d - 2 vectors is tried in one order only. That is enough: a best u may be moved to a face
-of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest
-index can be taken first.
+Each set of d - 2 vectors is tried in one order only. That is enough: a best u may be moved to a
+face of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of
+smallest index can be taken first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from isodepth.backend.exact_elimination import (
     exact_sign,
     look_from,
 )
-from isodepth.backend.exact_predicates import ROUNDOFF
+from isodepth.backend.exact_predicates import INNER, ROUNDOFF
 
 # Typed, since numba compiles a function again for each literal it is called with.
 _FIRST = np.int64(0)
@@ -48,8 +48,15 @@ class Sweep(NamedTuple):
     tied: Any  # whether a place in the order has the same angle as the place before
 
 
-@njit(cache=True, nogil=True)
-def _sweep_scratch(n):
+class Search(NamedTuple):
+    """Where the search through sets of d - 2 vectors stands, by level."""
+
+    positions: Any  # (d,) the vector eliminated last
+    skip: Any  # (d, n) points on a line already eliminated
+    spent: Any  # (d,) mass already on the wrong side
+
+
+def _sweep_scratch(n: int) -> Sweep:
     return Sweep(
         np.empty(n),
         np.empty(n),
@@ -60,7 +67,7 @@ def _sweep_scratch(n):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _set_key_exactly(state, level, j, sweep):
     """Bounds of the key of vector `j` where its coordinates are too uncertain for a quotient."""
     x, x_error = state.vectors[level, j, 0], state.errors[level, j, 0]
@@ -82,7 +89,7 @@ def _set_key_exactly(state, level, j, sweep):
     sweep.highs[j] = high
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _set_keys(state, level, sweep):
     """Keys of the lines of all vectors, as bounds that hold the true ones."""
     # Arrays are taken out of their tuples once: doing it for each vector costs more than the rest.
@@ -106,7 +113,7 @@ def _set_keys(state, level, sweep):
         _set_key_exactly(state, level, j, sweep)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _exact_order(exact, ids, size, j, k, sides):
     """-1 when line `j` has the smaller angle in [0, pi), 1 when line `k` has, 0 when equal."""
     exact.chosen[size - 2] = ids[j]
@@ -114,9 +121,9 @@ def _exact_order(exact, ids, size, j, k, sides):
     return -exact_sign(exact, size) * sides[j] * sides[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _sort_lines(state, level, sweep):
-    """Set `order` and `tied` for the lines of all vectors: merging, with comparisons never wrong."""
+    """Set `order` and `tied` for the lines of all vectors, by merging with exact comparisons."""
     lows, highs, sides, lattice = sweep.lows, sweep.highs, sweep.sides, state.lattice
     exact, ids, count, size = state.exact, state.ids[level], state.counts[level], level + 2
     # Two columns in which the determinants turn the same way as the projected plane.
@@ -156,7 +163,7 @@ def _sort_lines(state, level, sweep):
                 sweep.tied[place] = lattice or _exact_order(exact, ids, size, a, b, sides) == 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _planar_sweep(state, level, sweep):
     """Smallest mass on one side of a line through the origin, the line turning by pi."""
     _set_keys(state, level, sweep)
@@ -181,9 +188,10 @@ def _planar_sweep(state, level, sweep):
     return smallest
 
 
-@njit(cache=True, nogil=True)
-def _smallest_mass(state, sweep, at_query, positions, skip, spent):
+@njit(**INNER)
+def _search(state, sweep, at_query, search):
     """Smallest mass over all eliminations of d - 2 vectors of level 0, in increasing order."""
+    positions, skip, spent = search.positions, search.skip, search.spent
     last = state.columns.shape[1] - 2
     if last == 0:
         return at_query + _planar_sweep(state, last, sweep)
@@ -218,7 +226,17 @@ def _smallest_mass(state, sweep, at_query, positions, skip, spent):
 
 
 @njit(cache=True, nogil=True)
-def smallest_masses(points, masses, queries, lattice):
+def _search_all(state, sweep, search, queries, smallest):
+    for q in range(queries.shape[0]):
+        at_query = look_from(state, queries[q])
+        smallest[q] = _search(state, sweep, at_query, search)
+        if state.exact.lengths[-1]:
+            smallest[q] = -1
+
+
+def smallest_masses(
+    points: np.ndarray, masses: np.ndarray, queries: np.ndarray, lattice: bool
+) -> np.ndarray:
     """Smallest mass of a closed halfspace that contains each query.
 
     Parameters
@@ -233,15 +251,10 @@ def smallest_masses(points, masses, queries, lattice):
     smallest : int64 (m,); -1 where an expansion grew too long
     """
     n, d = points.shape
-    state = elimination(points, masses, lattice)
-    sweep = _sweep_scratch(n)
-    positions = np.empty(d, dtype=np.int64)
-    skip = np.empty((d, n), dtype=np.bool_)
-    spent = np.empty(d, dtype=np.int64)
-    smallest = np.empty(queries.shape[0], dtype=np.int64)
-    for q in range(queries.shape[0]):
-        at_query = look_from(state, queries[q])
-        smallest[q] = _smallest_mass(state, sweep, at_query, positions, skip, spent)
-        if state.exact.lengths[-1]:
-            smallest[q] = -1
+    search = Search(
+        np.empty(d, dtype=np.int64), np.empty((d, n), dtype=np.bool_), np.empty(d, dtype=np.int64)
+    )
+    smallest = np.empty(len(queries), dtype=np.int64)
+    state = elimination(points, masses, bool(lattice))
+    _search_all(state, _sweep_scratch(n), search, queries, smallest)
     return smallest

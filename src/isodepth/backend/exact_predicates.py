@@ -1,15 +1,25 @@
 """Compiled: signs of determinants of differences of points, without any rounding error.
 
-A number is held as a list of doubles that do not overlap and whose sum it is (an *expansion*, after
-Shewchuk 1997). Adding a double to one, and multiplying one by a double, are exact as long as nothing
-overflows or underflows, which the callers see to. So the sign of a determinant is the sign of the
-largest term of its expansion.
+A number is held as a list of doubles that do not overlap and whose sum it is (an *expansion*,
+after Shewchuk 1997). Adding a double to one, and multiplying one by a double, are exact as long
+as nothing overflows or underflows, which the callers see to. So the sign of a determinant is the
+sign of the largest term of its expansion.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+
+#: For functions that are only called by compiled ones: no wrapper for Python needs compiling.
+INNER: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 #: Half of the distance from 1 to the next double: the largest relative error of one operation.
 ROUNDOFF = 2.0**-53
@@ -22,7 +32,7 @@ _BOTH_COLUMNS = np.arange(2)
 _ORIENTATION_BOUND = (3.0 + 16.0 * ROUNDOFF) * ROUNDOFF
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _two_sum(a, b):
     """The rounded sum of two doubles, and its error."""
     s = a + b
@@ -30,7 +40,7 @@ def _two_sum(a, b):
     return s, (a - (s - t)) + (b - t)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _two_product(a, b):
     """The rounded product of two doubles, and its error."""
     p = a * b
@@ -43,7 +53,7 @@ def _two_product(a, b):
     return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _grow(terms, length, x):
     """Add the double `x` to an expansion in place; its new length, 0 for the number zero."""
     kept = 0
@@ -58,7 +68,7 @@ def _grow(terms, length, x):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _quick_plane_sign(points, origin, j, k, c, e):
     """Sign of the 2 x 2 determinant of rows j, k in columns c, e in about twice the precision.
 
@@ -87,8 +97,7 @@ def _quick_plane_sign(points, origin, j, k, c, e):
     return 2
 
 
-@njit(cache=True, nogil=True)
-def minor_workspace(size):
+def minor_workspace(size: int) -> tuple[np.ndarray, np.ndarray]:
     """Scratch for determinants of up to `size` rows.
 
     Returns
@@ -100,7 +109,7 @@ def minor_workspace(size):
     return np.empty((1 << size, _MAX_TERMS + 4)), np.zeros((1 << size) + 1, dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def minor_sign(points, origin, rows, columns, size, terms, lengths):
     """Sign of the determinant of ``points[rows] - origin`` in `columns`, without rounding.
 
@@ -153,7 +162,7 @@ def minor_sign(points, origin, rows, columns, size, terms, lengths):
     return 1 if terms[(1 << size) - 1, length - 1] > 0.0 else -1
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def quick_orientation(ax, ay, bx, by, cx, cy):
     """Which way the path a, b, c turns: 1 left, -1 right; 0 when rounding may decide."""
     left = (bx - ax) * (cy - ay)
@@ -166,7 +175,7 @@ def quick_orientation(ax, ay, bx, by, cx, cy):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def orientation(points, a, b, c, rows, terms, lengths):
     """Which way the path over rows a, b, c of `points` (n, 2) turns: 1 left, -1 right, 0 straight.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from isodepth.backend.exact_predicates import INNER, ROUNDOFF
 
-@njit(cache=True, nogil=True)
+
+@njit(**INNER)
 def _sort_again(order, values):
     """Sort indices by their values; quick when they were nearly in order, as from arc to arc."""
     for start in range(1, order.shape[0]):
@@ -18,7 +20,7 @@ def _sort_again(order, values):
         order[place] = moved
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _middle(order, masses, total):
     """Indices of the lower and of the upper weighted median of values sorted by `order`."""
     below = np.int64(0)
@@ -93,15 +95,41 @@ def spread_vectors(offsets, masses, angles, order):
     return vectors
 
 
+@njit(**INNER)
+def _moved(points, rounding, i, j, k):
+    """How much a determinant of i, j, k can change when only i moves within its rounding."""
+    return rounding[i, 0] * abs(points[j, 1] - points[k, 1]) + rounding[i, 1] * abs(
+        points[j, 0] - points[k, 0]
+    )
+
+
 @njit(cache=True, nogil=True)
-def find_heavy_lines(points, masses, tolerance):
+def are_in_line(points, rounding, i, j, k):
+    """Whether moving coordinates by no more than `rounding` (n, 2) can put i, j, k on one line."""
+    # The determinant is computed from the corner opposite the longest side, where it is smallest.
+    longest = -1.0
+    for _ in range(3):
+        length = abs(points[j, 0] - points[k, 0]) + abs(points[j, 1] - points[k, 1])
+        if length > longest:
+            longest, corner, first, second = length, i, j, k
+        i, j, k = j, k, i
+    ax, ay = points[first, 0] - points[corner, 0], points[first, 1] - points[corner, 1]
+    bx, by = points[second, 0] - points[corner, 0], points[second, 1] - points[corner, 1]
+    allowed = _moved(points, rounding, i, j, k)
+    allowed += _moved(points, rounding, j, k, i) + _moved(points, rounding, k, i, j)
+    allowed += 4.0 * ROUNDOFF * (abs(ax * by) + abs(ay * bx))
+    return abs(ax * by - ay * bx) <= allowed
+
+
+@njit(cache=True, nogil=True)
+def find_heavy_lines(points, rounding, masses):
     """Lines that hold more than half of the mass, up to the rounding of the coordinates.
 
     Parameters
     ----------
     points : float64 (n, 2), distinct
+    rounding : float64 (n, 2), how far each coordinate may be from what was meant
     masses : int64 (n,), none more than half of the total
-    tolerance : float64 (2,), how far each coordinate may be from what was meant
 
     Returns
     -------
@@ -109,38 +137,26 @@ def find_heavy_lines(points, masses, tolerance):
     """
     n = points.shape[0]
     total = masses.sum()
-    found = np.empty((n, n), dtype=np.bool_)
+    # Two such lines always share a point, so there are at most n (Fisher's inequality).
+    found = np.zeros((n, n), dtype=np.bool_)
     count = 0
     passed = np.int64(0)
-    on_line = np.empty(n, dtype=np.bool_)
     for i in range(n):
-        # What is left has at most half of the mass, so a heavy line would have been met.
-        if 2 * passed >= total:
+        # When half of the mass has been passed, a heavy line has been met.
+        if 2 * passed >= total or count == n:
             break
         passed += masses[i]
         for j in range(i + 1, n):
             known = False
             for h in range(count):
-                if found[h, i] and found[h, j]:
-                    known = True
-                    break
-            if known:
+                known = known or (found[h, i] and found[h, j])
+            if known or count == n:
                 continue
             mass = np.int64(0)
             for k in range(n):
-                on_line[k] = is_on_line(points, i, j, points[k], tolerance)
-                if on_line[k]:
+                found[count, k] = k in (i, j) or are_in_line(points, rounding, i, j, k)
+                if found[count, k]:
                     mass += masses[k]
-            if 2 * mass > total and count < n:
-                found[count] = on_line
+            if 2 * mass > total:
                 count += 1
     return found[:count]
-
-
-@njit(cache=True, nogil=True)
-def is_on_line(points, i, j, point, tolerance):
-    """Whether moving coordinates by no more than `tolerance` can put `point` on the line of i, j."""
-    ax, ay = points[j, 0] - points[i, 0], points[j, 1] - points[i, 1]
-    bx, by = point[0] - points[i, 0], point[1] - points[i, 1]
-    allowed = tolerance[0] * (abs(ay) + abs(by)) + tolerance[1] * (abs(ax) + abs(bx))
-    return abs(ax * by - ay * bx) <= 2.0 * allowed

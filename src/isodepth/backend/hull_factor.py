@@ -14,6 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+# Called by compiled code only: without the wrappers for Python, compilation takes less time.
+inner = njit(
+    cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+
 EPSILON = float(np.finfo(np.float64).eps)
 #: Rows kept from one look at all candidates to be tried before the next.
 SHORTLIST = 24
@@ -49,7 +54,7 @@ def workspace(n_rows: int, dim: int) -> Workspace:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def dot(x, y):
     """Four running sums, in an order fixed here: processors of any width agree to the bit."""
     a = b = c = d = 0.0
@@ -64,7 +69,7 @@ def dot(x, y):
     return (a + b) + (c + d)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def distance_between(x, y):
     total = 0.0
     for k in range(x.shape[0]):
@@ -72,7 +77,7 @@ def distance_between(x, y):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def append(work, count, row, query, height):
     """Add the column of `row` to the factorisation; False when it depends on those present."""
     basis, triangle, column = work.basis, work.triangle, work.column
@@ -98,7 +103,7 @@ def append(work, count, row, query, height):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def factorise(work, rows, active, count, query):
     """Factorise a set of active rows anew; False when they are dependent or touch the query.
 
@@ -116,7 +121,7 @@ def factorise(work, rows, active, count, query):
     return True, height
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _drop(work, count, gone):
     """Take column `gone` out of a factorisation of `count` columns."""
     basis, triangle = work.basis, work.triangle
@@ -139,7 +144,7 @@ def _drop(work, count, gone):
             basis[i + 1, k] = c * lower - s * upper
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _affine_weights(work, count):
     """Set the first `count` of `work.affine` to the weights of the affine minimiser."""
     basis, triangle, affine = work.basis, work.triangle, work.affine
@@ -154,7 +159,7 @@ def _affine_weights(work, count):
         affine[i] /= total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def descend(work, active, weights, count):
     """Go to the affine minimiser, dropping the rows whose weight would turn negative on the way.
 
@@ -197,7 +202,7 @@ def descend(work, active, weights, count):
             return count, False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def straighten(work, count):
     """Make `work.offset` orthogonal to the affine span of the factorised rows; return its length.
 
@@ -226,7 +231,7 @@ def straighten(work, count):
     return np.sqrt(dot(offset, offset))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def move_to(work, rows, active, weights, count, query):
     """Set `work.offset` to the combined active rows minus the query.
 

@@ -22,6 +22,7 @@ from isodepth.backend.hull_factor import (
     distance_between,
     dot,
     factorise,
+    inner,
     move_to,
     straighten,
 )
@@ -56,7 +57,7 @@ def targets_of(rows: np.ndarray, ids: np.ndarray) -> Targets:
     return Targets(rows, np.ascontiguousarray(rows[ids].T), ids)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def lowest_slope(work, targets, start, stop, query):
     """Return the candidate of start..stop lowest along `work.offset`, and <offset, it - query>.
 
@@ -88,7 +89,7 @@ def lowest_slope(work, targets, start, stop, query):
     return found, slopes[found]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _make_shortlist(work, ids, stop, highest):
     """List the first candidates whose slope is at most `highest`; return how many."""
     slopes, shortlist = work.slopes, work.shortlist
@@ -102,7 +103,7 @@ def _make_shortlist(work, ids, stop, highest):
     return listed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _lowest_listed(work, rows, listed, query):
     """Return the listed row lowest along `work.offset`, and <offset, it - query>."""
     offset = work.offset
@@ -115,7 +116,7 @@ def _lowest_listed(work, rows, listed, query):
     return found, lowest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _closest_candidate(work, targets, stop, query):
     columns, squares = targets.columns, work.slopes
     for j in range(stop):
@@ -131,7 +132,7 @@ def _closest_candidate(work, targets, stop, query):
     return targets.ids[found]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def find_nearest(work, targets, stop, query, active, weights, count, enough, slack):
     """Find the point nearest to `query` in the hull of the first `stop` candidates.
 

@@ -20,6 +20,7 @@ from isodepth.backend.hull_factor import (
     distance_between,
     dot,
     factorise,
+    inner,
     move_to,
     straighten,
 )
@@ -52,7 +53,7 @@ def sources(rows: np.ndarray, others: np.ndarray) -> Sources:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _n_below(numbers, limit):
     """How many of the increasing numbers are below a limit; compiles faster than searchsorted."""
     low, high = 0, numbers.shape[0]
@@ -65,7 +66,7 @@ def _n_below(numbers, limit):
     return low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _still_solved(work, state, i, query, targets, stop, slack):
     """Whether no candidate that entered since row `i` was solved brings the hull closer to it."""
     if state.solved[i] == 0:
@@ -88,7 +89,7 @@ def _still_solved(work, state, i, query, targets, stop, slack):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _project(work, state, i, query, targets, stop, enough, slack):
     """Sharpen the bounds of row `i`; True if solved, and then `work.offset` leads to the hull."""
     if not _still_solved(work, state, i, query, targets, stop, slack):
@@ -108,7 +109,7 @@ def _project(work, state, i, query, targets, stop, enough, slack):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _largest_open(state, ids, stop, level):
     """Return the candidate of largest bound not looked at in this level, or -1, and its bound."""
     found, largest = -1, -1.0
@@ -119,7 +120,7 @@ def _largest_open(state, ids, stop, level):
     return found, largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def _largest_bound(state, ids, stop):
     largest = 0.0
     for j in range(stop):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.exact_predicates import minor_workspace, orientation, quick_orientation
+from isodepth.backend.exact_predicates import INNER, orientation, quick_orientation
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _is_along(points, a, b, forward_x, forward_y):
     """Whether point `b` lies ahead of point `a` on a line they share, of the given heading."""
     if forward_x != 0:
@@ -16,7 +16,7 @@ def _is_along(points, a, b, forward_x, forward_y):
     return (points[b, 1] > points[a, 1]) == (forward_y > 0)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _order_on_line(points, line, count, forward_x, forward_y):
     """Sort the first `count` points of `line`, which lie on one line, by its heading."""
     for start in range(1, count):
@@ -29,8 +29,8 @@ def _order_on_line(points, line, count, forward_x, forward_y):
 
 
 @njit(cache=True, nogil=True)
-def turn_line(points, masses, rank):
-    """Lines that bound the halfplanes of mass at least `rank`, in every direction where they change.
+def turn_line(points, masses, rank, terms, lengths):
+    """Borders of the halfplanes of mass at least `rank`, in every direction where they change.
 
     For a direction u, the halfplane ``<u, x> <= q(u)`` is the smallest one of mass >= `rank`. Its
     border goes through one point, until the turning border meets another; it then passes on to the
@@ -41,6 +41,7 @@ def turn_line(points, masses, rank):
     points : float64 (n, 2), distinct, in lexicographic order, not all on one line
     masses : int64 (n,)
     rank : int64, from 1 to the total mass
+    terms, lengths : from :func:`isodepth.backend.exact_predicates.minor_workspace` for 2 rows
 
     Returns
     -------
@@ -51,7 +52,6 @@ def turn_line(points, masses, rank):
         Whether a sign could not be told.
     """
     n = points.shape[0]
-    terms, lengths = minor_workspace(2)
     rows = np.empty(2, dtype=np.int64)
     sides = np.empty(n, dtype=np.int64)
     line = np.empty(n, dtype=np.int64)
@@ -85,18 +85,16 @@ def turn_line(points, masses, rank):
                     turn = orientation(points, at, best, j, rows, terms, lengths)
                 turn *= sides[best] * sides[j]
             if turn < 0:
-                best = j
+                best = np.int64(j)
                 bx, by = points[j, 0], points[j, 1]
-                on_line = 0
+                on_line = np.int64(0)
             if turn <= 0:
                 line[on_line] = j
                 on_line += 1
         if lengths[-1]:
             return ends[:0], True
-        forward_x = sides[best] * (1 if points[best, 0] > points[at, 0] else -1)
-        if points[best, 0] == points[at, 0]:
-            forward_x = 0
-        forward_y = sides[best] * (1 if points[best, 1] > points[at, 1] else -1)
+        forward_x = sides[best] * np.sign(points[best, 0] - points[at, 0])
+        forward_y = sides[best] * np.sign(points[best, 1] - points[at, 1])
         line[on_line] = at
         on_line += 1
         _order_on_line(points, line, on_line, forward_x, forward_y)

@@ -80,7 +80,7 @@ def _sift_down(keys, index, start, root, size):
 def _heap_sort(keys, index, start, stop):
     size = stop - start
     for root in range(size // 2 - 1, -1, -1):
-        _sift_down(keys, index, start, root, size)
+        _sift_down(keys, index, start, np.int64(root), size)
     for last in range(size - 1, 0, -1):
         key = keys[start]
         keys[start] = keys[start + last]
@@ -88,7 +88,7 @@ def _heap_sort(keys, index, start, stop):
         item = index[start]
         index[start] = index[start + last]
         index[start + last] = item
-        _sift_down(keys, index, start, 0, last)
+        _sift_down(keys, index, start, np.int64(0), np.int64(last))
 
 
 @njit(cache=True, nogil=True)
@@ -175,7 +175,7 @@ def _scatter(values, places, bucket, first, count, keys, index, base):
 def _sort_crowded(count, keys, index, base):
     start = base
     for b in range(count.shape[0] - 1):
-        stop = base + count[b]
+        stop = base + np.int64(count[b])
         if stop - start > _CROWDED and not _all_equal(keys, start, stop):
             _heap_sort(keys, index, start, stop)
         start = stop
@@ -201,13 +201,14 @@ def _scatter_twice(values, room):
         room.spare_keys[place] = values[i]
         room.spare_index[place] = i
         room.spare_bucket[place] = room.bucket[i]
-    start = 0
+    start = np.int64(0)
     for s in range(n_stretches):
         stop = ends[s]
         count = room.count[: (1 << shift) + 1]
         crowded = _scatter(
             room.spare_keys[start:stop], room.spare_index[start:stop],
-            room.spare_bucket[start:stop], s << shift, count, room.keys, room.index, start,
+            room.spare_bucket[start:stop], np.int64(s << shift), count, room.keys, room.index,
+            start,
         )  # fmt: skip
         if crowded:
             _sort_crowded(count, room.keys, room.index, start)
@@ -230,8 +231,9 @@ def sort_with_index(values, room):
         _scatter_twice(values, room)
     else:
         places = room.spare_index[:0]
-        if _scatter(values, places, room.bucket, 0, room.count, keys, index, 0):
-            _sort_crowded(room.count, keys, index, 0)
+        zero = np.int64(0)
+        if _scatter(values, places, room.bucket, zero, room.count, keys, index, zero):
+            _sort_crowded(room.count, keys, index, zero)
     for i in range(1, n):
         x = keys[i]
         if x < keys[i - 1]:

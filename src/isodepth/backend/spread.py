@@ -9,10 +9,10 @@ from isodepth.backend.sorting import probe, sort_room, sort_with_index
 
 # Up to this many elements sorting is the quickest way to any order statistic.
 _SMALL = 64
-_PROBES = 24
-# Two standard deviations of the rank among the probes: a wider bracket keeps more, a narrower one
-# misses more often.
-_MARGIN = 5
+_PROBES = 40
+# Three standard deviations of the rank among the probes: a wider bracket keeps more, a narrower one
+# misses more often, and a miss costs several passes.
+_MARGIN = 10
 
 
 @njit(cache=True, nogil=True)
@@ -27,80 +27,90 @@ def _insertion_sort(values, size):
 
 
 @njit(cache=True, nogil=True)
-def _count(source, size, low, high):
-    """How many of the first `size` elements are < low, and how many <= high."""
+def _keep(source, size, low, high, work):
+    """Move what lies in [low, high] to the front of `work`; also count what lies below.
+
+    What is kept is written over what has been read, so `source` may be `work`.
+    """
     below = 0
-    upto = 0
+    kept = 0
     for i in range(size):
-        below += source[i] < low
-        upto += source[i] <= high
-    return below, upto
+        x = source[i]
+        work[kept] = x
+        kept += (x >= low) & (x <= high)
+        below += x < low
+    return below, kept
 
 
 @njit(cache=True, nogil=True)
-def order_statistic(values, rank, work):
-    """The element of `values` (n,) that has `rank` (from 0) in sorted order.
-
-    A few evenly spaced elements bracket it; only what lies between is looked at again. `work`
-    (n + 1,) is scratch space.
-    """
+def _select(values, rank, work):
+    """The element of `values` (n,) that has `rank` in sorted order, by dividing in three."""
     size = values.shape[0]
+    for i in range(size):
+        work[i] = values[i]
+    while True:
+        pivot = work[size // 2]
+        less = 0
+        equal = 0
+        for i in range(size):
+            less += work[i] < pivot
+            equal += work[i] == pivot
+        if less <= rank < less + equal:
+            return pivot
+        kept = 0
+        if rank < less:
+            for i in range(size):
+                x = work[i]
+                work[kept] = x
+                kept += x < pivot
+        else:
+            rank -= less + equal
+            for i in range(size):
+                x = work[i]
+                work[kept] = x
+                kept += x > pivot
+        size = kept
+
+
+@njit(cache=True, nogil=True)
+def middle_pair(values, work):
+    """The two middle elements of `values` (n,) in sorted order; one and the same for odd n.
+
+    A few evenly spaced elements bracket them; only what lies between is looked at again. Where the
+    bracket misses, which is rare, each is found on its own. `work` (n + 1,) is scratch space.
+    """
+    n = values.shape[0]
+    first = (n - 1) // 2
+    last = n // 2
+    size = n
     source = values
+    skipped = 0
     probes = np.empty(_PROBES, values.dtype)
     while size > _SMALL:
         probe(source[:size], probes)
-        middle = (rank * _PROBES) // size
+        middle = ((first - skipped) * _PROBES) // size
         low = probes[max(0, middle - _MARGIN)]
         high = probes[min(_PROBES - 1, middle + _MARGIN)]
-        below, upto = _count(source, size, low, high)
-        if below == 0 and upto == size and low != high:
-            # Nothing would be left out, as with few distinct values: bracket the smallest alone.
-            high = low
-            below, upto = _count(source, size, low, high)
-        kept = 0
-        # What is kept is written over what has been read, so `source` may be `work`.
-        if rank < below:
-            for i in range(size):
-                x = source[i]
-                work[kept] = x
-                kept += x < low
-        elif rank >= upto:
-            for i in range(size):
-                x = source[i]
-                work[kept] = x
-                kept += x > high
-            rank -= upto
-        elif low == high:
-            return low
-        else:
-            for i in range(size):
-                x = source[i]
-                work[kept] = x
-                kept += (x >= low) & (x <= high)
-            rank -= below
+        below, kept = _keep(source, size, low, high, work)
+        if low == high or kept == size or first < skipped + below or last >= skipped + below + kept:
+            if first >= skipped + below and last < skipped + below + kept and low == high:
+                return low, high
+            # Few distinct values, or a miss. `work` no longer holds all of it: start over.
+            return _select(values, first, work), _select(values, last, work)
+        skipped += below
         size = kept
         source = work
-    if size == values.shape[0]:
-        for i in range(size):
+    if size == n:
+        for i in range(n):
             work[i] = values[i]
     _insertion_sort(work, size)
-    return work[rank]
+    return work[first - skipped], work[last - skipped]
 
 
 @njit(cache=True, nogil=True)
 def median(values, work):
     """The usual sample median of `values` (n,)."""
-    n = values.shape[0]
-    low = order_statistic(values, (n - 1) // 2, work)
-    if n % 2 == 1:
-        return low
-    upto = 0
-    above = values.dtype.type(np.inf)
-    for i in range(n):
-        x = values[i]
-        upto += x <= low
-        above = x if (x > low) & (x < above) else above
-    high = low if upto > n // 2 else above
+    low, high = middle_pair(values, work)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     half = values.dtype.type(0.5)
     return half * low + half * high
@@ -188,16 +198,12 @@ def _raise_outlyingness(projection, middle, mad, zero, reach, out, direction, wh
 
 
 @njit(cache=True, nogil=True)
-def outlyingness_block(
-    projections, masses, total, zero, reach, queries, query_reach, out, first, where
-):
-    """Raise `out` to the largest |<u,x> - med| / MAD seen at each point.
+def outlyingness_block(projections, zero, reach, queries, query_reach, out, first, where):
+    """Raise `out` to the largest |<u,x> - med| / MAD seen at each point, for equal masses.
 
     Parameters
     ----------
     projections : (B, n) array of the sample that gives median and MAD
-    masses : int64 (n,), or empty for unit masses
-    total : int, the sum of the masses
     zero : a MAD of at most this is rounding
     reach : (n,) deviations of at most this are rounding
     queries : (B, m) array of the points to judge, or (0, 0) to judge the sample itself
@@ -207,21 +213,33 @@ def outlyingness_block(
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
     """
     n = projections.shape[1]
-    weighted = masses.shape[0] > 0
     work = np.empty(n + 1, projections.dtype)
     deviations = np.empty(n, projections.dtype)
-    room = sort_room(work[: n if weighted else 0])
+    for row in range(projections.shape[0]):
+        middle, mad = median_and_mad(projections[row], work, deviations)
+        if queries.shape[0] == 0:
+            judged, judged_reach = projections[row], reach
+        else:
+            judged, judged_reach = queries[row], query_reach
+        _raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)
+
+
+@njit(cache=True, nogil=True)
+def weighted_outlyingness_block(
+    projections, masses, total, zero, reach, queries, query_reach, out, first, where
+):
+    """The same for int64 `masses` (n,) that add up to `total`."""
+    n = projections.shape[1]
+    deviations = np.empty(n, projections.dtype)
+    room = sort_room(deviations)
     for row in range(projections.shape[0]):
         v = projections[row]
-        if weighted:
-            middle = weighted_median(v, masses, total, room)
-            for i in range(n):
-                deviations[i] = abs(v[i] - middle)
-            mad = weighted_median(deviations, masses, total, room)
-        else:
-            middle, mad = median_and_mad(v, work, deviations)
+        middle = weighted_median(v, masses, total, room)
+        for i in range(n):
+            deviations[i] = abs(v[i] - middle)
+        mad = weighted_median(deviations, masses, total, room)
         if queries.shape[0] == 0:
-            _raise_outlyingness(v, middle, mad, zero, reach, out, first + row, where)
+            judged, judged_reach = v, reach
         else:
-            judged = queries[row]
-            _raise_outlyingness(judged, middle, mad, zero, query_reach, out, first + row, where)
+            judged, judged_reach = queries[row], query_reach
+        _raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)

@@ -77,5 +77,5 @@ def check_work(work: float, max_work: float, what: str) -> None:
         raise InvalidOptionError(
             f"{what} takes about {work:.2g} steps, more than max_work={limit:.2g}; use random "
             "directions instead of the exact method, take fewer points, or raise max_work "
-            "(10**9 steps take a few seconds)"
+            "(10**9 steps take from ten seconds to a minute)"
         )

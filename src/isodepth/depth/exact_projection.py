@@ -1,14 +1,16 @@
 """Projection depth in the plane without directions: the supremum of the outlyingness, arc by arc.
 
-While u turns, the median of the projections is ``<u, m>`` with m the mean of one or two points, and the
-MAD is ``<u, w>`` with w made of one or two deviations; both only change where two projections, or two
-deviations, become equal. On the arcs in between, the outlyingness ``|<u, x - m>| / <u, w>`` is a ratio of
-two linear forms in u, which is monotone. So its supremum is reached at the ends of the arcs.
+While u turns, the median of the projections is ``<u, m>`` with m the mean of one or two points,
+and the MAD is ``<u, w>`` with w made of one or two deviations; both only change where two
+projections, or two deviations, become equal. On the arcs in between, the outlyingness ``|<u, x -
+m>| / <u, w>`` is a ratio of two linear forms in u, which is monotone. So its supremum is reached
+at the ends of the arcs.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from isodepth.depth.exact_inputs import WeightedPoints, check_work, merge_points
 from isodepth.errors import InvalidInputError
 
 #: About a minute of one core.
-MAX_WORK = 1e10
+MAX_WORK = 1e9
 
 # Angles closer than this are not told apart where the MAD vanishes.
 _ANGLE_RESOLUTION = 1e-13
@@ -48,9 +50,10 @@ def exact_projection_depth_2d(
 ) -> np.ndarray:
     """Projection depth of points in the plane, over all directions.
 
-    The depth is ``1 / (1 + sup_u |<u, x> - med| / MAD)``. In a direction where the MAD is zero, a point
-    off the median has depth 0 and a point on it is not outlying; this happens across a line that holds
-    more than half of the mass (counting points that are off it by no more than rounding).
+    The depth is ``1 / (1 + sup_u |<u, x> - med| / MAD)``. In a direction where the MAD is zero, a
+    point off the median has depth 0 and a point on it is not outlying; this happens across a line
+    that holds more than half of the mass (counting points that are off it by no more than
+    rounding).
 
     Parameters
     ----------
@@ -61,20 +64,20 @@ def exact_projection_depth_2d(
     queries : array of shape (m, 2)
     max_work : float
         How many elementary steps may be taken; about ``n**3`` are, whatever the number of queries:
-        about a second for n = 200.
+        half a second for n = 200, the limit being n = 1000.
 
     Returns
     -------
     depths : float64 ndarray of shape (m,)
-        Exact up to rounding: relative errors are a few units of 1e-16 times the ratio of the size of
-        the data to the MAD in the worst direction.
+        Exact up to rounding: relative errors are a few units of 1e-16 times the ratio of the size
+        of the data, far points included, to the MAD in the worst direction.
 
     Examples
     --------
     >>> import numpy as np
     >>> cross = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> exact_projection_depth_2d(cross, np.ones(5, dtype=int), [[0, 0], [1, 0], [1, 1]])
-    array([1. , 0. , 0. ])
+    array([1., 0., 0.])
     """
     sample = merge_points(points, masses)
     if sample.points.shape[1] != 2 or sample.total == 0:
@@ -98,28 +101,31 @@ def exact_projection_depth_2d(
 
 def _outlyingness(sample: WeightedPoints, queries: np.ndarray) -> np.ndarray:
     """Supremum over all directions, of shape (m,), when no point has more than half of the mass."""
-    from isodepth.backend.exact_projection_loops import find_heavy_lines, is_on_line
+    from isodepth.backend.exact_projection_loops import are_in_line, find_heavy_lines
 
     # Moving and scaling each coordinate changes no depth, and makes angles and sizes comparable.
-    middle = np.sort(sample.points, axis=0)[len(sample.points) // 2]
-    exponents = np.frexp(np.abs(sample.points / 2 - middle / 2).max(axis=0))[1] + 1
-    rounding = np.ldexp(np.abs(sample.points).max(axis=0), -exponents) * np.finfo(np.float64).eps
-    tolerance = rounding + np.finfo(np.float64).eps
+    n = len(sample.points)
+    middle = np.sort(sample.points, axis=0)[n // 2]
+    everything = np.concatenate([sample.points, queries])
     # Halves, so that differences of the largest floats do not overflow.
-    rows = np.ldexp(sample.points / 2 - middle / 2, 1 - exponents)
+    exponents = np.frexp(np.abs(sample.points / 2 - middle / 2).max(axis=0))[1] + 1
+    sizes = np.abs(everything / 2) + np.abs(middle / 2)
     with np.errstate(over="ignore"):
-        asked = np.ldexp(queries / 2 - middle / 2, 1 - exponents)
+        moved = np.ldexp(everything / 2 - middle / 2, 1 - exponents)
+        rounding = np.ldexp(sizes, 1 - exponents) * np.finfo(np.float64).eps
+    rows, asked = moved[:n], moved[n:]
 
-    lines = find_heavy_lines(rows, sample.masses, tolerance)
+    lines = find_heavy_lines(rows, rounding[:n], sample.masses)
     worst = np.zeros(len(asked))
-    forbidden = []
-    for members in lines:
+    forbidden = np.empty(len(lines))
+    for i, members in enumerate(lines):
         first, last = np.flatnonzero(members)[[0, -1]]
-        off = [not is_on_line(rows, first, last, point, tolerance) for point in asked]
-        worst[off] = np.inf
-        forbidden.append(_normal_angle(rows[last] - rows[first]))
-    arcs = _linear_arcs(rows, sample.masses, lines, np.array(forbidden))
-    _raise_to_largest(worst, asked, arcs, np.array(forbidden))
+        forbidden[i] = _normal_angle(rows[last] - rows[first])
+        for q in range(len(asked)):
+            if not are_in_line(moved, rounding, first, last, n + q):
+                worst[q] = np.inf
+    arcs = _linear_arcs(rows, sample.masses, lines, forbidden)
+    _raise_to_largest(worst, asked, arcs, forbidden)
     return worst
 
 
@@ -149,7 +155,7 @@ def _linear_arcs(
     sums = rows[i] + rows[j]
     order = np.arange(len(rows))
     pieces = []
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in pairwise(bounds):
         a, b = pairs[start]
         median = (rows[a] + rows[b]) / 2
         # Deviations on opposite sides of the median are equal where their sum is orthogonal to u.

@@ -1,7 +1,7 @@
 """Exact geometry in Python's integers: slow, and right for any floats whatsoever.
 
-A finite set of floats are integers times one power of two, so differences, products and the signs of
-determinants can be had without rounding. This decides what must be decided once (the span of a
+A finite set of floats are integers times one power of two, so differences, products and the signs
+of determinants can be had without rounding. This decides what must be decided once (the span of a
 sample), and takes over where doubles would overflow or underflow.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
+from math import gcd
 
 import numpy as np
 
@@ -125,11 +126,15 @@ def _smallest_mass(vectors: Sequence[WeightedVector], first: int) -> int:
             if not any(rest):
                 sides[(v[column] > 0) == (along[column] > 0)] += mass
                 continue
-            others.append((rest, mass))
+            # Only directions matter; without this, numbers double in length at each step.
+            common = gcd(*rest)
+            others.append(([x // common for x in rest], mass))
             following += j < i
         spent = min(sides.values())
         if spent < best:
             best = min(best, spent + _smallest_mass(others, following))
+        if best == 0:
+            break
     return best
 
 
@@ -139,17 +144,22 @@ def _planar_sweep(vectors: Sequence[WeightedVector]) -> int:
     for (x, y), mass in vectors:
         up = y > 0 or (y == 0 and x > 0)
         lines.append((x, y, mass) if up else (-x, -y, -mass))
-    lines.sort(key=cmp_to_key(lambda a, b: a[1] * b[0] - a[0] * b[1]))
+    lines.sort(key=cmp_to_key(_by_angle))
     total = sum(abs(mass) for _, _, mass in lines)
     left = sum(max(mass, 0) for _, _, mass in lines)
     best = total
-    before = None
+    before: tuple[int, int] | None = None
     for x, y, mass in lines:
         if before is None or before[0] * y != before[1] * x:
             best = min(best, left, total - left)
         left -= mass
         before = (x, y)
     return best
+
+
+def _by_angle(a: tuple[int, int, int], b: tuple[int, int, int]) -> int:
+    """Negative when `a` comes first; both have angles in [0, pi)."""
+    return a[1] * b[0] - a[0] * b[1]
 
 
 def _eliminate(vector: Vector, along: Vector, column: int) -> Vector:

@@ -99,7 +99,7 @@ def _outlyingness(
     locate: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the sample, and where it was found."""
-    from isodepth.backend.spread import outlyingness_block
+    from isodepth.backend.spread import outlyingness_block, weighted_outlyingness_block
 
     real = points.dtype.type
     sizes = np.abs(points).max(axis=1)
@@ -108,8 +108,6 @@ def _outlyingness(
     rounding = 8 * np.finfo(points.dtype).eps * sample.width
     zero = real(rounding * typical)
     reach = (rounding * (sizes + typical)).astype(points.dtype)
-    masses = np.empty(0, dtype=np.int64) if sample.masses is None else sample.masses
-    total = np.int64(sample.total)
     none = np.empty((0, 0), dtype=points.dtype)
     columns, judged_reach = None, none.reshape(0)
     if queries is not None:
@@ -123,10 +121,11 @@ def _outlyingness(
 
     def step(state: tuple[np.ndarray, np.ndarray], projections: np.ndarray, which: slice) -> None:
         other = none if columns is None else directions[which].astype(points.dtype) @ columns
-        outlyingness_block(
-            projections, masses, total, zero, reach, other, judged_reach,
-            state[0], which.start, state[1],
-        )  # fmt: skip
+        rest = (zero, reach, other, judged_reach, state[0], which.start, state[1])
+        if sample.masses is None:
+            outlyingness_block(projections, *rest)
+        else:
+            weighted_outlyingness_block(projections, sample.masses, np.int64(sample.total), *rest)
 
     states = fold_projections(points, directions, start, step, resources)
     return best_of_workers(states, np.greater)

@@ -25,6 +25,7 @@ _SLACK = 1e-3
 # Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
 # than a distance without refinement does.
 _WORK_PER_STEP = 0.01
+_CHEAP = 0.25
 
 
 def refine_gaps(
@@ -45,6 +46,33 @@ def refine_gaps(
     vectors : ndarray of shape (K + J, d), the directions with the new ones after them
     where : int64 ndarray of shape (L,), as in `search_gaps`, into `vectors`
     """
+    n, m, d = int(plan.stops_x[-1]), int(plan.stops_y[-1]), x.shape[1]
+    limit = _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
+    every_corner = 2 * n * m * d
+    # Few points: looking at every corner is cheaper than climbing first.
+    if every_corner > _CHEAP * limit:
+        gaps, directions, where = _climb_gaps(x, y, plan, directions, gaps, where, steps, resources)
+    if every_corner <= 2 * limit:
+        raised, values, sharper = raise_gaps(
+            x, y, plan.stops_x, plan.stops_y, gaps, slack=_SLACK, limit=limit
+        )
+        gaps, where = gaps.copy(), where.copy()
+        gaps[raised] = np.maximum(gaps[raised], values)
+        where[raised] = len(directions) + np.arange(len(raised))
+        directions = np.concatenate([directions, sharper])
+    return gaps, directions, where
+
+
+def _climb_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    where: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     chosen = chosen_levels(plan, gaps)
     stops = plan.stops_x[chosen], plan.stops_y[chosen]
     # As many climbers as leave the cost in proportion to that of the search.
@@ -54,18 +82,11 @@ def refine_gaps(
     new_gaps, new_where = search_gaps(x, y, plan, tops, resources)
     better = new_gaps > gaps
     shifted = np.where(new_where >= 0, new_where + len(directions), new_where - len(directions))
-    gaps, where = np.where(better, new_gaps, gaps), np.where(better, shifted, where)
-    vectors = np.concatenate([directions, tops])
-    n, m, d = int(plan.stops_x[-1]), int(plan.stops_y[-1]), x.shape[1]
-    limit = _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
-    if 2 * n * m * d <= 2 * limit:
-        raised, values, sharper = raise_gaps(
-            x, y, plan.stops_x, plan.stops_y, gaps, slack=_SLACK, limit=limit
-        )
-        gaps[raised] = np.maximum(gaps[raised], values)
-        where[raised] = len(vectors) + np.arange(len(raised))
-        vectors = np.concatenate([vectors, sharper])
-    return gaps, vectors, where
+    return (
+        np.where(better, new_gaps, gaps),
+        np.concatenate([directions, tops]),
+        np.where(better, shifted, where),
+    )
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:

@@ -1,0 +1,118 @@
+"""`python -m benchmarks`: run everything, print it, write JSON, Markdown and a figure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import (
+    checks,
+    growth,
+    machine,
+    memory,
+    profile,
+    publish,
+    shapes,
+    small,
+    startup,
+    table,
+    threads,
+)
+from benchmarks.child import ROOT
+from benchmarks.figure import draw
+
+#: In the order they run: each module has `measure(quick)` and `markdown(result)`.
+SECTIONS: dict[str, Any] = {
+    "table": table,
+    "threads": threads,
+    "small": small,
+    "profile": profile,
+    "shapes": shapes,
+    "growth": growth,
+    "startup": startup,
+    "memory": memory,
+}
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.publish is not None:
+        return _publish(options.publish)
+    named = [*options.sections, *options.only]
+    for name in named:
+        if name not in SECTIONS:
+            parser.error(f"unknown section {name!r}; there are {', '.join(SECTIONS)}")
+    chosen = [name for name in SECTIONS if not named or name in named]
+    title = "bench" if not named else "bench-" + "-".join(chosen)
+    results: dict[str, Any] = {"quick": options.quick, "machine": machine.describe()}
+    print(machine.markdown(results["machine"]), flush=True)
+    for section in chosen:
+        start = time.perf_counter()
+        results[section] = SECTIONS[section].measure(options.quick)
+        took = time.perf_counter() - start
+        print(f"\n## {section} ({took:.0f} s)\n", flush=True)
+        print(SECTIONS[section].markdown(results[section]), flush=True)
+    results["checks"] = checks.measure(results)
+    if results["checks"]:
+        print("\n## checks\n")
+        print(checks.markdown(results["checks"]))
+    if options.quick:
+        print("\nA quick run: it shows that everything works, its figures are not for quoting.")
+    _write(results, options.out, title)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    names = ", ".join(SECTIONS)
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"what to run, of {names}; default all",
+    )  # fmt: skip
+    parser.add_argument("--only", action="append", default=[], metavar="SECTION", help="the same")
+    parser.add_argument("--quick", action="store_true", help="about a minute; not for quoting")
+    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="where results go")
+    parser.add_argument(
+        "--publish", type=Path, metavar="JSON", help="run nothing; quote this run in the documents"
+    )
+    return parser
+
+
+def rendered(results: dict[str, Any]) -> dict[str, str]:
+    """Every part of the results as Markdown."""
+    found = {name: SECTIONS[name].markdown(results[name]) for name in SECTIONS if name in results}
+    found["machine"] = machine.markdown(results["machine"])
+    if results["checks"]:
+        found["checks"] = checks.markdown(results["checks"])
+    return found
+
+
+def _write(results: dict[str, Any], out: Path, name: str) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    written = [out / f"{name}.json", out / f"{name}.md"]
+    written[0].write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    parts = [f"## {title}\n\n{text}\n" for title, text in rendered(results).items()]
+    written[1].write_text("\n".join(parts), encoding="utf-8")
+    if draw(results, out / f"{name}.png"):
+        written.append(out / f"{name}.png")
+    print("\n" + "\n".join(map(str, written)))
+
+
+def _publish(path: Path) -> int:
+    results = json.loads(path.read_text(encoding="utf-8"))
+    if results["quick"]:
+        print(f"{path} is a quick run: its figures are not for quoting; run without --quick first")
+        return 1
+    for document in publish.publish(rendered(results), [p for p in DOCUMENTS if p.exists()]):
+        print(document.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

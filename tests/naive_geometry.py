@@ -1,0 +1,222 @@
+"""Slow, obvious twins of the exact depths and planar regions, in exact numbers.
+
+Points may be any floats: they are turned into integers in a common unit, or into fractions, and
+nothing is rounded. Each routine enumerates everything that could matter and takes the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import combinations
+
+Number = int | Fraction
+Vector = tuple[Number, ...]
+Weighted = list[tuple[Vector, int]]
+Rows = Iterable[Iterable[float]]
+
+
+def exactly(*tables: Rows) -> list[list[Vector]]:
+    """Turn tables of floats into tables of integers, in one unit that divides all of them."""
+    fractions = [[[Fraction(float(x)) for x in row] for row in table] for table in tables]
+    unit = max((x.denominator for table in fractions for row in table for x in row), default=1)
+    return [[tuple(int(x * unit) for x in row) for row in table] for table in fractions]
+
+
+def dot(u: Vector, v: Vector) -> Number:
+    return sum(a * b for a, b in zip(u, v, strict=True))
+
+
+def minus(u: Vector, v: Vector) -> Vector:
+    return tuple(a - b for a, b in zip(u, v, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------
+# halfspace depth: all hyperplanes through the query and d - 1 points
+# ---------------------------------------------------------------------------------------------
+
+
+def pivot_columns(vectors: Sequence[Vector]) -> list[int]:
+    """Return coordinates that alone tell the vectors of the span apart, by elimination."""
+    rows = [list(v) for v in vectors]
+    columns: list[int] = []
+    for column in range(len(rows[0])):
+        pivot = next((r for r in rows if r[column]), None)
+        if pivot is None:
+            continue
+        columns.append(column)
+        rows = [
+            [x * pivot[column] - r[column] * p for x, p in zip(r, pivot, strict=True)] for r in rows
+        ]
+    return columns
+
+
+def normal(vectors: Sequence[Vector]) -> Vector:
+    """Return a vector orthogonal to d - 1 vectors of width d; zero when they are dependent."""
+    width = len(vectors) + 1
+    cofactors = []
+    for k in range(width):
+        minor = [tuple(x for c, x in enumerate(v) if c != k) for v in vectors]
+        cofactors.append((-1) ** k * determinant(minor))
+    return tuple(cofactors)
+
+
+def determinant(rows: Sequence[Vector]) -> Number:
+    if not rows:
+        return 1
+    total: Number = 0
+    for k, x in enumerate(rows[0]):
+        if x:
+            total += (-1) ** k * x * determinant([r[:k] + r[k + 1 :] for r in rows[1:]])
+    return total
+
+
+def smallest_mass(vectors: Weighted) -> int:
+    """Return the smallest mass of a closed halfspace whose border contains the origin.
+
+    The best border is turned until it goes through as many vectors as it can. Turning it back a
+    little then throws each of those it goes through to one side or the other; the best way to do so
+    is the same question about these vectors alone.
+    """
+    at_origin = sum(mass for v, mass in vectors if not any(v))
+    vectors = [(v, mass) for v, mass in vectors if any(v)]
+    if not vectors:
+        return at_origin
+    columns = pivot_columns([v for v, _ in vectors])
+    vectors = [(tuple(v[c] for c in columns), mass) for v, mass in vectors]
+    best = sum(mass for _, mass in vectors)
+    borders_seen = set()
+    for chosen in combinations([v for v, _ in vectors], len(columns) - 1):
+        u = normal(chosen)
+        if not any(u):
+            continue
+        products = [dot(u, v) for v, _ in vectors]
+        border = frozenset(i for i, product in enumerate(products) if product == 0)
+        if border in borders_seen:
+            continue
+        borders_seen.add(border)
+        ahead = sum(m for p, (_, m) in zip(products, vectors, strict=True) if p > 0)
+        behind = sum(m for p, (_, m) in zip(products, vectors, strict=True) if p < 0)
+        if min(ahead, behind) < best:
+            best = min(best, min(ahead, behind) + smallest_mass([vectors[i] for i in border]))
+    return at_origin + best
+
+
+def halfspace_masses(points: Rows, masses: Iterable[int], queries: Rows) -> list[int]:
+    """Return the smallest mass of a closed halfspace that contains each query."""
+    rows, asked = exactly(points, queries)
+    sample = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
+    return [smallest_mass([(minus(x, q), m) for x, m in sample]) for q in asked]
+
+
+# ---------------------------------------------------------------------------------------------
+# projection depth in the plane: all directions where anything changes
+# ---------------------------------------------------------------------------------------------
+
+
+def twice_the_median(values: Sequence[int], masses: Sequence[int]) -> int:
+    """Return twice the median of values that are repeated as often as their masses say."""
+    repeated = sorted(value for value, m in zip(values, masses, strict=True) for _ in range(m))
+    return repeated[(len(repeated) - 1) // 2] + repeated[len(repeated) // 2]
+
+
+def directions_of_change(points: Sequence[Vector]) -> list[Vector]:
+    """Return normals of all x_i - x_j and of all x_i + x_j - x_a - x_b, and ones in between."""
+    # The sums hold twice each point, so their differences hold those of the points.
+    sums = {(a[0] + b[0], a[1] + b[1]) for a in points for b in points}
+    differences = {minus(s, t) for s in sums for t in sums}
+    normals = [(-y, x) for x, y in differences if y > 0 or (y == 0 and x > 0)]
+    normals.sort(key=cmp_to_key(lambda u, v: 1 if u[0] * v[1] - u[1] * v[0] < 0 else -1))
+    normals = [
+        u
+        for before, u in zip([(0, 0)] + normals[:-1], normals, strict=True)
+        if before == (0, 0) or before[0] * u[1] != before[1] * u[0]
+    ]
+    # The sum of two neighbours is between them; the last and the opposite of the first are
+    # neighbours too.
+    following = normals[1:] + [(-normals[0][0], -normals[0][1])]
+    between = [(u[0] + v[0], u[1] + v[1]) for u, v in zip(normals, following, strict=True)]
+    if len(normals) == 1:
+        between = [(-normals[0][1], normals[0][0])]
+    return normals + between
+
+
+def projection_depths(points: Rows, masses: Iterable[int], queries: Rows) -> list[Fraction]:
+    """Return the projection depth of points in the plane over all directions."""
+    rows, asked = exactly(points, queries)
+    weighted = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
+    sample, units = [x for x, _ in weighted], [m for _, m in weighted]
+    distinct = sorted(set(sample))
+    if len(distinct) == 1:
+        return [Fraction(q == distinct[0]) for q in asked]
+    worst: list[Fraction | None] = [Fraction(0)] * len(asked)  # None: infinite
+    for u in directions_of_change(distinct):
+        # Everything four times as large, so that it stays integer.
+        values = [2 * dot(u, x) for x in sample]
+        median = twice_the_median(values, units) // 2
+        mad = twice_the_median([abs(v - median) for v in values], units)
+        for i, q in enumerate(asked):
+            deviation = 2 * abs(2 * dot(u, q) - median)
+            before = worst[i]
+            if before is None:
+                continue
+            if mad == 0:
+                worst[i] = None if deviation else before
+            else:
+                worst[i] = max(before, Fraction(deviation, mad))
+    return [Fraction(0) if w is None else 1 / (1 + w) for w in worst]
+
+
+# ---------------------------------------------------------------------------------------------
+# planar regions: all points where lines through sample points cross
+# ---------------------------------------------------------------------------------------------
+
+
+def crossings(points: Sequence[Vector]) -> set[Vector]:
+    """Return the points, and where two lines through two of them each cross."""
+    lines = set()
+    for a, b in combinations(sorted(set(points)), 2):
+        u = (b[1] - a[1], a[0] - b[0])
+        first = Fraction(next(x for x in u if x))
+        lines.add((u[0] / first, u[1] / first, dot(u, a) / first))
+    found = set(points)
+    for (a, b, c), (d, e, f) in combinations(lines, 2):
+        if a * e != b * d:
+            found.add(((c * e - b * f) / (a * e - b * d), (a * f - c * d) / (a * e - b * d)))
+    return found
+
+
+def convex_hull(points: Iterable[Vector]) -> list[Vector]:
+    """Return the corners of the hull, counter-clockwise from the lowest (Andrew's chains)."""
+    ordered = sorted(set(points))
+    if len(ordered) < 3:
+        return ordered
+    chains = []
+    for direction in (ordered, ordered[::-1]):
+        chain: list[Vector] = []
+        for p in direction:
+            while len(chain) > 1 and not turns_left(chain[-2], chain[-1], p):
+                chain.pop()
+            chain.append(p)
+        chains.append(chain[:-1])
+    return chains[0] + chains[1]
+
+
+def turns_left(a: Vector, b: Vector, c: Vector) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])
+
+
+def halfspace_region(points: Rows, masses: Iterable[int], mass: int) -> list[Vector]:
+    """Return the corners of the region of all points of the plane at least that deep.
+
+    Its borders are lines through two sample points, so its corners are where such lines cross.
+    """
+    rows = [tuple(Fraction(float(x)) for x in row) for row in points]
+    sample = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
+    inside = [
+        p
+        for p in crossings([x for x, _ in sample])
+        if smallest_mass([(minus(x, p), m) for x, m in sample]) >= mass
+    ]
+    return convex_hull(inside)
