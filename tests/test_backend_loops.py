@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from isodepth.backend.sorting import sort_room, sort_with_index
-from isodepth.backend.spread import median_and_mad, weighted_median
+from isodepth.backend.spread import median_and_mad, spread_room, weighted_median
 
 
 def awkward(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -54,8 +54,7 @@ def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
-    n = len(values)
-    return median_and_mad(values, np.empty(n + 1, values.dtype), np.empty(n, values.dtype))
+    return median_and_mad(values, spread_room(values))
 
 
 def weighted(values: np.ndarray, masses: np.ndarray) -> float:

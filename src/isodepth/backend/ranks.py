@@ -8,6 +8,15 @@ from isodepth.backend.sorting import sort_room, sort_with_index
 
 
 @njit(cache=True, nogil=True)
+def all_distinct(keys):
+    """Whether no two neighbours of sorted `keys` (n,) are equal."""
+    tied = 0
+    for i in range(1, keys.shape[0]):
+        tied += keys[i] == keys[i - 1]
+    return tied == 0
+
+
+@njit(cache=True, nogil=True)
 def halfspace_block(projections, masses, total, best, first, where):
     """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
 
@@ -25,6 +34,14 @@ def halfspace_block(projections, masses, total, best, first, where):
     keys, index = room.keys, room.index
     for row in range(projections.shape[0]):
         sort_with_index(projections[row], room)
+        if masses.shape[0] == 0 and where.shape[0] == 0 and all_distinct(keys):
+            for i in range(n // 2 + 1):
+                smaller = i + 1
+                if smaller < best[index[i]]:
+                    best[index[i]] = smaller
+                if smaller < best[index[n - 1 - i]]:
+                    best[index[n - 1 - i]] = smaller
+            continue
         below = total - total
         start = 0
         while start < n:
@@ -58,6 +75,11 @@ def rank_weight_block(projections, masses, total, shift, acc):
     keys, index = room.keys, room.index
     for row in range(projections.shape[0]):
         sort_with_index(projections[row], room)
+        if masses.shape[0] == 0 and all_distinct(keys):
+            for i in range(n):
+                twice = 2 * i + 1
+                acc[index[i]] += min(twice, 2 * n - twice) >> shift
+            continue
         below = total - total
         start = 0
         while start < n:

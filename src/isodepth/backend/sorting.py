@@ -37,8 +37,11 @@ def probe(values, probes):
 
 
 @njit(cache=True, nogil=True)
-def _centre_and_scale(values):
-    """A middle value and one over a typical spread: enough to balance the buckets."""
+def centre_and_spread(values):
+    """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
+
+    The spread is 0 only where all values are equal.
+    """
     n = values.shape[0]
     m = min(n, _PROBES, max(8, n // 16))
     probes = np.empty(m, values.dtype)
@@ -127,7 +130,8 @@ def sort_room(values):
     )
 
 
-@njit(cache=True, nogil=True)
+# Without this error model every division is checked for zero, which keeps the loop from using vectors.
+@njit(cache=True, nogil=True, error_model="numpy")
 def _fill_buckets(values, centre, spread, n_buckets, bucket):
     real = values.dtype.type
     half = real(0.5 * (n_buckets - 1))
@@ -220,7 +224,7 @@ def sort_with_index(values, room):
     """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
     n = values.shape[0]
     keys, index = room.keys, room.index
-    centre, spread = _centre_and_scale(values)
+    centre, spread = centre_and_spread(values)
     if not spread > 0:
         for i in range(n):
             keys[i] = values[i]

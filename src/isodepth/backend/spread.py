@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
-from isodepth.backend.sorting import probe, sort_room, sort_with_index
+from isodepth.backend.sorting import centre_and_spread, sort_room, sort_with_index
 
 # Up to this many elements sorting is the quickest way to any order statistic.
 _SMALL = 64
-_PROBES = 40
-# Three standard deviations of the rank among the probes: a wider bracket keeps more, a narrower one
-# misses more often, and a miss costs several passes.
-_MARGIN = 10
+# Elements a bucket should hold near the middle, roughly.
+_PER_BUCKET = 8
 
 
 @njit(cache=True, nogil=True)
@@ -27,27 +27,11 @@ def _insertion_sort(values, size):
 
 
 @njit(cache=True, nogil=True)
-def _keep(source, size, low, high, work):
-    """Move what lies in [low, high] to the front of `work`; also count what lies below.
+def _select(work, size, rank):
+    """The element of `work[:size]` that has `rank` in sorted order, by dividing in three.
 
-    What is kept is written over what has been read, so `source` may be `work`.
+    `work` is rearranged and partly overwritten.
     """
-    below = 0
-    kept = 0
-    for i in range(size):
-        x = source[i]
-        work[kept] = x
-        kept += (x >= low) & (x <= high)
-        below += x < low
-    return below, kept
-
-
-@njit(cache=True, nogil=True)
-def _select(values, rank, work):
-    """The element of `values` (n,) that has `rank` in sorted order, by dividing in three."""
-    size = values.shape[0]
-    for i in range(size):
-        work[i] = values[i]
     while True:
         pivot = work[size // 2]
         less = 0
@@ -72,45 +56,95 @@ def _select(values, rank, work):
         size = kept
 
 
+class SpreadRoom(NamedTuple):
+    """Scratch space for medians of n values."""
+
+    work: Any  # (n + 1,)
+    deviations: Any  # (n,)
+    bucket: Any  # (n,) int32
+    count: Any  # (b,) int32
+
+
 @njit(cache=True, nogil=True)
-def middle_pair(values, work):
+def spread_room(values):
+    """Allocate for projections like `values` (n,)."""
+    n = values.shape[0]
+    return SpreadRoom(
+        np.empty(n + 1, values.dtype),
+        np.empty(n, values.dtype),
+        np.empty(n, np.int32),
+        np.empty(n // _PER_BUCKET + 16, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _gather(values, low, high, room):
+    """Copy the values of buckets low..high to the front of `room.work`; return how many."""
+    kept = 0
+    for i in range(values.shape[0]):
+        b = room.bucket[i]
+        if b >= low and b <= high:
+            room.work[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def middle_pair(values, room):
     """The two middle elements of `values` (n,) in sorted order; one and the same for odd n.
 
-    A few evenly spaced elements bracket them; only what lies between is looked at again. Where the
-    bracket misses, which is rare, each is found on its own. `work` (n + 1,) is scratch space.
+    Equal buckets around the middle, with everything further out in the first and the last, show
+    which bucket holds them; only that one is looked at again. The bucket of a value never falls as
+    the value rises, rounding included, so the answer is exact.
     """
     n = values.shape[0]
+    real = values.dtype.type
+    centre, spread = centre_and_spread(values)
+    if not spread > 0:
+        return values[0], values[0]
+    count = room.count
+    n_buckets = count.shape[0]
+    scale = real(n_buckets / 3.0) / spread
+    shift = real(0.5 * n_buckets)
+    last_bucket = real(n_buckets - 1)
+    zero = real(0)
+    for i in range(n):
+        # Far values, and products that overflow, are cut off on either side.
+        x = (values[i] - centre) * scale + shift
+        x = x if x < last_bucket else last_bucket
+        x = x if x > zero else zero
+        room.bucket[i] = np.int32(x)
+    for b in range(n_buckets):
+        count[b] = 0
+    for i in range(n):
+        count[room.bucket[i]] += 1
     first = (n - 1) // 2
     last = n // 2
-    size = n
-    source = values
-    skipped = 0
-    probes = np.empty(_PROBES, values.dtype)
-    while size > _SMALL:
-        probe(source[:size], probes)
-        middle = ((first - skipped) * _PROBES) // size
-        low = probes[max(0, middle - _MARGIN)]
-        high = probes[min(_PROBES - 1, middle + _MARGIN)]
-        below, kept = _keep(source, size, low, high, work)
-        if low == high or kept == size or first < skipped + below or last >= skipped + below + kept:
-            if first >= skipped + below and last < skipped + below + kept and low == high:
-                return low, high
-            # Few distinct values, or a miss. `work` no longer holds all of it: start over.
-            return _select(values, first, work), _select(values, last, work)
-        skipped += below
-        size = kept
-        source = work
-    if size == n:
-        for i in range(n):
-            work[i] = values[i]
-    _insertion_sort(work, size)
-    return work[first - skipped], work[last - skipped]
+    low = 0
+    below = 0
+    while below + count[low] <= first:
+        below += count[low]
+        low += 1
+    high = low
+    upto = below + count[low]
+    while upto <= last:
+        high += 1
+        upto += count[high]
+    kept = _gather(values, low, high, room)
+    if kept <= _SMALL:
+        _insertion_sort(room.work, kept)
+        return room.work[first - below], room.work[last - below]
+    smaller = _select(room.work, kept, first - below)
+    if first == last:
+        return smaller, smaller
+    kept = _gather(values, low, high, room)
+    return smaller, _select(room.work, kept, last - below)
 
 
 @njit(cache=True, nogil=True)
-def median(values, work):
+def median(values, room):
     """The usual sample median of `values` (n,)."""
-    low, high = middle_pair(values, work)
+    low, high = middle_pair(values, room)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     half = values.dtype.type(0.5)
     return half * low + half * high
@@ -143,14 +177,14 @@ def small_median_and_mad(values, work):
 
 
 @njit(cache=True, nogil=True)
-def median_and_mad(values, work, deviations):
-    """Median and median absolute deviation of `values` (n,); the rest is scratch space."""
+def median_and_mad(values, room):
+    """Median and median absolute deviation of `values` (n,)."""
     if values.shape[0] <= _SMALL:
-        return small_median_and_mad(values, work)
-    middle = median(values, work)
+        return small_median_and_mad(values, room.work)
+    middle = median(values, room)
     for i in range(values.shape[0]):
-        deviations[i] = abs(values[i] - middle)
-    return middle, median(deviations, work)
+        room.deviations[i] = abs(values[i] - middle)
+    return middle, median(room.deviations, room)
 
 
 @njit(cache=True, nogil=True)
@@ -212,11 +246,9 @@ def outlyingness_block(projections, zero, reach, queries, query_reach, out, firs
     first : index of the first of these directions
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
     """
-    n = projections.shape[1]
-    work = np.empty(n + 1, projections.dtype)
-    deviations = np.empty(n, projections.dtype)
+    room = spread_room(projections[0])
     for row in range(projections.shape[0]):
-        middle, mad = median_and_mad(projections[row], work, deviations)
+        middle, mad = median_and_mad(projections[row], room)
         if queries.shape[0] == 0:
             judged, judged_reach = projections[row], reach
         else:

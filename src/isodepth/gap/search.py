@@ -46,13 +46,15 @@ def search_gaps(
         width = block.shape[1]
         top_x, top_y = np.full((2, width), -np.inf, dtype=x.dtype)
         low_x, low_y = np.full((2, width), np.inf, dtype=x.dtype)
+        room = np.empty(width + 1, dtype=x.dtype)
+        bits = room.view(np.int32 if x.dtype == np.float32 else np.int64)
         for rows_x, rows_y, levels, stops_x, stops_y in chunks:
             px = room_x.reshape(-1)[: (rows_x.stop - rows_x.start) * width].reshape(-1, width)
             py = room_y.reshape(-1)[: (rows_y.stop - rows_y.start) * width].reshape(-1, width)
             np.matmul(x[rows_x], block, out=px)
             np.matmul(y[rows_y], block, out=py)
             walk(
-                px, py, stops_x, stops_y, top_x, low_x, top_y, low_y,
+                px, py, stops_x, stops_y, top_x, low_x, top_y, low_y, room, bits,
                 first, gaps[levels], where[levels],
             )  # fmt: skip
 
