@@ -20,7 +20,7 @@ from isodepth.errors import (
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.functions import compare, distance
+from isodepth.functions import compare, distance, warm_up
 from isodepth.index import RegionIndex
 from isodepth.metric import Metric
 from isodepth.monitor import DepthMonitor
@@ -53,6 +53,7 @@ __all__ = [
     "pairwise",
     "tables",
     "theory",
+    "warm_up",
 ]
 
 # These need scikit-learn, which takes longer to import than all the rest.

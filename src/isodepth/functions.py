@@ -1,12 +1,16 @@
-"""The library in two calls; all options are the fields of a Metric."""
+"""The library in a few calls; all options are the fields of a Metric."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from isodepth.comparison import Comparison
+from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
 from isodepth.metric import Metric
 
@@ -74,3 +78,31 @@ def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Compariso
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
     return metric_from_options(options).compare(X, Y, weights=weights)
+
+
+def warm_up(
+    depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)
+) -> None:
+    """Compile, or load from the cache, what distances need, so that the first one is not slow.
+
+    Compilation happens once on a machine and is then cached; loading takes well under a second.
+
+    Parameters
+    ----------
+    depths : names of depths to prepare
+    dtypes : {"float64", "float32"}, the precisions to prepare
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> isodepth.warm_up(["projection"])
+    """
+    rng = np.random.default_rng(0)
+    # Both ways of refining: by corners for few points, by climbing for many points per direction.
+    small, large = rng.standard_normal((2, 12, 4)), rng.standard_normal((2, 120, 4))
+    for dtype in dtypes:
+        for depth in depths:
+            options = {"depth": depth, "random_state": 0, "dtype": dtype, "n_jobs": 1}
+            distance(*small, n_directions=50, **options)
+            distance(*large, n_directions=4, **options)
+            distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)

@@ -130,7 +130,7 @@ def sort_room(values):
     )
 
 
-# Without this error model every division is checked for zero, which keeps the loop from using vectors.
+# Without this error model every division is checked for zero, and the loop uses no vectors.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill_buckets(values, centre, spread, n_buckets, bucket):
     real = values.dtype.type

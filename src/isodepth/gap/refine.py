@@ -22,6 +22,7 @@ _MOST_CLIMBERS = 32
 _CHUNK_ROWS = 4096
 # Close enough to the best there is, as a share of the gap.
 _SLACK = 1e-3
+_FULL = 1e-10
 # Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
 # than a distance without refinement does.
 _WORK_PER_STEP = 0.01
@@ -49,12 +50,13 @@ def refine_gaps(
     n, m, d = int(plan.stops_x[-1]), int(plan.stops_y[-1]), x.shape[1]
     limit = _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
     every_corner = 2 * n * m * d
-    # Few points: looking at every corner is cheaper than climbing first.
-    if every_corner > _CHEAP * limit:
+    # Few points: looking at every corner is cheaper than climbing first, and can be done in full.
+    cheap = every_corner <= _CHEAP * limit
+    if not cheap:
         gaps, directions, where = _climb_gaps(x, y, plan, directions, gaps, where, steps, resources)
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(
-            x, y, plan.stops_x, plan.stops_y, gaps, slack=_SLACK, limit=limit
+            x, y, plan.stops_x, plan.stops_y, gaps, slack=_FULL if cheap else _SLACK, limit=limit
         )
         gaps, where = gaps.copy(), where.copy()
         gaps[raised] = np.maximum(gaps[raised], values)

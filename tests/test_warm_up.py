@@ -1,0 +1,45 @@
+"""warm_up: afterwards nothing is left to compile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import numpy as np
+from numba.core import event
+
+import isodepth
+
+isodepth.warm_up(["projection", "halfspace"])
+compiled = []
+
+
+class Listener(event.Listener):
+    def on_start(self, e):
+        compiled.append(e.data["dispatcher"].py_func.__qualname__)
+
+    def on_end(self, e):
+        pass
+
+
+event.register("numba:compile", Listener())
+rng = np.random.default_rng(0)
+for n in (30, 2000):
+    X, Y = rng.standard_normal((2, n, 3))
+    for depth in ("projection", "halfspace"):
+        isodepth.distance(X, Y, depth=depth, n_directions=20)
+        isodepth.distance(X, Y, depth=depth, n_directions=20, weights=(rng.random(n) + 0.1, None))
+print(sorted(set(compiled)))
+"""
+
+
+def test_nothing_is_compiled_after_warming_up() -> None:
+    source = Path(__file__).parents[1] / "src"
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
