@@ -14,7 +14,7 @@ from isodepth.directions import unit_vectors
 Row = dict[str, Any]
 
 SIZES = [(1000, 5), (1000, 50), (10000, 10), (100000, 10)]
-#: Beyond this only isodepth and the floor are run.
+#: Beyond this only isodepth, unrefined, and the floor are run.
 _LARGEST_FOR_PEERS = 20000
 
 
@@ -52,7 +52,7 @@ def _contenders(n: int, d: int, K: int, threads: int) -> Iterator[tuple[Row, Cal
     in_precision = {dtype: (X.astype(dtype), Y.astype(dtype)) for dtype in DTYPES}
     for depth in DEPTHS:
         for dtype in DTYPES:
-            for refine in (0, DEFAULT_REFINE):
+            for refine in (0,) if n > _LARGEST_FOR_PEERS else (0, DEFAULT_REFINE):
                 what = {"who": "isodepth", "depth": depth, "dtype": dtype, "refine": refine}
                 x, y = in_precision[dtype]
                 yield what, ours(x, y, depth, K, threads=threads, refine=refine)

@@ -17,8 +17,8 @@ import numpy as np
 class Box:
     """How long to go on: at least and at most so many turns, about so many seconds for each."""
 
-    seconds: float = 6.0
-    least: int = 3
+    seconds: float = 1.5
+    least: int = 2
     most: int = 40
 
 
