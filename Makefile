@@ -10,9 +10,9 @@ DEMO_ENV := $(VENV)/.installed-plot
 DEV_ENV  := $(VENV)/.installed-dev
 DOCS_ENV := $(VENV)/.installed-docs
 
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto -q
 
-.PHONY: help demo test test-slow lint format bench docs clean
+.PHONY: help demo test test-slow lint format bench reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ format: $(DEV_ENV)  ## apply what ruff can repair
 
 bench: $(DEV_ENV)  ## time isodepth side by side with its peers
 	$(BIN)/python -m benchmarks
+
+reproduce: $(DEV_ENV)  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
+	$(BIN)/python -m experiments all --size reduced --out out/reproduce
 
 docs: $(DOCS_ENV)  ## build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -27,14 +27,14 @@ from benchmarks.figure import draw
 
 #: In the order they run: each module has `measure(quick)` and `markdown(result)`.
 SECTIONS: dict[str, Any] = {
-    "table": table,
-    "threads": threads,
     "small": small,
-    "profile": profile,
-    "shapes": shapes,
-    "growth": growth,
+    "threads": threads,
     "startup": startup,
+    "table": table,
+    "profile": profile,
+    "growth": growth,
     "memory": memory,
+    "shapes": shapes,
 }
 DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
 
@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         took = time.perf_counter() - start
         print(f"\n## {section} ({took:.0f} s)\n", flush=True)
         print(SECTIONS[section].markdown(results[section]), flush=True)
+        _save(results, options.out, title)
     results["checks"] = checks.measure(results)
     if results["checks"]:
         print("\n## checks\n")
@@ -94,14 +95,20 @@ def rendered(results: dict[str, Any]) -> dict[str, str]:
 
 
 def _write(results: dict[str, Any], out: Path, name: str) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    written = [out / f"{name}.json", out / f"{name}.md"]
-    written[0].write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    written = [_save(results, out, name), out / f"{name}.md"]
     parts = [f"## {title}\n\n{text}\n" for title, text in rendered(results).items()]
     written[1].write_text("\n".join(parts), encoding="utf-8")
     if draw(results, out / f"{name}.png"):
         written.append(out / f"{name}.png")
     print("\n" + "\n".join(map(str, written)))
+
+
+def _save(results: dict[str, Any], out: Path, name: str) -> Path:
+    """After every section, so that an interrupted run keeps what it has."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{name}.json"
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return path
 
 
 def _publish(path: Path) -> int:

@@ -15,11 +15,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Box:
-    """How long to go on: at least and at most so many turns, about so many seconds for each."""
+    """How long to go on: at least and at most so many turns, about so many seconds for each.
 
-    seconds: float = 1.5
+    What takes longer than `slow` seconds has had its turn.
+    """
+
+    seconds: float = 0.7
     least: int = 2
     most: int = 40
+    slow: float = 3.0
 
 
 #: Enough to see that everything runs; not enough to quote.
@@ -48,7 +52,11 @@ def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> d
     values: dict[str, Any] = {}
     with no_collection():
         for turn in range(box.most):
-            waiting = [k for k in contenders if turn < box.least or spent[k] < box.seconds]
+            waiting = [
+                k
+                for k in contenders
+                if spent[k] < box.seconds or (turn < box.least and spent[k] < box.slow)
+            ]
             if not waiting:
                 break
             for name in waiting:

@@ -50,7 +50,7 @@ def test_equispaced_angles_cover_half_a_turn() -> None:
 
 
 def test_equispaced_is_for_the_plane() -> None:
-    with pytest.raises(InvalidOptionError, match="equispaced.*3"):
+    with pytest.raises(InvalidOptionError, match=r"equispaced.*3"):
         unit_vectors(3, 10, "equispaced")
 
 

@@ -60,9 +60,9 @@ def test_signature_keeps_it() -> None:
 
 
 def test_what_it_needs() -> None:
-    with pytest.raises(InvalidOptionError, match="exact halfspace depth.*irw"):
+    with pytest.raises(InvalidOptionError, match=r"exact halfspace depth.*irw"):
         isodepth.Metric(depth="irw", region="exact")
-    with pytest.raises(InvalidOptionError, match="region must be one of.*whole"):
+    with pytest.raises(InvalidOptionError, match=r"region must be one of.*whole"):
         isodepth.Metric(region="whole")
     with pytest.raises(InvalidInputError, match="one or two columns, got 3"):
         isodepth.distance(np.eye(3), np.eye(3), depth="halfspace", region="exact")

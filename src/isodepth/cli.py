@@ -1,4 +1,4 @@
-"""The command line: `isodepth compare A B`."""
+"""The command line: `isodepth compare A B`, `isodepth score -c FILE -r FILE`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 from isodepth._version import __version__
 from isodepth.errors import InvalidInputError, IsodepthError
 from isodepth.readers import Table, read_table
+from isodepth.text.command import add_score_parser, score_files, score_report
 from isodepth.validation import check_points, check_same_width
 
 if TYPE_CHECKING:
@@ -42,16 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            comparison = _compare(options)
-            if options.plot:
-                _save_plot(comparison, options.plot)
+            if options.command == "score":
+                scored = score_files(options)
+            else:
+                comparison = _compare(options)
+                if options.plot:
+                    _save_plot(comparison, options.plot)
         notes = list(dict.fromkeys(str(warning.message) for warning in caught))
     except (IsodepthError, OSError) as error:
         print(f"isodepth: error: {_one_line(error)}", file=sys.stderr)
         return _BAD_INPUT
     for note in notes:
         print(f"isodepth: warning: {_one_line(note)}", file=sys.stderr)
-    if options.json:
+    if options.command == "score":
+        print(score_report(scored, notes, options.json))
+    elif options.json:
         report = _report(comparison, (options.a, options.b), notes)
         print(json.dumps(report, indent=2, allow_nan=False))
     else:
@@ -101,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     output = compare.add_argument_group("output").add_argument
     output("--json", action="store_true", help="print JSON for machines")
     output("--plot", metavar="FILE", help="draw the gap at every level (.png, .pdf, .svg)")
+    add_score_parser(commands)
     return parser
 
 

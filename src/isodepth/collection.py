@@ -15,7 +15,7 @@ from isodepth.metric import Metric
 from isodepth.progress import progress_bar
 from isodepth.sample import Sample
 from isodepth.table import RegionTable, check_comparable
-from isodepth.table_maker import TableMaker
+from isodepth.table_maker import TableMaker, needs_seed
 from isodepth.table_matrix import fill_distances
 from isodepth.table_stack import TableList, TableStack
 from isodepth.validation import check_integer, check_points, check_weights, split_weights
@@ -32,7 +32,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
             "pairs with Metric.distance"
         )
     metric = metric_from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
-    if isinstance(metric.random_state, int):
+    if isinstance(metric.random_state, int) or not needs_seed(metric.directions):
         return metric
     seed = int(np.random.default_rng(metric.random_state).integers(2**31))
     return replace(metric, random_state=seed)
@@ -132,7 +132,13 @@ def pairwise(
     columns_given = None if other is None else as_list(other, "other")
     shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
     result = _room(out, shape)
-    if isinstance(rows_given[0], RegionTable):
+    are_tables = isinstance(rows_given[0], RegionTable)
+    if columns_given is not None and are_tables != isinstance(columns_given[0], RegionTable):
+        raise InvalidInputError(
+            f"samples and other must both hold tables or both hold samples, got "
+            f"{type(rows_given[0]).__name__} and {type(columns_given[0]).__name__}"
+        )
+    if are_tables:
         n_jobs = _tables_only(weights, options)
         rows, columns = _as_tables(rows_given, "samples"), None
         if columns_given is not None:

@@ -80,9 +80,7 @@ def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Compariso
     return metric_from_options(options).compare(X, Y, weights=weights)
 
 
-def warm_up(
-    depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)
-) -> None:
+def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
     """Compile, or load from the cache, what distances need, so that the first one is not slow.
 
     Compilation happens once on a machine and is then cached; loading takes well under a second.

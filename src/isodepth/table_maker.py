@@ -93,6 +93,11 @@ def write_supports(
     fold_blocks(blocks, lambda: None, step, workers)
 
 
+def needs_seed(directions: Any) -> bool:
+    """Whether directions of that family are drawn at random."""
+    return isinstance(directions, str) and directions != "equispaced"
+
+
 def check_table_settings(levels: Any, directions: Any, random_state: Any, gap: str) -> None:
     """Check that tables made one by one will have the same levels and directions."""
     if isinstance(levels, str):
@@ -100,8 +105,7 @@ def check_table_settings(levels: Any, directions: Any, random_state: Any, gap: s
             f"a table needs a fixed grid of levels, got levels={levels!r}; give their number, such "
             "as levels=20"
         )
-    random = isinstance(directions, str) and directions != "equispaced"
-    if random and not isinstance(random_state, int):
+    if needs_seed(directions) and not isinstance(random_state, int):
         raise InvalidOptionError(
             f"tables can only be compared along the same directions, got random_state="
             f"{random_state!r}; give an integer, such as random_state=0, or an array of directions"

@@ -57,8 +57,8 @@ class TableList:
         for i, table in enumerate(tables):
             if not isinstance(table, RegionTable):
                 raise InvalidInputError(
-                    f"{name} must be all tables or all samples: {name}[0] is a RegionTable and "
-                    f"{name}[{i}] is {type(table).__name__}"
+                    f"{name} must be all tables: {name}[{i}] is {type(table).__name__}; make "
+                    "tables with isodepth.tables"
                 )
             check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
         self.tables = tables

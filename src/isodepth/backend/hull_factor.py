@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 # Called by compiled code only: without the wrappers for Python, compilation takes less time.
-inner = njit(
+inner = njit(  # type: ignore[call-overload]
     cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 

@@ -195,7 +195,7 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
         if known or not append(work, count, rows[entering], query, height):
             if not from_list:
                 return count, distance, lower, True
-            listed = 0
+            listed = 0  # type: ignore[assignment]
             continue
         active[count] = entering
         weights[count] = 0.0
@@ -208,7 +208,7 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
             # Rounding is all that is left, unless a listed row was the wrong one: look at all
             # again, but not forever.
             chances = chances - 1 if from_list else 0
-            listed = 0
+            listed = 0  # type: ignore[assignment]
     return count, distance, lower, False
 
 

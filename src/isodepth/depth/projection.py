@@ -103,7 +103,7 @@ def _outlyingness(
 
     real = points.dtype.type
     sizes = np.abs(points).max(axis=1)
-    typical = np.median(sizes)
+    typical = np.sort(sizes)[len(sizes) // 2]
     # Rounding of a projection of size s; a deviation no larger says nothing.
     rounding = 8 * np.finfo(points.dtype).eps * sample.width
     zero = real(rounding * typical)

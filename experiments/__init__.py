@@ -1,0 +1,1 @@
+"""One file a figure or table of the paper; `python -m experiments list` names them."""

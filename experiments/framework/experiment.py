@@ -1,0 +1,100 @@
+"""What an experiment is: parts that measure, a figure, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from experiments.framework.streams import Streams
+from experiments.framework.table import Table
+from experiments.framework.verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Condition = Mapping[str, Any]
+#: Names of the series measured under one condition, each with its values.
+Measured = Mapping[Any, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One CSV file: every condition is measured once a run.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    runs : int
+    conditions : sequence of mappings, all with the same keys
+    series : str
+        Name of the column that tells apart what is measured under one condition.
+    names : sequence
+        What stands in that column, in order: one row each.
+    values : sequence of str
+        Columns of measured numbers.
+    measure : function of a condition and Streams to {name: values}
+        Takes all randomness from the streams.
+    repeatable : bool
+        False for measured times, which differ from one time to the next.
+    """
+
+    name: str
+    runs: int
+    conditions: Sequence[Condition]
+    series: str
+    names: Sequence[Any]
+    values: Sequence[str]
+    measure: Callable[[Condition, Streams], Measured]
+    repeatable: bool = True
+
+    @property
+    def columns(self) -> list[str]:
+        """The header of the file."""
+        return ["run", *self.conditions[0], self.series, *self.values]
+
+    def units(self) -> list[tuple[int, Condition]]:
+        """What is measured, in the order of the file: more runs only make it longer."""
+        return [(run, condition) for run in range(self.runs) for condition in self.conditions]
+
+    def rows(self, run: int, condition: Condition, seed: int) -> list[list[Any]]:
+        """Measure one unit."""
+        measured = self.measure(condition, Streams(seed, self.name, run))
+        if list(measured) != list(self.names):
+            raise ValueError(f"{self.name} measured {list(measured)} instead of {self.names}")
+        return [[run, *condition.values(), name, *measured[name]] for name in self.names]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The raw results of an experiment, with the settings they were made with."""
+
+    tables: Mapping[str, Table]
+    settings: Any
+    seed: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the paper.
+
+    Attributes
+    ----------
+    name : str
+    title : str
+        One line for the list.
+    sizes : mapping
+        Settings for "full" (the paper's), "reduced" (`make reproduce`) and "quick" (a minute at
+        most, shows that everything works): frozen dataclasses with a field `runs`.
+    parts : function of the settings
+    judge : function of Results to verdicts, worked out from the tables alone
+    draw : function of Results to {name of the picture: Figure}
+    """
+
+    name: str
+    title: str
+    sizes: Mapping[str, Any]
+    parts: Callable[[Any], Sequence[Part]]
+    judge: Callable[[Results], list[Verdict]]
+    draw: Callable[[Results], Mapping[str, Figure]]

@@ -1,0 +1,77 @@
+"""`python -m experiments report`: verdicts and figures of a run, into the documentation."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.framework.experiment import Experiment, Results
+from experiments.framework.figure import save
+from experiments.framework.run import DEFAULT_FOLDERS, describe, load
+from experiments.framework.verdict import Verdict
+from experiments.registry import ENTRIES
+
+_PLACE = re.compile(r"<!-- VERDICTS -->\n.*?<!-- /VERDICTS -->", re.DOTALL)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments report", description=__doc__)
+    parser.add_argument(
+        "--results", type=Path, nargs="+", default=[DEFAULT_FOLDERS["reduced"]], metavar="DIR",
+        help="folders with CSV files; of each experiment the first that is complete is taken",
+    )  # fmt: skip
+    parser.add_argument("--page", type=Path, default=Path("docs/reproduction.md"))
+    options = parser.parse_args(arguments)
+    table, pictures = collect(options.results)
+    page = options.page.read_text(encoding="utf-8")
+    if not _PLACE.search(page):
+        raise SystemExit(f"{options.page} has no place marked <!-- VERDICTS -->")
+    filled = _PLACE.sub(lambda _: f"<!-- VERDICTS -->\n\n{table}\n<!-- /VERDICTS -->", page)
+    options.page.write_text(filled, encoding="utf-8")
+    figures = options.page.parent / "figures"
+    figures.mkdir(exist_ok=True)
+    for name, picture in pictures.items():
+        save(picture, figures / f"{name}.png")
+    print(f"{options.page}: {len(pictures)} pictures in {figures}")
+    return 0
+
+
+def collect(folders: Sequence[Path]) -> tuple[str, dict[str, Any]]:
+    """The table of all verdicts as Markdown, worked out from the CSV files, and the pictures."""
+    rows: list[str] = []
+    sizes: list[str] = []
+    pictures: dict[str, Any] = {}
+    for entry in ENTRIES.values():
+        experiment = getattr(entry.load(), "EXPERIMENT", None) if entry.exists else None
+        if not isinstance(experiment, Experiment):
+            continue
+        found = next(filter(None, (load(experiment, folder) for folder in folders)), None)
+        if found is None:
+            print(f"{entry.name}: no complete results in {', '.join(map(str, folders))}")
+            continue
+        results, size = found
+        rows += [_row(entry.name, verdict) for verdict in experiment.judge(results)]
+        sizes.append(f"- `{entry.name}` ({size}): {describe(results.settings)}")
+        pictures |= _pictures(experiment, results)
+    head = ["| statement | measured | verdict | command |", "|---|---|---|---|"]
+    made = ["", "The sizes of this run:", "", *sizes, ""]
+    return "\n".join([*head, *rows, *made]), pictures
+
+
+def _pictures(experiment: Experiment, results: Results) -> dict[str, Any]:
+    try:
+        return dict(experiment.draw(results))
+    except Exception as error:  # some draw their data, which may not be here
+        print(f"{experiment.name}: no picture, {error}")
+        return {}
+
+
+def _row(name: str, verdict: Verdict) -> str:
+    whose = "" if verdict.source == "paper" else f"({verdict.source}) "
+    cells = [whose + verdict.statement, verdict.measured, f"**{verdict.outcome}**"]
+    cells.append(f"`python -m experiments {name}`")
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,82 @@
+"""Raw results as a CSV file that can be interrupted and continued, and read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class OtherResultsError(Exception):
+    """The file on disk belongs to other settings."""
+
+
+def cells(row: Sequence[Any]) -> list[str]:
+    """A row as text; floats are written so that they are read back exactly."""
+    return [repr(float(cell)) if isinstance(cell, float) else str(cell) for cell in row]
+
+
+def text_of(row: Sequence[Any]) -> str:
+    """One line of CSV."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(cells(row))
+    return buffer.getvalue()
+
+
+def complete_rows(path: Path) -> list[list[str]]:
+    """The rows of a file that may have been cut off anywhere; its last line counts if it ended."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    return list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
+
+
+class Table:
+    """Columns of equal length, picked by value.
+
+    A column is numeric if all its cells are numbers.
+    """
+
+    def __init__(self, columns: dict[str, np.ndarray]) -> None:
+        self.columns = columns
+
+    @classmethod
+    def read(cls, path: Path) -> Table:
+        """The table in a CSV file."""
+        header, *rows = complete_rows(path)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in header)
+        return cls({name: _typed(column) for name, column in zip(header, columns, strict=True)})
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def where(self, **wanted: Any) -> Table:
+        """The rows in which each named column has that value."""
+        chosen = np.ones(len(self), dtype=bool)
+        for name, value in wanted.items():
+            column = self.columns[name]
+            chosen &= column == (value if column.dtype.kind == "f" else str(value))
+        return Table({name: column[chosen] for name, column in self.columns.items()})
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a column, in the order in which they first appear."""
+        return list(dict.fromkeys(self.columns[name].tolist()))
+
+    def groups(self, name: str) -> Iterator[tuple[Any, Table]]:
+        """Each value of a column with its rows."""
+        for value in self.distinct(name):
+            yield value, self.where(**{name: value})
+
+
+def _typed(column: Sequence[str]) -> np.ndarray:
+    try:
+        return np.array([float(cell) for cell in column])
+    except ValueError:
+        return np.array(column, dtype=str)

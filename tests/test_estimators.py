@@ -1,0 +1,184 @@
+"""Bags in scikit-learn: the usual checks, and pipelines that end in precomputed distances."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN, SpectralClustering
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+from sklearn.utils.validation import check_is_fitted
+
+import isodepth
+from isodepth import DepthDistance, InvalidInputError, RegionTransformer, pairwise, tables
+
+OPTIONS = {"levels": 5, "n_directions": 20, "random_state": 0}
+RNG = np.random.default_rng(0)
+LABELS = np.repeat([0, 1, 2], 12)
+CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+BAGS = [RNG.normal(CENTRES[label], 1, (int(RNG.integers(20, 40)), 2)) for label in LABELS]
+MATRIX = pairwise(BAGS, **OPTIONS)
+BOTH = [RegionTransformer, DepthDistance]
+
+
+def same_groups(found: np.ndarray) -> bool:
+    return len({(a, b) for a, b in zip(found, LABELS, strict=True)}) == 3 == len(set(found))
+
+
+# -- the checks of scikit-learn that do not need a table of numbers as input ----------------------
+
+
+CHECKS = [
+    name
+    for name in (
+        "check_estimator_cloneable",
+        "check_do_not_raise_errors_in_init_or_set_param",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_estimator_repr",
+        "check_valid_tag_types",
+        "check_mixin_order",
+    )
+    if hasattr(estimator_checks, name)  # older versions have fewer
+]
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("check", CHECKS)
+def test_checks_of_scikit_learn(estimator: type, check: str) -> None:
+    getattr(estimator_checks, check)(estimator.__name__, estimator())
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_all_checks_that_scikit_learn_picks(estimator: type) -> None:
+    # Estimators that do not take a two-dimensional array get the few checks that apply.
+    with pytest.warns(Warning, match="Can't test estimator"):
+        estimator_checks.check_estimator(estimator(), on_skip=None)
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_clone_and_pickle(estimator: type) -> None:
+    fitted = estimator(**OPTIONS, p=1).fit(BAGS[:10])
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        check_is_fitted(fresh)
+    with pytest.raises(NotFittedError):
+        fresh.transform(BAGS)
+    restored = pickle.loads(pickle.dumps(fitted))
+    assert (restored.transform(BAGS[:4]) == fitted.transform(BAGS[:4])).all()
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_without_a_seed_what_is_fitted_stays(estimator: type) -> None:
+    fitted = estimator(levels=3, n_directions=4).fit(BAGS[:5])
+    assert (fitted.transform(BAGS) == fitted.transform(BAGS)).all()
+    assert not (estimator(levels=3, n_directions=4).fit_transform(BAGS[:5]) ==
+                fitted.transform(BAGS[:5])).all()  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_output_as_a_frame(estimator: type) -> None:
+    pytest.importorskip("pandas")
+    frame = estimator(**OPTIONS).set_output(transform="pandas").fit(BAGS[:6]).transform(BAGS[:3])
+    assert len(frame) == 3
+    assert len(set(frame.columns)) == frame.shape[1] == {"D": 6, "R": 5 * 40}[estimator.__name__[0]]
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_bad_bags(estimator: type) -> None:
+    with pytest.raises(InvalidInputError, match="one array of shape"):
+        estimator(**OPTIONS).fit(BAGS[0])
+    fitted = estimator(**OPTIONS).fit(BAGS)
+    with pytest.raises(InvalidInputError, match=r"got 1 in X\[1\]"):
+        fitted.transform([BAGS[0], BAGS[1][:, :1]])
+    with pytest.raises(InvalidInputError, match="2 and 1 columns"):
+        fitted.transform([BAGS[1][:, :1]])
+    with pytest.raises(isodepth.InvalidOptionError, match="storage"):
+        estimator(storage="float16").fit(BAGS)
+
+
+# -- what they give -------------------------------------------------------------------------------
+
+
+def test_rows_are_flattened_tables() -> None:
+    transformer = RegionTransformer(**OPTIONS)
+    rows = transformer.fit_transform(BAGS)
+    assert rows.shape == (36, 5 * 40)
+    assert (rows == tables(BAGS, **OPTIONS).values.reshape(36, -1)).all()
+    assert transformer.n_features_in_ == 2
+    assert transformer.metric(rows[3], rows[20]) == MATRIX[3, 20]
+    names = transformer.get_feature_names_out()
+    assert names[0] == "level0_direction+0"
+    assert names[-1] == "level4_direction-19"
+    with pytest.raises(InvalidInputError, match="200 support values"):
+        transformer.metric(rows[0][:5], rows[1])
+
+
+def test_rows_are_distances_to_what_was_fitted() -> None:
+    distance = DepthDistance(**OPTIONS)
+    assert (distance.fit_transform(BAGS) == MATRIX).all()
+    assert (distance.fit(BAGS[:20]).transform(BAGS[20:]) == MATRIX[20:, :20]).all()
+    assert (distance.fit(BAGS).transform(BAGS) == MATRIX).all()
+
+
+def test_float32_bags_are_taken_in_the_precision_of_the_fit() -> None:
+    single = [bag.astype(np.float32) for bag in BAGS[:3]]
+    distance = DepthDistance(**OPTIONS).fit(BAGS)
+    assert (
+        distance.transform(single) == distance.transform([b.astype(float) for b in single])
+    ).all()
+
+
+# -- in pipelines ---------------------------------------------------------------------------------
+
+
+def test_spectral_clustering() -> None:
+    model = make_pipeline(
+        DepthDistance(**OPTIONS),
+        SpectralClustering(
+            3, affinity="precomputed_nearest_neighbors", n_neighbors=14, random_state=0
+        ),
+    )
+    assert same_groups(model.fit_predict(BAGS))
+
+
+def test_dbscan() -> None:
+    model = make_pipeline(DepthDistance(**OPTIONS), DBSCAN(eps=2.0, metric="precomputed"))
+    assert same_groups(model.fit_predict(BAGS))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: make_pipeline(
+            DepthDistance(**OPTIONS), KNeighborsClassifier(3, metric="precomputed")
+        ),
+        lambda: make_pipeline(RegionTransformer(**OPTIONS), KNeighborsClassifier(3)),
+    ],
+)
+def test_nearest_neighbours(make) -> None:
+    train, test = np.arange(36) % 3 != 0, np.arange(36) % 3 == 0
+    model = clone(make()).fit([BAGS[i] for i in np.flatnonzero(train)], LABELS[train])
+    assert (model.predict([BAGS[i] for i in np.flatnonzero(test)]) == LABELS[test]).all()
+    assert cross_val_score(make(), BAGS, LABELS, cv=3).min() == 1.0
+
+
+def test_nearest_neighbours_with_the_metric_as_a_function() -> None:
+    transformer = RegionTransformer(**OPTIONS).fit(BAGS)
+    model = KNeighborsClassifier(1, metric=transformer.metric, algorithm="brute")
+    rows = transformer.transform(BAGS)
+    assert (model.fit(rows[::2], LABELS[::2]).predict(rows[1::2]) == LABELS[1::2]).all()
+
+
+def test_settings_can_be_searched() -> None:
+    model = make_pipeline(DepthDistance(**OPTIONS), KNeighborsClassifier(1, metric="precomputed"))
+    search = GridSearchCV(model, {"depthdistance__depth": ["projection", "halfspace"]}, cv=3)
+    assert search.fit(BAGS, LABELS).best_score_ == 1.0

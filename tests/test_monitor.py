@@ -1,0 +1,109 @@
+"""DepthMonitor: the reference once, each batch cheaply, and the same after a save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isodepth import (
+    AIIRWDepth,
+    DepthMonitor,
+    InvalidInputError,
+    InvalidOptionError,
+    Metric,
+    RegionTable,
+    UnreadableFileError,
+)
+
+RNG = np.random.default_rng(0)
+REFERENCE = RNG.normal(size=(300, 3))
+BATCH = RNG.normal(size=(80, 3)) + [0.5, 0, 0]
+OPTIONS = {"levels": 8, "n_directions": 40, "random_state": 0}
+
+
+def test_score_is_the_distance() -> None:
+    weights = RNG.integers(1, 4, 80)
+    monitor = DepthMonitor(REFERENCE, **OPTIONS)
+    metric = Metric(**OPTIONS, refine=0)
+    assert monitor.score(BATCH) == pytest.approx(metric.distance(REFERENCE, BATCH), rel=1e-12)
+    expected = metric.distance(REFERENCE, BATCH, weights=(None, weights))
+    assert monitor.score(BATCH, weights) == pytest.approx(expected, rel=1e-12)
+    assert monitor.score(REFERENCE) == 0.0
+
+
+def test_weights_of_the_reference_count() -> None:
+    weights = RNG.integers(0, 3, 300)
+    weighted = DepthMonitor(REFERENCE, weights=weights, **OPTIONS)
+    repeated = DepthMonitor(np.repeat(REFERENCE, weights, axis=0), **OPTIONS)
+    assert weighted.score(BATCH) == repeated.score(BATCH)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        OPTIONS,
+        {**OPTIONS, "depth": "halfspace", "p": 1.5, "eps": 0.25, "normalize": False},
+        {**OPTIONS, "depth": AIIRWDepth(covariance="ledoit-wolf")},
+        {**OPTIONS, "random_state": None},
+        {"levels": 8, "directions": RNG.normal(size=(30, 3)), "depth": "irw"},
+        {**OPTIONS, "dtype": "float32"},
+    ],
+)
+def test_a_saved_monitor_scores_the_same(tmp_path: Path, options: dict) -> None:
+    monitor = DepthMonitor(REFERENCE, **options)
+    monitor.save(tmp_path / "monitor.npz")
+    loaded = DepthMonitor.load(tmp_path / "monitor.npz")
+    assert loaded.score(BATCH) == monitor.score(BATCH) > 0
+    assert loaded.signature == monitor.signature
+    assert monitor.signature in repr(loaded)
+
+
+def test_batches_are_taken_in_the_precision_of_the_reference() -> None:
+    single = BATCH.astype(np.float32)
+    fine = DepthMonitor(REFERENCE, **OPTIONS)
+    assert fine.score(single) == fine.score(single.astype(np.float64))
+    coarse = DepthMonitor(REFERENCE.astype(np.float32), **OPTIONS)
+    assert coarse.score(BATCH) == coarse.score(single)
+
+
+def test_without_a_seed_scores_stay_comparable() -> None:
+    monitor = DepthMonitor(REFERENCE, levels=4, n_directions=3)
+    assert monitor.score(BATCH) == monitor.score(BATCH)
+
+
+def test_bad_batches_and_settings() -> None:
+    pd = pytest.importorskip("pandas")
+    monitor = DepthMonitor(pd.DataFrame(REFERENCE, columns=list("abc")), **OPTIONS)
+    with pytest.raises(InvalidInputError, match="2 columns"):
+        monitor.score(BATCH[:, :2])
+    with pytest.raises(InvalidInputError, match="different columns"):
+        monitor.score(pd.DataFrame(BATCH, columns=list("cba")))
+    with pytest.raises(InvalidOptionError, match="cannot be refined"):
+        DepthMonitor(REFERENCE, refine=3)
+    with pytest.raises(InvalidOptionError, match="levels='exact'"):
+        DepthMonitor(REFERENCE, levels="exact", random_state=0)
+
+
+def test_a_depth_of_ones_own_cannot_be_saved(tmp_path: Path) -> None:
+    monitor = DepthMonitor(REFERENCE, **OPTIONS, depth=lambda X: -np.abs(X).sum(axis=1))
+    assert monitor.score(BATCH) > 0
+    with pytest.raises(InvalidOptionError, match="cannot be saved"):
+        monitor.save(tmp_path / "monitor.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
+    monitor = DepthMonitor(REFERENCE, **OPTIONS)
+    monitor.save(tmp_path / "monitor.npz")
+    monitor.reference.save(tmp_path / "table.npz")
+    with pytest.raises(UnreadableFileError, match="holds a depth monitor, not a region table"):
+        RegionTable.load(tmp_path / "monitor.npz")
+    with pytest.raises(UnreadableFileError, match="holds a region table, not a depth monitor"):
+        DepthMonitor.load(tmp_path / "table.npz")
+    content = bytearray((tmp_path / "monitor.npz").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "monitor.npz").write_bytes(content)
+    with pytest.raises(UnreadableFileError, match="damaged"):
+        DepthMonitor.load(tmp_path / "monitor.npz")

@@ -1,0 +1,208 @@
+"""DepthScore on real texts with the packaged MiniLM, and with encoders of one's own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from text_extra import needs_encoder
+
+from isodepth import InvalidInputError, InvalidOptionError
+from isodepth.text import DepthScore, RememberingEncoder
+
+CANDIDATES = [
+    "The cat sat on the mat.",
+    "Aaron Turner plays the electric guitar and comes from Massachusetts.",
+    "Piotr Hallmann was born on the 25th of August 1987.",
+    "Stock markets fell sharply on Monday.",
+    "",
+    "cat",
+    "🎉🎉 congratulations 😀",
+    "مرحبا بالعالم، كيف حالك؟",
+]
+REFERENCES = [
+    "A cat was sitting on the mat.",
+    ["Aaron Turner is a guitarist from Massachusetts.", "Aaron Turner is an American."],
+    "Piotr Hallmann's birthday is August 25th 1987.",
+    "The cake needs an hour in the oven.",
+    "There is a reference.",
+    "dog",
+    "congratulations",
+    "مرحبا",
+]
+
+
+@pytest.fixture(scope="module")
+def score():
+    return DepthScore(progress=False)
+
+
+@pytest.fixture(scope="module")
+def scores(score):
+    return score.score(CANDIDATES, REFERENCES)
+
+
+@needs_encoder
+def test_all_scores_are_finite_and_lower_is_closer(scores):
+    assert all(math.isfinite(value) and value > 0 for value in scores)
+    # Vectors have length one, so that no two clouds are further apart than 2.
+    assert max(scores) < 2
+    assert max(scores[0], scores[2]) < scores[3]
+
+
+@needs_encoder
+def test_batches_do_not_matter(score, scores):
+    pairs = list(zip(CANDIDATES, REFERENCES, strict=True))
+    one_by_one = [score.score([candidate], [reference])[0] for candidate, reference in pairs]
+    assert one_by_one == pytest.approx(scores, rel=1e-4)
+    order = np.random.default_rng(0).permutation(len(pairs))
+    shuffled = score.score([CANDIDATES[i] for i in order], [REFERENCES[i] for i in order])
+    assert shuffled == pytest.approx([scores[i] for i in order], rel=1e-4)
+    small = DepthScore(batch_size=2, progress=False).score(CANDIDATES, REFERENCES)
+    assert small == pytest.approx(scores, rel=1e-4)
+
+
+@needs_encoder
+def test_zero_to_itself_and_symmetric(score, scores):
+    assert score.score(CANDIDATES, CANDIDATES) == [0.0] * len(CANDIDATES)
+    firsts = [group if isinstance(group, str) else group[0] for group in REFERENCES]
+    there, back = score.score(CANDIDATES, firsts), score.score(firsts, CANDIDATES)
+    assert there == back
+
+
+@needs_encoder
+def test_a_long_text_is_cut_and_scored(score):
+    with pytest.warns(UserWarning, match=r"1 of 2 text.s. have more than 512 tokens"):
+        (value,) = score.score(["word " * 600], ["word"])
+    assert math.isfinite(value)
+
+
+@needs_encoder
+def test_similarity_is_in_the_unit_interval(score, scores):
+    similarities = score.similarity(CANDIDATES, REFERENCES)
+    assert similarities == pytest.approx([1 / (1 + value) for value in scores], rel=1e-12)
+    assert score.similarity(["same"], ["same"]) == [1.0]
+
+
+@needs_encoder
+def test_signature_says_everything(score):
+    import transformers
+
+    parts = score.signature.split("|")
+    for part in (
+        "DepthScore", "model=all-MiniLM-L6-v2", "layer=6", "special=drop", "length=512",
+        "precision=double", f"transformers={transformers.__version__}", "unit=yes",
+        "empty=origin", "refs=mean", "DR", "depth=steady_irw", "p=2", "eps=0.01", "gap=exact",
+        "seed=0",
+    ):  # fmt: skip
+        assert part in parts
+    other = DepthScore(layer=3, eps=0.1, random_state=5, multi_ref="min").signature
+    for part in ("layer=3", "eps=0.1", "seed=5", "refs=min"):
+        assert part in other.split("|")
+
+
+@needs_encoder
+@pytest.mark.parametrize(
+    "settings",
+    [{"layer": 2}, {"special_tokens": "keep"}, {"l2_normalize": False}, {"depth": "dual"},
+     {"gap": "search"}, {"precision": "single"}],
+)  # fmt: skip
+def test_settings_matter_and_keep_the_promises(settings, score):
+    other = DepthScore(progress=False, **settings)
+    (value,) = other.score(CANDIDATES[1:2], REFERENCES[1:2])
+    assert math.isfinite(value)
+    assert other.score(CANDIDATES[1:2], CANDIDATES[1:2]) == [0.0]
+    if "precision" not in settings:
+        assert value != score.score(CANDIDATES[1:2], REFERENCES[1:2])[0]
+
+
+# -- an encoder of one's own ----------------------------------------------------------------------
+
+
+def words(texts):
+    """A word has one vector wherever it stands: no context, no positions."""
+    return [np.array([_word(word) for word in text.split()]).reshape(-1, 16) for text in texts]
+
+
+def _word(word):
+    seed = int.from_bytes(word.encode(), "little") % 2**32
+    return np.random.default_rng(seed).normal(size=16)
+
+
+def test_a_text_repeated_twice_is_itself():
+    score = DepthScore(words)
+    text = "two of the words are the same"
+    assert score.score([f"{text} {text}"], [text]) == [0.0]
+    assert score.score(["same the are words the of two"], [text]) == [0.0]
+
+
+def test_texts_are_embedded_once_each():
+    asked = []
+
+    def counting(texts):
+        asked.extend(texts)
+        return words(texts)
+
+    DepthScore(counting).score(["a b", "a b", "c"], [["c", "a b"], "c", "d"])
+    assert sorted(asked) == ["a b", "c", "d"]
+
+
+def test_empty_texts_are_what_one_says():
+    assert DepthScore(words).score(["", ""], ["", "a"]) == pytest.approx([0.0, 1.0], abs=1e-6)
+    missing, there = DepthScore(words, empty="nan").score(["", "a"], ["a", "b"])
+    assert math.isnan(missing)
+    assert math.isfinite(there)
+    with pytest.raises(InvalidInputError, match="has no tokens"):
+        DepthScore(words, empty="error").score([""], ["a"])
+
+
+def test_no_texts_no_scores():
+    assert DepthScore(words).score([], []) == []
+
+
+def test_bad_texts_are_refused():
+    score = DepthScore(words)
+    with pytest.raises(InvalidInputError, match="wrap a single text"):
+        score.score("a text", ["another"])
+    with pytest.raises(InvalidInputError, match=r"2 candidate.s. and 1 reference"):
+        score.score(["a", "b"], ["c"])
+    with pytest.raises(InvalidInputError, match="non-empty list"):
+        score.score(["a"], [[]])
+    with pytest.raises(InvalidInputError, match="got int at position 1"):
+        score.score(["a", 3], ["b", "c"])
+    with pytest.raises(InvalidInputError, match="got NoneType at position 0"):
+        score.score(["a"], [["b", None]])
+
+
+def test_bad_encoders_are_refused():
+    with pytest.raises(InvalidInputError, match="one array of token vectors for each text"):
+        DepthScore(lambda texts: []).score(["a"], ["b"])
+    with pytest.raises(InvalidInputError, match="NaN"):
+        DepthScore(lambda texts: [[[np.nan]]] * len(texts)).score(["a"], ["b"])
+    with pytest.raises(InvalidInputError, match="one width"):
+        DepthScore(lambda texts: [np.ones((1, len(t))) for t in texts]).score(["a"], ["bb"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"multi_ref": "last"}, "multi_ref"),
+        ({"empty": "zero"}, "empty"),
+        ({"random_state": None}, "must not change by chance"),
+        ({"eps": 0}, "eps"),
+        ({"gap": "all"}, "gap"),
+        ({"depth": "deep"}, "depth"),
+        ({"covariance": "ledoit-wolf"}, "only goes with depth='ai_irw'"),
+        ({"layer": 3}, "encoder of your own"),
+    ],
+)
+def test_bad_settings_are_refused_at_once(settings, message):
+    with pytest.raises(InvalidOptionError, match=message):
+        DepthScore(words, **settings)
+
+
+def test_own_encoder_is_named_in_the_signature():
+    assert "model=own:words" in DepthScore(words).signature
+    assert "model=own:words" in DepthScore(RememberingEncoder(words)).signature
+    assert "steady_irw" in repr(DepthScore(words))
