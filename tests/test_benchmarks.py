@@ -249,7 +249,7 @@ def test_command_refuses_unknown_sections(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         command.main(["--only", "nonsense"])
 
-    assert "there are table, threads" in capsys.readouterr().err
+    assert "there are small, threads" in capsys.readouterr().err
 
 
 def test_figure_is_drawn(small_table: list[dict[str, Any]], tmp_path: Any) -> None:

@@ -307,9 +307,11 @@ def test_a_depth_that_cannot_order_says_so_once() -> None:
 # -- interrupts -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import sys, threading
+import signal, sys, threading
 import numpy as np
 from isodepth import pairwise, tables
+# Whoever runs the tests in the background may have told its children to ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 bags = [rng.normal(size=(300, 3)) for _ in range(4)]
 work = tables(bags, n_directions=100, random_state=0)
@@ -349,7 +351,7 @@ def test_an_interrupt_ends_all_threads_soon(phase: str) -> None:
         assert child.stdout.readline() == "working\n"
         child.send_signal(signal.SIGINT)
         # The whole matrix would take minutes; the tasks at hand take a fraction of a second.
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=60)
     finally:
         child.kill()
         child.wait()

@@ -79,10 +79,13 @@ def test_warnings_go_to_stderr_once(capsys, tmp_path):
 
 @needs_encoder
 def test_depths_by_name(capsys, files):
-    for depth in (["--depth", "dual"], ["--depth", "ai_irw", "--covariance", "ledoit-wolf"]):
-        code, _, err = run(capsys, "-c", files["c"], "-r", files["r1"], *depth, "--json")
-        assert (code, err) == (0, "")
-    code, out, err = run(capsys, "-c", files["c"], "-r", files["r1"], "--depth", "ai_irw")
+    given = ("-c", files["r1"], "-r", files["c"])
+    code, _, err = run(capsys, *given, "--depth", "dual", "--json")
+    assert (code, err) == (0, "")
+    code, _, err = run(capsys, *given, "--depth", "ai_irw", "--covariance", "ledoit-wolf")
+    assert code == 0
+    assert "cannot order" not in err
+    code, _, err = run(capsys, *given, "--depth", "ai_irw")
     assert code == 0
     assert "isodepth: warning: the ai_irw depth cannot order" in err
 

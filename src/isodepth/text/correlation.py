@@ -78,7 +78,7 @@ def text_level(scores: Any, human: Any, coefficient: str = "pearson") -> float:
     Examples
     --------
     >>> from isodepth.text.correlation import text_level
-    >>> text_level([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]])
+    >>> round(text_level([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]]), 6)
     0.75
     """
     a, b = _check_tables(scores, human)
