@@ -157,6 +157,13 @@ def test_empty_texts_are_what_one_says():
         DepthScore(words, empty="error").score([""], ["a"])
 
 
+def test_an_encoder_may_give_nothing_for_an_empty_text():
+    def letters(texts):
+        return [[[float(ord(c)), 1.0] for c in text] for text in texts]
+
+    assert DepthScore(letters).score(["", "", "a"], ["", "a", "a"])[::2] == [0.0, 0.0]
+
+
 def test_no_texts_no_scores():
     assert DepthScore(words).score([], []) == []
 

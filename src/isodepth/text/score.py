@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.depth import AIIRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric import Metric
-from isodepth.text.clouds import EMPTY, clean_cloud, embed
+from isodepth.text.clouds import EMPTY, clean_clouds, embed
 from isodepth.text.encoder import Encoder
 from isodepth.text.pairs import pair_distances
 from isodepth.text.references import check_texts, score_groups
@@ -170,18 +170,19 @@ class DepthScore:
                 f"{len(references)} list(s) of references"
             )
         known: dict[int, int] = {}
-        clouds: list[np.ndarray | None] = []
+        given: list[Any] = []
 
         def place(cloud: Any) -> int:
-            # One text has one array: what is fitted once is found again by its identity.
+            # One text has one array: what is fitted once is found again by its identity, which
+            # holds as long as the array is kept.
             if id(cloud) not in known:
-                known[id(cloud)] = len(clouds)
-                clouds.append(clean_cloud(cloud, self.l2_normalize, self.empty))
+                known[id(cloud)] = len(given)
+                given.append(cloud)
             return known[id(cloud)]
 
         first = [place(cloud) for cloud in candidates]
         groups = [[place(cloud) for cloud in group] for group in references]
-        self._check_widths(clouds)
+        clouds = clean_clouds(given, self.l2_normalize, self.empty)
 
         def distances(pairs: list[tuple[int, int]]) -> np.ndarray:
             numbered = [(first[i], j) for i, j in pairs]
@@ -250,11 +251,3 @@ class DepthScore:
             precision=self.precision,
             progress=self.progress,
         )
-
-    @staticmethod
-    def _check_widths(clouds: list[np.ndarray | None]) -> None:
-        widths = {cloud.shape[1] for cloud in clouds if cloud is not None and cloud.any()}
-        if len(widths) > 1:
-            raise InvalidInputError(
-                f"all token vectors must have one width, got {', '.join(map(str, sorted(widths)))}"
-            )

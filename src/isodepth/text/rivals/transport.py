@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.baselines import mmd, sliced_wasserstein, wasserstein
 from isodepth.directions import unit_vectors
 from isodepth.errors import InvalidOptionError
-from isodepth.text.clouds import EMPTY, clean_cloud, embed
+from isodepth.text.clouds import EMPTY, clean_clouds, embed
 from isodepth.text.encoder import Encoder
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
 from isodepth.validation import check_choice, check_integer
@@ -59,9 +59,8 @@ class CloudDistance:
         """Distance of each candidate from its reference(s): lower is closer."""
         texts, groups = check_texts(candidates, references)
         raw = embed(self.encoder, [*texts, *(text for group in groups for text in group)])
-        clouds = {
-            text: clean_cloud(cloud, self.l2_normalize, self.empty) for text, cloud in raw.items()
-        }
+        cleaned = clean_clouds(raw.values(), self.l2_normalize, self.empty)
+        clouds = dict(zip(raw, cleaned, strict=True))
 
         def distances(pairs: list[tuple[int, str]]) -> list[float]:
             return [self._between(clouds[texts[i]], clouds[text]) for i, text in pairs]

@@ -1,0 +1,150 @@
+"""Time a pair of texts: DepthScore, Sliced-W with as many directions, and the published algorithm.
+
+Token vectors are in memory and all references count. The published DepthScore is written from its
+description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
+directions, five random levels), a pair at a time as there. Sliced-W is timed as a metric of this
+library, and once more with projections kept from text to text, which is the least it can cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from experiments.texts.corpus import DataMissingError, load_webnlg
+from experiments.texts.embeddings import StoredEncoder
+from isodepth.backend.threads import single_threaded_blas
+from isodepth.directions import unit_vectors
+from isodepth.text import DepthScore, Encoder
+from isodepth.text.clouds import clean_clouds
+from isodepth.text.rivals import SlicedWassersteinScore
+
+Pairs = list[tuple[np.ndarray, np.ndarray]]
+
+
+def published_depth_score(
+    x: np.ndarray, y: np.ndarray, K: int = 10_000, n_alpha: int = 5, eps: float = 0.01, p: int = 2
+) -> float:
+    """Algorithms 1 and 4 of the paper, step by step, with random levels and directions."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((x.shape[1], K))
+    directions /= np.linalg.norm(directions, axis=0)
+    depths, projections = zip(*(_ai_irw(cloud, directions) for cloud in (x, y)), strict=True)
+    total = 0.0
+    for beta in rng.uniform(0.0, 1.0 - eps, n_alpha):
+        supports = [
+            projected[depth >= np.quantile(depth, 1.0 - beta)].max(axis=0)
+            for depth, projected in zip(depths, projections, strict=True)
+        ]
+        total += np.abs(supports[0] - supports[1]).max() ** p
+    return float((total / n_alpha) ** (1 / p))
+
+
+def _ai_irw(cloud: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    covariance = np.cov(cloud.T) if len(cloud) > 1 else np.zeros((cloud.shape[1],) * 2)
+    _, sizes, axes = np.linalg.svd(covariance)
+    roots = np.where(
+        sizes > 1e-10 * max(sizes[0], 1e-300), 1 / np.sqrt(np.maximum(sizes, 1e-300)), 0
+    )
+    turned = (axes.T * roots) @ axes @ directions
+    turned /= np.maximum(np.linalg.norm(turned, axis=0), 1e-300)
+    projected = cloud @ turned
+    ranks = (np.argsort(np.argsort(projected, axis=0), axis=0) + 1) / len(cloud)
+    return np.minimum(ranks, 1 - ranks).mean(axis=1), projected
+
+
+def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
+    """Sliced-W between all pairs, every text projected and sorted once."""
+    rng = np.random.default_rng(0)
+    directions = unit_vectors(texts[0].shape[1], K, "uniform", rng).astype(np.float32)
+    with single_threaded_blas():
+        kept = [np.sort(directions @ text.T, axis=1) for text in texts]
+        for i, j in pairs:
+            a, b, mass = _coupling(kept[i].shape[1], kept[j].shape[1])
+            gaps = kept[i][:, a] - kept[j][:, b]
+            float((np.square(gaps) @ mass.astype(np.float32)).mean() ** 0.5)
+
+
+def _coupling(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How n sorted points of one mass meet m others: places of both, and masses."""
+    # In units of 1 / (n m) all breakpoints are integers.
+    edges = np.union1d(np.arange(n + 1) * m, np.arange(m + 1) * n)
+    return edges[:-1] // m, edges[:-1] // n, np.diff(edges) / (n * m)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.text_speed", description=__doc__)
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with webnlg2020_en.jsonl")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep token vectors there")
+    parser.add_argument("--texts", type=int, metavar="N", help="only the first N inputs")
+    parser.add_argument("--directions", type=int, default=1000, metavar="K")
+    parser.add_argument("--published", type=int, default=3, metavar="N", help="pairs to time it on")
+    options = parser.parse_args(arguments)
+    if options.data is None:
+        print("--data DIR is needed: a folder with webnlg2020_en.jsonl", file=sys.stderr)
+        return 2
+    try:
+        corpus = load_webnlg(options.data)
+    except DataMissingError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.texts:
+        corpus = corpus.part(options.texts)
+    encoder = StoredEncoder(Encoder(), options.out and options.out / "token_vectors.npz")
+    encoder.prepare([*corpus.texts, *(text for group in corpus.references for text in group)])
+    _measure(corpus.texts, corpus.references, encoder, options.directions, options.published)
+    return 0
+
+
+def _measure(
+    texts: list[str], references: list[list[str]], encoder: StoredEncoder, K: int, published: int
+) -> None:
+    one = {"n_jobs": 1, "n_directions": K}
+    exact, search = (DepthScore(encoder, gap=gap, **one) for gap in ("exact", "search"))
+    sliced = SlicedWassersteinScore(encoder, n_directions=K)
+    for metric in (exact, search, sliced):  # have everything compiled
+        metric.score(texts[:2], references[:2])
+    order = list(dict.fromkeys([*texts, *(text for group in references for text in group)]))
+    place = {text: i for i, text in enumerate(order)}
+    clouds = clean_clouds(encoder(order), True, "origin")
+    whole = [cloud for cloud in clouds if cloud is not None]
+    pairs = [
+        (place[text], place[other])
+        for text, group in zip(texts, references, strict=True)
+        for other in group
+    ]
+    chosen = pairs[:: max(1, len(pairs) // published)][:published]
+    times = {
+        f"DepthScore, K = {K}": _seconds(lambda: exact.score(texts, references)) / len(pairs),
+        f"DepthScore, random directions, K = {K}": _seconds(
+            lambda: search.score(texts, references)
+        ) / len(pairs),
+        f"Sliced-W, K = {K}": _seconds(lambda: sliced.score(texts, references)) / len(pairs),
+        f"Sliced-W, K = {K}, projections kept": _seconds(
+            lambda: kept_projections(whole, pairs, K)
+        ) / len(pairs),
+        "published DepthScore, K = 10000": _seconds(
+            lambda: [published_depth_score(whole[i], whole[j]) for i, j in chosen]
+        ) / len(chosen),
+    }  # fmt: skip
+    ours = times[f"DepthScore, K = {K}"]
+    print(f"{len(pairs)} pairs of {len(order)} texts, one thread\n")
+    print("| | milliseconds a pair | relative to DepthScore |\n| --- | --- | --- |")
+    for name, seconds in times.items():
+        print(f"| {name} | {1000 * seconds:.2f} | {seconds / ours:.2f} |")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""What the two experiments on generated text share: data, metrics, tables."""

@@ -1,0 +1,59 @@
+"""Token vectors kept in a file: embedding the texts is most of the work of an experiment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from isodepth.text import Encoder, RememberingEncoder
+
+
+class StoredEncoder(RememberingEncoder):
+    """An encoder that remembers in a file, for one model, layer and setting.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    path : Path or None
+        An .npz file; None to remember in memory alone.
+    """
+
+    encoder: Encoder
+
+    def __init__(self, encoder: Encoder, path: Path | None) -> None:
+        super().__init__(encoder)
+        self.path = path
+        if path is not None and path.is_file():
+            self._read(path)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Embed what is not known yet, and write it down."""
+        before = len(self.known)
+        self(list(texts))
+        if self.path is not None and len(self.known) > before:
+            self._write(self.path)
+
+    def _read(self, path: Path) -> None:
+        with np.load(path) as stored:
+            if str(stored["signature"]) != self.signature:
+                raise SystemExit(
+                    f"{path} holds vectors made with {stored['signature']}, not with "
+                    f"{self.signature}; delete it or name another file"
+                )
+            vectors, sizes = stored["vectors"], stored["sizes"]
+            texts = json.loads(str(stored["texts"]))
+        parts = np.split(vectors, np.cumsum(sizes)[:-1])
+        self.known = dict(zip(texts, parts, strict=True))
+
+    def _write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(
+            path,
+            signature=np.array(self.signature),
+            texts=np.array(json.dumps(list(self.known))),
+            sizes=np.array([len(cloud) for cloud in self.known.values()]),
+            vectors=np.concatenate(list(self.known.values())),
+        )

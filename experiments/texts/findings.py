@@ -1,0 +1,74 @@
+"""What the correlations say: tests between metrics, the choice of defaults, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from experiments.texts.corpus import CHOOSING, REPORTING
+from experiments.texts.scoring import Scored
+from experiments.texts.tables import absolute
+from isodepth.text.correlation import permutation_test, williams_test
+
+#: Among which the defaults of DepthScore were chosen, on one half of the texts.
+CANDIDATES = ("DR", "DR, random directions", "DR, dual depth", "DR, AI-IRW shrunk")
+CONTROLS = ("DR, random trimming", "DR, no trimming")
+
+
+def against(
+    scored: Mapping[str, Scored], human: np.ndarray, rivals: Sequence[str], n_permutations: int
+) -> str:
+    """Whether DR correlates better than each rival: differences and one-sided p-values."""
+    lines = [
+        "| DR against | system level | Williams p | permutation p | text level | permutation p |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    dr = scored["DR"].runs[0]
+    for name in rivals:
+        if name not in scored:
+            continue
+        other = scored[name].runs[0]
+        williams = williams_test(dr, other, human)
+        system, text = (
+            permutation_test(dr, other, human, level, n_permutations=n_permutations)
+            for level in ("system", "text")
+        )
+        lines.append(
+            f"| {name} | {100 * system.difference:+.1f} | {williams.p_value:.2f} | "
+            f"{system.p_value:.2f} | {100 * text.difference:+.1f} | {text.p_value:.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
+    """Pearson r on the half that chose the defaults and on the other, mean (spread) over seeds."""
+    lines = [
+        "| | choosing: system | text | reporting: system | text |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name in (*CANDIDATES, *CONTROLS):
+        if name not in scored:
+            continue
+        cells = [name]
+        for half in (CHOOSING, REPORTING):
+            for level in ("system", "text"):
+                found = [
+                    absolute(run[half], human[half], level, "pearson") for run in scored[name].runs
+                ]
+                text = f"{np.mean(found):.1f}"
+                if len(found) > 1:
+                    text += f" ({min(found):.1f} to {max(found):.1f})"
+                cells.append(text)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def significantly_better(
+    scored: Mapping[str, Scored], human: np.ndarray, name: str, level: str, n_permutations: int
+) -> bool:
+    """Whether DR correlates better than a rival at 5%, by permutation."""
+    test = permutation_test(
+        scored["DR"].runs[0], scored[name].runs[0], human, level, n_permutations=n_permutations
+    )
+    return test.p_value < 0.05
