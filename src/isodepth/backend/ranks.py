@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-from isodepth.backend.sorting import sort_room, sort_with_index
+from isodepth.backend.halfspace_bounds import bounds_room, lower_by_bounds
+from isodepth.backend.sorting import (
+    STRETCH,
+    divide,
+    sort_room,
+    sort_stretch,
+    sort_with_index,
+    stretch_bits,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -17,7 +26,13 @@ def all_distinct(keys):
 
 
 @njit(cache=True, nogil=True)
-def halfspace_block(projections, masses, total, best, first, where):
+def halfspace_room(values):
+    """Scratch space of `halfspace_block` for projections like `values` (n,)."""
+    return sort_room(values), bounds_room(values)
+
+
+@njit(cache=True, nogil=True)
+def halfspace_block(projections, masses, total, rooms, best, first, where):
     """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
 
     Parameters
@@ -25,16 +40,20 @@ def halfspace_block(projections, masses, total, best, first, where):
     projections : (B, n) array, one row a direction; each counts with both signs
     masses : int64 (n,), or empty for unit masses
     total : int, the sum of the masses
+    rooms : from `halfspace_room`
     best : integer (n,), updated in place
     first : index of the first of these directions
     where : int64 (n,), the direction that gave the smallest mass, or empty
     """
     n = projections.shape[1]
-    room = sort_room(projections[0])
+    room, bounds = rooms
     keys, index = room.keys, room.index
+    plain = masses.shape[0] == 0 and where.shape[0] == 0
     for row in range(projections.shape[0]):
+        if plain and lower_by_bounds(projections[row], bounds, best):
+            continue
         sort_with_index(projections[row], room)
-        if masses.shape[0] == 0 and where.shape[0] == 0 and all_distinct(keys):
+        if plain and all_distinct(keys):
             for i in range(n // 2 + 1):
                 smaller = i + 1
                 if smaller < best[index[i]]:
@@ -64,16 +83,58 @@ def halfspace_block(projections, masses, total, best, first, where):
 
 
 @njit(cache=True, nogil=True)
-def rank_weight_block(projections, masses, total, shift, acc):
+def _add_weights_by_stretches(values, room, shift, acc):
+    """Like `rank_weight_block` for one direction, unit masses and many values.
+
+    Weights are written next to each other within a stretch and read back in the order in which the
+    values were divided, so nothing is looked up at a random place of a large array.
+    """
+    n = values.shape[0]
+    bits = stretch_bits(n)
+    starts = divide(values, room)
+    weights = room.spare_index
+    for s in range(starts.shape[0] - 1):
+        first, last = np.int64(starts[s]), np.int64(starts[s + 1])
+        size = last - first
+        # The front of both, stretch after stretch: it stays in the cache.
+        keys, index = room.keys[:size], room.index[:size]
+        sort_stretch(room, s, first, last, keys, index)
+        written = weights[first:last]
+        if all_distinct(keys):
+            for i in range(size):
+                twice = 2 * (first + i) + 1
+                written[index[i]] = min(twice, 2 * n - twice) >> shift
+            continue
+        start = 0
+        while start < size:
+            stop = start + 1
+            while stop < size and keys[stop] == keys[start]:
+                stop += 1
+            twice = 2 * first + start + stop
+            for i in range(start, stop):
+                written[index[i]] = min(twice, 2 * n - twice) >> shift
+            start = stop
+    for i in range(n):
+        s = room.bucket[i] >> bits
+        place = starts[s]
+        starts[s] = place + 1
+        acc[i] += weights[place]
+
+
+@njit(cache=True, nogil=True)
+def rank_weight_block(projections, masses, total, shift, room, acc):
     """Add min(F, 1 - F), in units of 2**shift / (2 total), to `acc` (n,) for each projection.
 
     F is the mid-rank distribution function (P(<) + P(<=)) / 2. Integers keep the sum exact, so that
-    it does not depend on the order in which blocks arrive. Parameters as in `halfspace_block`.
+    it does not depend on the order in which blocks arrive. `room` is from `sort_room`; the rest is
+    as in `halfspace_block`.
     """
     n = projections.shape[1]
-    room = sort_room(projections[0])
     keys, index = room.keys, room.index
     for row in range(projections.shape[0]):
+        if masses.shape[0] == 0 and n > STRETCH:
+            _add_weights_by_stretches(projections[row], room, shift, acc)
+            continue
         sort_with_index(projections[row], room)
         if masses.shape[0] == 0 and all_distinct(keys):
             for i in range(n):

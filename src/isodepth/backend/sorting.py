@@ -4,7 +4,7 @@ Ranks need the order of the points, not only the sorted values, and a comparison
 index) pairs costs several times a sort of bare values. Points of one projection are spread over a
 known range, so a bucket sort places nearly every point at once; a last insertion pass makes the
 result exact whatever the buckets were, and crowded buckets are sorted by heap first, so that no
-data can make it quadratic.
+data can make it quadratic. Many values are divided into stretches that fit the cache before that.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-_PROBES = 32
+_PROBES = 16
 # Buckets with more elements than this are sorted by heap.
 _CROWDED = 24
-# Above this size a scatter to random places misses the cache, and two passes are faster than one.
-_ONE_PASS = 40_000
-_STRETCHES = 128
+# Above this size a scatter to random places misses the cache: values are first divided into
+# stretches of about this many that are sorted one by one.
+STRETCH = 1 << 14
+_MOST_STRETCHES = 128
 
 
 @njit(cache=True, nogil=True)
@@ -107,8 +108,8 @@ class SortRoom(NamedTuple):
 
     keys: Any  # (n,) the values, rising
     index: Any  # (n,) the places they came from
-    bucket: Any  # (n,) int32
-    count: Any  # (n + 1,) int32
+    bucket: Any  # (n,)
+    count: Any  # (2 n + 1,)
     spare_keys: Any  # (n,) where n is large, else empty; likewise the next two
     spare_index: Any
     spare_bucket: Any
@@ -118,21 +119,23 @@ class SortRoom(NamedTuple):
 def sort_room(values):
     """Allocate for projections like `values` (n,)."""
     n = values.shape[0]
-    spare = n if n > _ONE_PASS else 0
+    spare = n if n > STRETCH else 0
+    # Unsigned: a number that may be negative counts from the end, which has to be looked at.
     return SortRoom(
         np.empty(n, values.dtype),
-        np.empty(n, np.int32),
-        np.empty(n, np.int32),
-        np.empty(n + 1, np.int32),
+        np.empty(n, np.uint32),
+        np.empty(n, np.uint32),
+        np.empty(2 * n + 1, np.uint32),
         np.empty(spare, values.dtype),
-        np.empty(spare, np.int32),
-        np.empty(spare, np.int32),
+        np.empty(spare, np.uint32),
+        np.empty(spare, np.uint32),
     )
 
 
 # Without this error model every division is checked for zero, and the loop uses no vectors.
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_buckets(values, centre, spread, n_buckets, bucket):
+def fill_buckets(values, centre, spread, n_buckets, bucket):
+    """Write to `bucket` (n,) the place of each value among `n_buckets`; it rises with the value."""
     real = values.dtype.type
     half = real(0.5 * (n_buckets - 1))
     one = real(1.0)
@@ -148,19 +151,19 @@ def _fill_buckets(values, centre, spread, n_buckets, bucket):
 
 
 @njit(cache=True, nogil=True)
-def _scatter(values, places, bucket, first, count, keys, index, base):
-    """Counting sort of one stretch by `bucket` - `first`; returns whether a bucket is crowded.
+def _scatter(values, bucket, first, count, keys, index):
+    """Counting sort by `bucket` (n,) - `first`; returns whether a bucket is crowded.
 
-    `count` (b + 1,) has room for the b buckets of the stretch; `base` is where the stretch starts
-    in `keys` and `index`. Afterwards count[b] is where bucket b ends, counted from there.
+    `count` (b + 1,) has room for b buckets. Afterwards count[b] is where bucket b ends.
     """
     n = values.shape[0]
     for b in range(count.shape[0]):
         count[b] = 0
+    next_count = count[1:]
     for i in range(n):
-        count[bucket[i] - first + 1] += 1
+        next_count[bucket[i] - first] += 1
     crowded = False
-    running = np.int32(0)
+    running = 0
     for b in range(1, count.shape[0]):
         size = count[b]
         crowded |= size > _CROWDED
@@ -170,75 +173,34 @@ def _scatter(values, places, bucket, first, count, keys, index, base):
         b = bucket[i] - first
         place = count[b]
         count[b] = place + 1
-        keys[base + place] = values[i]
-        index[base + place] = places[i] if places.shape[0] > 0 else i
+        keys[place] = values[i]
+        index[place] = i
     return crowded
 
 
 @njit(cache=True, nogil=True)
-def _sort_crowded(count, keys, index, base):
-    start = base
+def _sort_crowded(count, keys, index):
+    start = np.int64(0)
     for b in range(count.shape[0] - 1):
-        stop = base + np.int64(count[b])
+        stop = np.int64(count[b])
         if stop - start > _CROWDED and not _all_equal(keys, start, stop):
             _heap_sort(keys, index, start, stop)
         start = stop
 
 
 @njit(cache=True, nogil=True)
-def _scatter_twice(values, room):
-    """Counting sort in two passes: into stretches that fit the cache, then within each."""
-    n = values.shape[0]
-    shift = 0
-    while (n >> shift) > _STRETCHES:
-        shift += 1
-    n_stretches = ((n - 1) >> shift) + 1
-    ends = np.zeros(n_stretches + 1, np.int64)
-    for i in range(n):
-        ends[(room.bucket[i] >> shift) + 1] += 1
-    for s in range(n_stretches):
-        ends[s + 1] += ends[s]
-    for i in range(n):
-        s = room.bucket[i] >> shift
-        place = ends[s]
-        ends[s] = place + 1
-        room.spare_keys[place] = values[i]
-        room.spare_index[place] = i
-        room.spare_bucket[place] = room.bucket[i]
-    start = np.int64(0)
-    for s in range(n_stretches):
-        stop = ends[s]
-        count = room.count[: (1 << shift) + 1]
-        crowded = _scatter(
-            room.spare_keys[start:stop], room.spare_index[start:stop],
-            room.spare_bucket[start:stop], np.int64(s << shift), count, room.keys, room.index,
-            start,
-        )  # fmt: skip
-        if crowded:
-            _sort_crowded(count, room.keys, room.index, start)
-        start = stop
+def sort_by_buckets(values, bucket, first, count, keys, index):
+    """Sort `values` (n,) into `keys`, with `index` the places they came from.
 
-
-@njit(cache=True, nogil=True)
-def sort_with_index(values, room):
-    """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
-    n = values.shape[0]
-    keys, index = room.keys, room.index
-    centre, spread = centre_and_spread(values)
-    if not spread > 0:
-        for i in range(n):
-            keys[i] = values[i]
-            index[i] = i
-        return
-    _fill_buckets(values, centre, spread, n, room.bucket)
-    if n > _ONE_PASS:
-        _scatter_twice(values, room)
-    else:
-        places = room.spare_index[:0]
-        zero = np.int64(0)
-        if _scatter(values, places, room.bucket, zero, room.count, keys, index, zero):
-            _sort_crowded(room.count, keys, index, zero)
-    for i in range(1, n):
+    Parameters
+    ----------
+    bucket : uint32 (n,), rises with the values
+    first : uint32, the first bucket there may be
+    count : uint32 (b + 1,), scratch space for b buckets from there
+    """
+    if _scatter(values, bucket, first, count, keys, index):
+        _sort_crowded(count, keys, index)
+    for i in range(1, values.shape[0]):
         x = keys[i]
         if x < keys[i - 1]:
             item = index[i]
@@ -249,3 +211,83 @@ def sort_with_index(values, room):
                 j -= 1
             keys[j + 1] = x
             index[j + 1] = item
+
+
+@njit(cache=True, nogil=True)
+def stretch_bits(n):
+    """How many buckets make a stretch, as a power of two, for n values in 2 n buckets."""
+    bits = 0
+    while (2 * n >> bits) > _MOST_STRETCHES or (1 << bits) < STRETCH:
+        bits += 1
+    return np.uint32(bits)
+
+
+@njit(cache=True, nogil=True)
+def divide(values, room):
+    """Divide many `values` (n,) into stretches: all of one are below all of the next.
+
+    Fills `room.bucket`, and `room.spare_keys` and `room.spare_bucket` with one stretch after the
+    other, each in the order of `values`. Returns where they start and end, of shape (s + 1,).
+    """
+    n = values.shape[0]
+    bits = stretch_bits(n)
+    centre, spread = centre_and_spread(values)
+    # Equal values need no spread: all of them are at the centre.
+    fill_buckets(values, centre, spread if spread > 0 else spread + 1, 2 * n, room.bucket)
+    starts = np.zeros((2 * n >> bits) + 2, np.uint32)
+    next_starts = starts[1:]
+    for i in range(n):
+        next_starts[room.bucket[i] >> bits] += 1
+    for s in range(starts.shape[0] - 1):
+        starts[s + 1] += starts[s]
+    cursors = starts.copy()
+    for i in range(n):
+        s = room.bucket[i] >> bits
+        place = cursors[s]
+        cursors[s] = place + 1
+        room.spare_keys[place] = values[i]
+        room.spare_bucket[place] = room.bucket[i]
+    return starts
+
+
+@njit(cache=True, nogil=True)
+def sort_stretch(room, number, start, stop, keys, index):
+    """Sort stretch `number`, start..stop of what was divided, into `keys` and `index`.
+
+    The places in `index` are counted from `start`.
+    """
+    bits = stretch_bits(room.keys.shape[0])
+    sort_by_buckets(
+        room.spare_keys[start:stop], room.spare_bucket[start:stop], np.uint32(number << bits),
+        room.count[: (1 << bits) + 1], keys, index,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def sort_with_index(values, room):
+    """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
+    n = values.shape[0]
+    keys, index = room.keys, room.index
+    if n > STRETCH:
+        starts = divide(values, room)
+        bits = stretch_bits(n)
+        cursors = starts.copy()
+        for i in range(n):
+            s = room.bucket[i] >> bits
+            place = cursors[s]
+            cursors[s] = place + 1
+            room.spare_index[place] = i
+        for s in range(starts.shape[0] - 1):
+            start, stop = np.int64(starts[s]), np.int64(starts[s + 1])
+            sort_stretch(room, s, start, stop, keys[start:stop], index[start:stop])
+            for i in range(start, stop):
+                index[i] = room.spare_index[start + index[i]]
+        return
+    centre, spread = centre_and_spread(values)
+    if spread > 0:
+        fill_buckets(values, centre, spread, 2 * n, room.bucket)
+        sort_by_buckets(values, room.bucket, np.uint32(0), room.count, keys, index)
+    else:
+        for i in range(n):
+            keys[i] = values[i]
+            index[i] = i

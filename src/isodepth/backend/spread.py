@@ -7,53 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from isodepth.backend.selection import SMALL, insertion_sort, middle_pair
 from isodepth.backend.sorting import centre_and_spread, sort_room, sort_with_index
-
-# Up to this many elements sorting is the quickest way to any order statistic.
-_SMALL = 64
-# Elements a bucket should hold near the middle, roughly.
-_PER_BUCKET = 8
-
-
-@njit(cache=True, nogil=True)
-def _insertion_sort(values, size):
-    for i in range(1, size):
-        x = values[i]
-        j = i - 1
-        while j >= 0 and values[j] > x:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = x
-
-
-@njit(cache=True, nogil=True)
-def _select(work, size, rank):
-    """The element of `work[:size]` that has `rank` in sorted order, by dividing in three.
-
-    `work` is rearranged and partly overwritten.
-    """
-    while True:
-        pivot = work[size // 2]
-        less = 0
-        equal = 0
-        for i in range(size):
-            less += work[i] < pivot
-            equal += work[i] == pivot
-        if less <= rank < less + equal:
-            return pivot
-        kept = 0
-        if rank < less:
-            for i in range(size):
-                x = work[i]
-                work[kept] = x
-                kept += x < pivot
-        else:
-            rank -= less + equal
-            for i in range(size):
-                x = work[i]
-                work[kept] = x
-                kept += x > pivot
-        size = kept
 
 
 class SpreadRoom(NamedTuple):
@@ -61,8 +16,7 @@ class SpreadRoom(NamedTuple):
 
     work: Any  # (n + 1,)
     deviations: Any  # (n,)
-    bucket: Any  # (n,) int32
-    count: Any  # (b,) int32
+    inside: Any  # uint8, n rounded up to a multiple of 8
 
 
 @njit(cache=True, nogil=True)
@@ -72,82 +26,8 @@ def spread_room(values):
     return SpreadRoom(
         np.empty(n + 1, values.dtype),
         np.empty(n, values.dtype),
-        np.empty(n, np.int32),
-        np.empty(n // _PER_BUCKET + 16, np.int32),
+        np.empty((n + 7) // 8 * 8, np.uint8),
     )
-
-
-@njit(cache=True, nogil=True)
-def _gather(values, low, high, room):
-    """Copy the values of buckets low..high to the front of `room.work`; return how many."""
-    kept = 0
-    for i in range(values.shape[0]):
-        b = room.bucket[i]
-        if b >= low and b <= high:
-            room.work[kept] = values[i]
-            kept += 1
-    return kept
-
-
-@njit(cache=True, nogil=True)
-def middle_pair(values, room):
-    """The two middle elements of `values` (n,) in sorted order; one and the same for odd n.
-
-    Equal buckets around the middle, with everything further out in the first and the last, show
-    which bucket holds them; only that one is looked at again. The bucket of a value never falls as
-    the value rises, rounding included, so the answer is exact.
-    """
-    n = values.shape[0]
-    real = values.dtype.type
-    centre, spread = centre_and_spread(values)
-    if not spread > 0:
-        return values[0], values[0]
-    count = room.count
-    n_buckets = count.shape[0]
-    scale = real(n_buckets / 3.0) / spread
-    shift = real(0.5 * n_buckets)
-    last_bucket = real(n_buckets - 1)
-    zero = real(0)
-    for i in range(n):
-        # Far values, and products that overflow, are cut off on either side.
-        x = (values[i] - centre) * scale + shift
-        x = x if x < last_bucket else last_bucket
-        x = x if x > zero else zero
-        room.bucket[i] = np.int32(x)
-    for b in range(n_buckets):
-        count[b] = 0
-    for i in range(n):
-        count[room.bucket[i]] += 1
-    first = (n - 1) // 2
-    last = n // 2
-    low = 0
-    below = 0
-    while below + count[low] <= first:
-        below += count[low]
-        low += 1
-    high = low
-    upto = below + count[low]
-    while upto <= last:
-        high += 1
-        upto += count[high]
-    kept = _gather(values, low, high, room)
-    if kept <= _SMALL:
-        _insertion_sort(room.work, kept)
-        return room.work[first - below], room.work[last - below]
-    smaller = _select(room.work, kept, first - below)
-    if first == last:
-        return smaller, smaller
-    kept = _gather(values, low, high, room)
-    return smaller, _select(room.work, kept, last - below)
-
-
-@njit(cache=True, nogil=True)
-def median(values, room):
-    """The usual sample median of `values` (n,)."""
-    low, high = middle_pair(values, room)
-    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-    half = values.dtype.type(0.5)
-    return half * low + half * high
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +36,7 @@ def small_median_and_mad(values, work):
     n = values.shape[0]
     for i in range(n):
         work[i] = values[i]
-    _insertion_sort(work, n)
+    insertion_sort(work, n)
     half = values.dtype.type(0.5)
     low = (n - 1) // 2
     middle = half * work[low] + half * work[n // 2]
@@ -177,14 +57,29 @@ def small_median_and_mad(values, work):
 
 
 @njit(cache=True, nogil=True)
+def _mean_of_middle(values, guess, spread, room):
+    """The usual sample median of `values` (n,); guess and spread as in `middle_pair`."""
+    low, high = middle_pair(values, guess, spread, room.inside, room.work)
+    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+    half = values.dtype.type(0.5)
+    return half * low + half * high
+
+
+@njit(cache=True, nogil=True)
 def median_and_mad(values, room):
     """Median and median absolute deviation of `values` (n,)."""
-    if values.shape[0] <= _SMALL:
+    if values.shape[0] <= SMALL:
         return small_median_and_mad(values, room.work)
-    middle = median(values, room)
+    centre, spread = centre_and_spread(values)
+    if not spread > 0:
+        return values[0], spread
+    middle = _mean_of_middle(values, centre, spread, room)
     for i in range(values.shape[0]):
         room.deviations[i] = abs(values[i] - middle)
-    return middle, median(room.deviations, room)
+    # Half of the distance of the quartiles; the density there is that of a normal law.
+    half = values.dtype.type(0.5)
+    wide = values.dtype.type(0.625)
+    return middle, _mean_of_middle(room.deviations, half * spread, wide * spread, room)
 
 
 @njit(cache=True, nogil=True)

@@ -32,22 +32,25 @@ def smallest_halfspace(
     smallest : integer ndarray of shape (u,)
     where : int64 ndarray of shape (u,), or empty
     """
-    from isodepth.backend.ranks import halfspace_block
+    from isodepth.backend.ranks import halfspace_block, halfspace_room
 
     masses, total = _masses(sample)
     dtype = np.int32 if sample.masses is None else np.int64
     n_located = len(points) if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray]:
+    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
         # One more than any mass, so that the first direction is always an improvement.
         best = np.full(len(points), sample.total + 1, dtype=dtype)
-        return best, np.zeros(n_located, dtype=np.int64)
+        return best, np.zeros(n_located, dtype=np.int64), halfspace_room(points[:, 0])
 
-    def step(state: tuple[np.ndarray, np.ndarray], projections: np.ndarray, which: slice) -> None:
-        halfspace_block(projections, masses, total, state[0], which.start, state[1])
+    def step(
+        state: tuple[np.ndarray, np.ndarray, tuple], projections: np.ndarray, which: slice
+    ) -> None:
+        best, where, rooms = state
+        halfspace_block(projections, masses, total, rooms, best, which.start, where)
 
     states = fold_projections(points, directions, start, step, resources)
-    return best_of_workers(states, np.less)
+    return best_of_workers([(best, where) for best, where, _ in states], np.less)
 
 
 def best_of_workers(
@@ -69,19 +72,22 @@ def mean_rank_weight(
 ) -> np.ndarray:
     """Mean over the directions of min(F, 1 - F) at each point, F with mid-ranks."""
     from isodepth.backend.ranks import rank_weight_block
+    from isodepth.backend.sorting import sort_room
 
     masses, total = _masses(sample)
     # What is dropped, at most 2**shift / total a direction, is below the rounding of a double.
     bits = (2 * sample.total * len(directions)).bit_length()
     shift = np.int64(max(0, bits - 63))
-    states = fold_projections(
-        points,
-        directions,
-        lambda: np.zeros(len(points), dtype=np.int64),
-        lambda acc, projections, _: rank_weight_block(projections, masses, total, shift, acc),
-        resources,
-    )
-    sums = np.add.reduce(states)
+
+    def start() -> tuple[np.ndarray, tuple]:
+        return np.zeros(len(points), dtype=np.int64), sort_room(points[:, 0])
+
+    def step(state: tuple[np.ndarray, tuple], projections: np.ndarray, _: slice) -> None:
+        sums, room = state
+        rank_weight_block(projections, masses, total, shift, room, sums)
+
+    states = fold_projections(points, directions, start, step, resources)
+    sums = np.add.reduce([sums for sums, _ in states])
     return np.ldexp(sums.astype(np.float64), int(shift)) / (2.0 * sample.total * len(directions))
 
 

@@ -41,7 +41,7 @@ def add_score_parser(commands: Any) -> None:
     setting("--p", type=float, help="exponent of the mean over levels (default 2)")
     setting("--eps", type=float, help="share of the outermost tokens ignored (default 0.01)")
     setting(
-        "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 1000)"
+        "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 4000)"
     )
     setting("--gap", help="exact (default) or search")
     setting("--multi-ref", help="mean (default), min or first")

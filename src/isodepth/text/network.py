@@ -38,6 +38,9 @@ class Network:
 def load(path: str, device: str, precision: str) -> Network:
     """The model of that name or folder, ready to run; the last few are kept."""
     require("torch", "transformers")
+    if _only_a_path(path) and not os.path.isdir(path):
+        # The hub would be asked for it, again and again where there is no network.
+        raise InvalidOptionError(f"cannot load the model {path!r}: there is no such folder")
     import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging
@@ -64,6 +67,11 @@ def load(path: str, device: str, precision: str) -> Network:
         raise InvalidOptionError(
             f"cannot run in {precision} precision on device {device!r}: {error}"
         ) from error
+
+
+def _only_a_path(text: str) -> bool:
+    """Whether this cannot be a name on the hub, which is NAME or OWNER/NAME."""
+    return text.startswith(("/", ".", "~")) or text.count("/") > 1 or "\\" in text
 
 
 def require(*packages: str) -> None:
