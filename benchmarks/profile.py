@@ -134,7 +134,11 @@ def _rows(
     walked = projected * (1 - _EPS)
     product = f"{2 * d} flops for each number at the speed of a large float32 product"
     if depth == "halfspace":
-        judged = ("ranks: sort, scatter the smallest", projected * floors.sort, "np.sort")
+        judged = (
+            "ranks: buckets, bounds, a few points sorted",
+            4 * projected * floors.sweep,
+            "4 sweeps: bucket, count, compare, collect",
+        )
     else:
         judged = (
             "median, MAD, outlyingness",

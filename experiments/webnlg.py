@@ -13,14 +13,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from experiments.framework.verdict import FAILS, HOLDS, IN_PART, Verdict, outcome
+from experiments.framework.verdict import FAILS, HOLDS, Verdict, outcome
 from experiments.texts.command import parser, score_corpus, settle
 from experiments.texts.corpus import CRITERIA, DataMissingError, load_webnlg
-from experiments.texts.findings import CONTROLS, against, halves
-from experiments.texts.published import WEBNLG
+from experiments.texts.correlations import COEFFICIENTS, Agreement, agreements, by_metric
+from experiments.texts.figure import correlation_figure
+from experiments.texts.findings import against, controls, halves
+from experiments.texts.output import write_results
+from experiments.texts.published import WEBNLG, WEBNLG_JUDGEMENTS, by_judgement
 from experiments.texts.scoring import Scored
-from experiments.texts.tables import COEFFICIENTS, absolute, correlation_table, means, spread
+from experiments.texts.tables import correlation_table
 
+LEVELS = ("system", "text")
 #: Metrics on the output of the same encoder, which the paper calls a fair comparison.
 FAIR = ("W", "Sliced-W", "MMD, width 0.05")
 STATE_OF_THE_ART = ("BERTScore", "MoverScore")
@@ -52,18 +56,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scored, _ = score_corpus(corpus, options)
     part = corpus.part(options.texts) if options.texts else corpus
     humans = {criterion: part.ratings(criterion) for criterion in CRITERIA}
-    _print(scored, humans, options.resamples)
+    found = agreements(scored, humans, LEVELS, options.resamples)
+    published = by_judgement(WEBNLG, WEBNLG_JUDGEMENTS)
+    _print(scored, humans, found, options.resamples)
+    write_results(
+        options.out, "webnlg", found, lambda: correlation_figure(found, published, ("system",))
+    )
     return 0
 
 
-def _print(scored: Mapping[str, Scored], humans: Mapping[str, np.ndarray], resamples: int) -> None:
+def _print(
+    scored: Mapping[str, Scored],
+    humans: Mapping[str, np.ndarray],
+    found: Sequence[Agreement],
+    resamples: int,
+) -> None:
     print(
-        "\nAbsolute correlations times 100. Behind r: the 95% interval over texts, half the spread "
-        "over seeds, [the paper's, with its own encoder].\n\n## System level\n"
+        "\nCorrelations times 100, negative where a metric points the wrong way. Behind r: the 95% "
+        "interval over texts, half the spread over seeds, [the paper's absolute one, with its own "
+        "encoder].\n\n## System level\n"
     )
-    print(correlation_table(scored, humans, "system", WEBNLG, resamples))
+    print(correlation_table(found, "system", by_judgement(WEBNLG, WEBNLG_JUDGEMENTS)))
     print("\n## Text level (the paper gives none)\n")
-    print(correlation_table(scored, humans, "text", None, resamples))
+    print(correlation_table(found, "text", None))
     if "DR" not in scored:
         return
     rivals = [name for name in scored if name != "DR"]
@@ -72,112 +87,103 @@ def _print(scored: Mapping[str, Scored], humans: Mapping[str, np.ndarray], resam
     print("\n## Variants on both halves of the texts: correctness, Pearson r\n")
     print(halves(scored, humans["correctness"]))
     print("\n## Verdicts\n")
-    for verdict in judge(scored, humans):
+    for verdict in judge(found):
         print(f"{verdict}\n")
 
 
-def judge(scored: Mapping[str, Scored], humans: Mapping[str, np.ndarray]) -> list[Verdict]:
+def judge(found: Sequence[Agreement]) -> list[Verdict]:
     """What the paper says of its table, and what the library promises."""
-    system = {
-        name: {c: means(result, human, "system") for c, human in humans.items()}
-        for name, result in scored.items()
-    }
-    found = []
-    rivals = [name for name in FAIR if name in scored]
-    if rivals:
-        won = {
-            name: sum(system["DR"][c][k] > system[name][c][k] for c in humans for k in range(3))
-            for name in rivals
-        }
-        cells = len(humans) * len(COEFFICIENTS)
-        found.append(
-            Verdict(
-                "DR is the best of DR, W, Sliced-W and MMD in all nine cells (system level)",
-                ", ".join(f"above {name} in {count} of {cells}" for name, count in won.items()),
-                outcome(count == cells for count in won.values()),
-            )
+    judgements = list(dict.fromkeys(one.judgement for one in found))
+    system = {judgement: by_metric(found, judgement, "system") for judgement in judgements}
+    return [
+        *_best_of_its_kind(system),
+        *_mmd(system),
+        *_state_of_the_art(system),
+        *_own(system["correctness"], by_metric(found, "correctness", "text")),
+    ]
+
+
+System = Mapping[str, Mapping[str, Agreement]]
+
+
+def _best_of_its_kind(system: System) -> list[Verdict]:
+    rivals = [name for name in FAIR if name in system["correctness"]]
+    if not rivals:
+        return []
+    won = {
+        name: sum(
+            ours > theirs
+            for here in system.values()
+            for ours, theirs in zip(here["DR"].means, here[name].means, strict=True)
         )
-    narrow = "MMD, width 0.05"
-    if narrow in scored:
-        r = system[narrow]["correctness"][0]
-        found.append(
-            Verdict(
-                "MMD fails (r = 25.4 with correctness)",
-                f"r = {r:.1f} with a kernel of width 0.05"
-                + (
-                    f"; {system['MMD, width 0.7']['correctness'][0]:.1f} with 0.7: a matter of "
-                    "the bandwidth, not of MMD" if "MMD, width 0.7" in scored else ""
-                ),
-                HOLDS if r < 30 else FAILS,
-            )
-        )  # fmt: skip
-    there = [name for name in STATE_OF_THE_ART if name in scored]
-    if there:
-        better = {name: [system["DR"][c][0] > system[name][c][0] for c in humans] for name in there}
-        found.append(
-            Verdict(
-                "DR compares favourably with BERTScore and MoverScore (r)",
-                "; ".join(
-                    f"{name}: " + ", ".join(
-                        f"{system['DR'][c][0]:.1f} against {system[name][c][0]:.1f}" for c in humans
-                    ) for name in there
-                ),
-                outcome(flag for flags in better.values() for flag in flags),
-            )
-        )  # fmt: skip
-    found += _own(scored, humans, system)
-    return found
-
-
-def _own(
-    scored: Mapping[str, Scored],
-    humans: Mapping[str, np.ndarray],
-    system: Mapping[str, Mapping[str, Sequence[float]]],
-) -> list[Verdict]:
-    human = humans["correctness"]
-    wide = spread(scored["DR"], human, "system")
-    found = [
+        for name in rivals
+    }
+    cells = len(system) * len(COEFFICIENTS)
+    return [
         Verdict(
-            "DR spreads by less than a point over seeds (correctness, r, system level)",
-            f"{wide:.2f} over {len(scored['DR'].runs)} seeds, mean "
-            f"{system['DR']['correctness'][0]:.1f}",
-            HOLDS if wide < 1 else FAILS,
-            "isodepth",
+            "DR is the best of DR, W, Sliced-W and MMD in all nine cells (system level)",
+            ", ".join(f"above {name} in {count} of {cells}" for name, count in won.items()),
+            outcome(count == cells for count in won.values()),
         )
     ]
-    controls = [name for name in CONTROLS if name in scored]
-    if controls:
-        text = {
-            name: float(np.mean([absolute(r, human, "text", "pearson") for r in scored[name].runs]))
-            for name in ("DR", *controls)
-        }
-        ahead = [
-            (system["DR"]["correctness"][0] > system[name]["correctness"][0])
-            + (text["DR"] > text[name])
-            for name in controls
-        ]
+
+
+def _mmd(system: System) -> list[Verdict]:
+    here = system["correctness"]
+    if "MMD, width 0.05" not in here:
+        return []
+    r = here["MMD, width 0.05"].means[0]
+    measured = f"r = {r:.1f} with a kernel of width 0.05"
+    if "MMD, width 0.7" in here:
+        wide = here["MMD, width 0.7"].means[0]
+        measured += f"; {wide:.1f} with 0.7: a matter of the bandwidth, not of MMD"
+    return [Verdict("MMD fails (r = 25.4 with correctness)", measured, HOLDS if r < 30 else FAILS)]
+
+
+def _state_of_the_art(system: System) -> list[Verdict]:
+    there = [name for name in STATE_OF_THE_ART if name in system["correctness"]]
+    if not there:
+        return []
+    pairs = {
+        name: [(here["DR"].means[0], here[name].means[0]) for here in system.values()]
+        for name in there
+    }
+    return [
+        Verdict(
+            "DR compares favourably with BERTScore and MoverScore (r)",
+            "; ".join(
+                f"{name}: " + ", ".join(f"{ours:.1f} against {theirs:.1f}" for ours, theirs in both)
+                for name, both in pairs.items()
+            ),
+            outcome(ours > theirs for both in pairs.values() for ours, theirs in both),
+        )
+    ]
+
+
+def _own(system: Mapping[str, Agreement], text: Mapping[str, Agreement]) -> list[Verdict]:
+    ours = system["DR"]
+    found = []
+    if len(ours.runs[0]) > 1:
         found.append(
             Verdict(
-                "trimming by depth is worth more than trimming at random, or not at all",
-                "; ".join(
-                    f"{name}: system {system[name]['correctness'][0]:.1f}, text {text[name]:.1f}"
-                    for name in ("DR", *controls)
-                ),
-                HOLDS if all(a == 2 for a in ahead) else (IN_PART if any(ahead) else FAILS),
+                "DR spreads by less than a point over seeds (correctness, r, system level)",
+                f"{ours.spread:.2f} over {len(ours.runs[0])} seeds, mean {ours.means[0]:.1f}",
+                HOLDS if ours.spread < 1 else FAILS,
                 "isodepth",
             )
         )
-    known = {name: value for name, value in PROTOTYPE.items() if name in scored}
+    for level, here in (("system", system), ("text", text)):
+        found += controls(here, f"correctness, {level} level: ")
+    known = {name: value for name, value in PROTOTYPE.items() if name in system}
     if known:
         found.append(
             Verdict(
                 "with this encoder and the first reference, "
                 + ", ".join(f"{name} {value}" for name, value in known.items())
                 + f" (an independent prototype), within {NEAR}",
-                ", ".join(f"{name} {system[name]['correctness'][0]:.1f}" for name in known),
+                ", ".join(f"{name} {system[name].means[0]:.1f}" for name in known),
                 outcome(
-                    abs(system[name]["correctness"][0] - value) <= NEAR
-                    for name, value in known.items()
+                    abs(system[name].means[0] - value) <= NEAR for name, value in known.items()
                 ),
                 "isodepth",
             )

@@ -8,8 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from isodepth.backend.sorting import sort_room, sort_with_index
-from isodepth.backend.spread import median_and_mad, spread_room, weighted_median
+from isodepth.backend.halfspace_bounds import WORTH_BOUNDS, bounds_room
+from isodepth.backend.ranks import halfspace_block, rank_weight_block
+from isodepth.backend.small_spread import SMALL, medians_and_mads
+from isodepth.backend.sorting import STRETCH, sort_room, sort_with_index
+from isodepth.backend.spread import (
+    median_and_mad,
+    spread_room,
+    weighted_median,
+)
 
 
 def awkward(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -44,21 +51,29 @@ KINDS = [
     "normal", "cauchy", "constant", "two values", "few values", "tight clusters", "one far away",
     "tiny", "rising", "falling", "periodic",
 ]  # fmt: skip
-SIZES = [1, 2, 3, 24, 25, 64, 65, 100, 1000, 20_001, 100_003]
+SIZES = [1, 2, 3, 4, 5, 7, 24, 25, 63, 64, 65, 100, 1000, 20_001, 100_003]
 
 
 def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    room = sort_room(values)
+    room = sort_room(len(values), values.dtype)
     sort_with_index(values, room)
     return room.keys, room.index
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
-    return median_and_mad(values, spread_room(values))
+    room = spread_room(len(values), values.dtype)
+    if len(values) <= SMALL:
+        middle, mad = medians_and_mads(np.column_stack([values, -values]))
+        assert middle[1] == -middle[0]
+        assert mad[1] == mad[0]
+        return middle[0], mad[0]
+    return median_and_mad(values, room)
 
 
 def weighted(values: np.ndarray, masses: np.ndarray) -> float:
-    return weighted_median(values, masses, np.int64(masses.sum()), sort_room(values))
+    return weighted_median(
+        values, masses, np.int64(masses.sum()), sort_room(len(values), values.dtype)
+    )
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -112,3 +127,49 @@ def test_sort_any_values(values: np.ndarray) -> None:
     keys, index = sort(values)
     np.testing.assert_array_equal(keys, np.sort(values))
     np.testing.assert_array_equal(values[index], keys)
+
+
+def projections_of(kind: str, n: int, dtype: str, n_directions: int) -> np.ndarray:
+    rng = np.random.default_rng(n)
+    points = np.column_stack([awkward(kind, n, rng) for _ in range(3)])
+    return np.nan_to_num((rng.standard_normal((n_directions, 3)) @ points.T).astype(dtype))
+
+
+def counted(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many values are below each, and how many up to it."""
+    rising = np.sort(row)
+    return np.searchsorted(rising, row), np.searchsorted(rising, row, side="right")
+
+
+# Around the size from which points are ranked by bounds, and the size of a stretch.
+@pytest.mark.parametrize("n", [1, 2, 50, WORTH_BOUNDS - 1, WORTH_BOUNDS, 1000, STRETCH + 1, 40_000])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_halfspace_masses(kind: str, n: int, dtype: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        projections = projections_of(kind, n, dtype, 40 if n < 10_000 else 12)
+    expected = np.full(n, n + 1)
+    for row in projections:
+        below, upto = counted(row)
+        expected = np.minimum(expected, np.minimum(upto, n - below))
+    best, none = np.full(n, n + 1, dtype=np.int32), np.empty(0, dtype=np.int64)
+    rooms = sort_room(n, projections.dtype), bounds_room(n, projections.dtype)
+    for block in np.array_split(projections, 3):
+        halfspace_block(block, none, np.int64(n), *rooms, best, 0, none)
+    np.testing.assert_array_equal(best, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 1000, STRETCH, STRETCH + 1, 100_003])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rank_weights(kind: str, n: int, dtype: str) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        projections = projections_of(kind, n, dtype, 4)
+    expected = np.zeros(n, dtype=np.int64)
+    for row in projections:
+        twice = np.add(*counted(row))
+        expected += np.minimum(twice, 2 * n - twice)
+    sums, none = np.zeros(n, dtype=np.int64), np.empty(0, dtype=np.int64)
+    room = sort_room(n, projections.dtype)
+    rank_weight_block(projections, none, np.int64(n), np.int64(0), room, sums)
+    np.testing.assert_array_equal(sums, expected)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
 from experiments import summarization, text_speed, webnlg
+from experiments.framework.table import Table
 from experiments.texts import convert
 from experiments.texts.corpus import (
     CHOOSING,
@@ -18,9 +20,20 @@ from experiments.texts.corpus import (
     load_realsumm,
     load_webnlg,
 )
-from experiments.texts.metrics import contenders
-from experiments.texts.published import SUMMARIZATION, WEBNLG
+from experiments.texts.correlations import agreement, by_metric
+from experiments.texts.figure import correlation_figure
+from experiments.texts.metrics import Contender, contenders
+from experiments.texts.published import (
+    SUMMARIZATION,
+    WEBNLG,
+    WEBNLG_JUDGEMENTS,
+    by_judgement,
+)
+from experiments.texts.scoring import Scored, score_all
+from experiments.texts.tables import correlation_table
 from text_extra import needs, needs_encoder
+
+from isodepth.text.correlation import bootstrap_interval, text_level
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -108,6 +121,11 @@ def test_webnlg_prints_tables_and_verdicts_and_goes_on(folder, tmp_path, capsys)
     assert "[89.4]" in first
     assert "verdict:" in first
     assert "DR against" in first
+    raw = Table.read(tmp_path / "webnlg.csv")
+    assert {"DR", "W", "METEOR"} <= set(raw.distinct("metric"))
+    assert raw.distinct("level") == ["system", "text"]
+    assert set(raw.where(metric="DR")["seed"]) == {0, 1}
+    assert (tmp_path / "webnlg.png").stat().st_size > 10_000
     # All scores are known now: only the tables are made again.
     assert webnlg.main(arguments) == 0
     again = capsys.readouterr().out
@@ -117,14 +135,19 @@ def test_webnlg_prints_tables_and_verdicts_and_goes_on(folder, tmp_path, capsys)
 
 @needs_encoder
 @needs("ot")
-def test_summarization_prints_both_levels(folder, capsys):
+def test_summarization_prints_both_levels(folder, tmp_path, capsys):
     arguments = ["--data", str(folder), "--quick", "--metrics", "DR", "W", "JS-2"]
+    arguments += ["--out", str(tmp_path)]
     assert summarization.main(arguments) == 0
     out = capsys.readouterr().out
     for kind in ("abstractive", "extractive"):
         for level in ("system", "text"):
             assert f"## {kind}, {level} level" in out
     assert "ROUGE-1 (REALSumm's)" in out
+    raw = Table.read(tmp_path / "summarization.csv")
+    assert raw.distinct("judgement") == ["abstractive", "extractive"]
+    assert "JS-2 (REALSumm's)" in raw.distinct("metric")
+    assert (tmp_path / "summarization.png").stat().st_size > 10_000
     with pytest.raises(SystemExit, match="no metric W2"):
         summarization.main(["--data", str(folder), "--metrics", "W2"])
 
@@ -136,6 +159,77 @@ def test_speed_compares_with_the_published_algorithm(folder, capsys):
     out = capsys.readouterr().out
     assert "published DepthScore, K = 10000" in out
     assert "Sliced-W, K = 50 " in out
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """Two runs of DR and one of W against ratings that they follow more and less."""
+    rng = np.random.default_rng(0)
+    human = np.linspace(0, 3, 6) + rng.normal(size=(40, 6))
+    scored = [
+        Scored("DR", [human - noise for noise in rng.normal(size=(2, 40, 6))], 0.0),
+        Scored("W", [human - 3 * rng.normal(size=(40, 6))], 0.0),
+    ]
+    found = [
+        agreement(one, judgement, human, level, 200)
+        for level in ("system", "text")
+        for one in scored
+        for judgement in WEBNLG_JUDGEMENTS
+    ]
+    return scored, human, found
+
+
+def test_agreement_is_what_the_library_finds(made_up):
+    scored, human, found = made_up
+    ours = by_metric(found, "relevance", "text")["DR"]
+    runs = [100 * text_level(run, human) for run in scored[0].runs]
+    assert ours.runs[0] == pytest.approx(runs)
+    assert ours.means[0] == pytest.approx(np.mean(runs))
+    assert ours.spread == pytest.approx(abs(runs[0] - runs[1]))
+    low, high = bootstrap_interval(scored[0].runs[0], human, "text", n_resamples=200)
+    assert ours.interval == pytest.approx((100 * low, 100 * high))
+    assert ours.interval[0] < runs[0] < ours.interval[1]
+
+
+def test_table_shows_the_paper_beside_what_was_found(made_up):
+    _, _, found = made_up
+    lines = correlation_table(found, "system", by_judgement(WEBNLG, WEBNLG_JUDGEMENTS)).split("\n")
+    assert lines[0].count("|") == 1 + 1 + 9
+    assert lines[2].startswith("| DR | ")
+    assert lines[2].endswith(" [72.9] |")
+    assert "±" in lines[2]
+    assert "±" not in lines[3]
+
+
+@needs("matplotlib")
+def test_picture_has_a_panel_for_each_judgement_and_level(made_up):
+    _, _, found = made_up
+    figure = correlation_figure(found, by_judgement(WEBNLG, WEBNLG_JUDGEMENTS), ("system",))
+    assert len(figure.axes) == 6
+    system, text = figure.axes[0], figure.axes[3]
+    assert [label.get_text() for label in system.get_yticklabels()] == ["DR", "W"]
+
+    def hollow(axes):
+        return [line for line in axes.lines if line.get_marker() == "D"]
+
+    # The paper's cells stand at the level it names, and nowhere else.
+    assert [line.get_xdata()[0] for line in hollow(system)] == [89.4, 86.2]
+    assert hollow(text) == []
+
+
+def test_warnings_are_printed_and_distances_turned(capsys, folder):
+    class Grumbler:
+        higher_is_better = False
+
+        def score(self, candidates, references):
+            warnings.warn("half of it is missing", UserWarning, stacklevel=2)
+            return [float(len(text)) for text in candidates]
+
+    corpus = load_webnlg(folder)
+    scored = score_all(corpus, [Contender("poor", lambda seed: Grumbler())], 1, None, "")
+    assert "poor: half of it is missing" in capsys.readouterr().out
+    # More is better: distances are turned round.
+    assert (scored["poor"].runs[0] == -corpus.table([len(text) for text in corpus.texts])).all()
 
 
 def test_every_published_line_has_a_contender():

@@ -9,6 +9,7 @@ import pytest
 from text_extra import needs_encoder
 
 from isodepth import InvalidInputError, InvalidOptionError
+from isodepth.cli import main
 from isodepth.text import DepthScore, Encoder, RememberingEncoder
 from isodepth.text.network import load
 
@@ -79,13 +80,24 @@ def test_single_precision_is_close(encoder):
         assert a == pytest.approx(b, abs=1e-4)
 
 
-def test_the_model_is_loaded_once(encoder):
-    encoder(["a"])
-    before = load.cache_info().misses
+def test_the_model_is_loaded_once(monkeypatch, tmp_path, capsys):
+    from transformers import AutoModel
+
+    loaded = []
+    original = AutoModel.from_pretrained
+    monkeypatch.setattr(
+        AutoModel, "from_pretrained", lambda path: loaded.append(path) or original(path)
+    )
+    load.cache_clear()
     DepthScore(progress=False).score(["a"], ["b"])
-    DepthScore(progress=False).score(["c"], ["d"])
+    assert len(loaded) == 1
+    # Another object with other settings, an encoder, and the command: the same weights.
+    DepthScore(layer=3, depth="dual", progress=False).score(["c"], ["d"])
     Encoder(progress=False)(["e"])
-    assert load.cache_info().misses == before
+    (tmp_path / "c.txt").write_text("a text\n")
+    assert main(["score", "-c", str(tmp_path / "c.txt"), "-r", str(tmp_path / "c.txt")]) == 0
+    assert capsys.readouterr().out.startswith("0.000000")
+    assert len(loaded) == 1
 
 
 def test_long_texts_are_cut_with_one_warning_that_counts():
@@ -114,6 +126,8 @@ def test_bad_settings_are_named(tmp_path):
         Encoder(max_length=513, progress=False)(["a"])
     with pytest.raises(InvalidOptionError, match="cannot load the model"):
         Encoder(str(tmp_path), progress=False)(["a"])
+    with pytest.raises(InvalidOptionError, match="there is no such folder"):
+        Encoder(str(tmp_path / "elsewhere"), progress=False)(["a"])
     for settings in ({"special_tokens": "some"}, {"truncation": "no"}, {"precision": "half"}):
         with pytest.raises(InvalidOptionError):
             Encoder(**settings)

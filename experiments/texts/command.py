@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.texts.corpus import Corpus
@@ -43,9 +44,12 @@ def settle(options: argparse.Namespace) -> None:
 
 
 def score_corpus(
-    corpus: Corpus, options: argparse.Namespace
+    corpus: Corpus, options: argparse.Namespace, unasked: Sequence[str] = ()
 ) -> tuple[dict[str, Scored], StoredEncoder]:
-    """All scores, by contender."""
+    """All scores, by contender.
+
+    Contenders in `unasked` are left out unless `--metrics` names them.
+    """
     if options.texts:
         corpus = corpus.part(options.texts)
     encoder = Encoder(options.model, options.layer, device=options.device)
@@ -56,7 +60,8 @@ def score_corpus(
     )
     stored = StoredEncoder(encoder, options.out and options.out / "token_vectors.npz")
     stored.prepare([*corpus.texts, *(text for group in corpus.references for text in group)])
-    chosen = _chosen(contenders(stored, options.model, options.layer), options.metrics)
+    everything = contenders(stored, options.model, options.layer)
+    chosen = _chosen(everything, options.metrics, unasked)
     name = corpus.name.replace(", ", "_").replace(" ", "_").lower()
     references = max(map(len, corpus.references))
     about = f"{name}|{corpus.n_texts}|{references}|{stored.signature}|v={__version__}"
@@ -64,9 +69,11 @@ def score_corpus(
     return score_all(corpus, chosen, options.seeds, file, about), stored
 
 
-def _chosen(everything: list[Contender], names: list[str] | None) -> list[Contender]:
+def _chosen(
+    everything: list[Contender], names: list[str] | None, unasked: Sequence[str]
+) -> list[Contender]:
     if not names:
-        return everything
+        return [contender for contender in everything if contender.name not in unasked]
     known = {contender.name: contender for contender in everything}
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from experiments.framework.verdict import Verdict, outcome
 from experiments.texts.corpus import CHOOSING, REPORTING
+from experiments.texts.correlations import Agreement, hundredfold
 from experiments.texts.scoring import Scored
-from experiments.texts.tables import absolute
 from isodepth.text.correlation import permutation_test, williams_test
 
 #: Among which the defaults of DepthScore were chosen, on one half of the texts.
@@ -19,7 +20,7 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, rivals: Sequence[str], n_permutations: int
 ) -> str:
-    """Whether DR correlates better than each rival: differences and one-sided p-values."""
+    """Whether DR correlates better than each rival: differences of |r|, one-sided p-values."""
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -54,7 +55,8 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
         for half in (CHOOSING, REPORTING):
             for level in ("system", "text"):
                 found = [
-                    absolute(run[half], human[half], level, "pearson") for run in scored[name].runs
+                    hundredfold(run[half], human[half], level, "pearson")
+                    for run in scored[name].runs
                 ]
                 text = f"{np.mean(found):.1f}"
                 if len(found) > 1:
@@ -64,11 +66,16 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
     return "\n".join(lines)
 
 
-def significantly_better(
-    scored: Mapping[str, Scored], human: np.ndarray, name: str, level: str, n_permutations: int
-) -> bool:
-    """Whether DR correlates better than a rival at 5%, by permutation."""
-    test = permutation_test(
-        scored["DR"].runs[0], scored[name].runs[0], human, level, n_permutations=n_permutations
-    )
-    return test.p_value < 0.05
+def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
+    """Whether trimming by depth is worth anything: DR beside its controls, at one level."""
+    there = [name for name in CONTROLS if name in here]
+    if not there:
+        return []
+    return [
+        Verdict(
+            f"{where}trimming by depth is worth more than trimming at random, or not at all (r)",
+            ", ".join(f"{name}: {here[name].means[0]:.1f}" for name in ("DR", *there)),
+            outcome(here["DR"].means[0] > here[name].means[0] for name in there),
+            "isodepth",
+        )
+    ]

@@ -5,7 +5,13 @@ The order is that of the paper: r, tau, rho.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 Cells = tuple[float, float, float]
+
+#: What the columns of each table are judged by.
+WEBNLG_JUDGEMENTS = ("correctness", "data_coverage", "relevance")
+SUMMARIZATION_JUDGEMENTS = ("abstractive", "extractive")
 
 #: Table "WebNLG 2020 (full results)": system level, correctness, data coverage, relevance.
 WEBNLG: dict[str, tuple[Cells, Cells, Cells]] = {
@@ -34,3 +40,13 @@ SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
     "ROUGE-2": ((73.0, 73.5, 73.0), (55.1, 53.2, 69.1)),
     "JS-2": ((68.9, 6.8, 69.8), (92.9, 5.5, 19.0)),
 }
+
+
+def by_judgement(
+    table: Mapping[str, Sequence[Cells]], judgements: Sequence[str]
+) -> dict[str, dict[str, Cells]]:
+    """The cells of a table by judgement and metric."""
+    return {
+        judgement: {name: cells[place] for name, cells in table.items()}
+        for place, judgement in enumerate(judgements)
+    }

@@ -23,6 +23,7 @@ class Scored:
     ----------
     name : str
     runs : list of ndarrays of shape (texts, systems), one a seed
+        Turned so that more is better.
     seconds : float
         Of the first run.
     """
@@ -49,19 +50,42 @@ def score_all(
     for contender in contenders:
         runs, seconds = [], []
         for seed in range(seeds if contender.random else 1):
-            key = f"{contender.name} | {seed}"
-            if key not in known:
-                start = time.perf_counter()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    values = contender.make(seed).score(corpus.texts, corpus.references)
-                known[key] = {"scores": values, "seconds": time.perf_counter() - start}
-                _append(file, {"about": about, "key": key, **known[key]})
-                print(f"  {key:32} {known[key]['seconds']:8.1f} s", flush=True)
-            runs.append(corpus.table(known[key]["scores"]))
-            seconds.append(known[key]["seconds"])
+            entry = _known_or_scored(corpus, contender, seed, known, file, about)
+            if seed == 0:
+                for note in entry.get("notes", ()):
+                    print(f"  {contender.name}: {note}")
+            table = corpus.table(entry["scores"])
+            runs.append(table if entry["higher_is_better"] else -table)
+            seconds.append(entry["seconds"])
         scored[contender.name] = Scored(contender.name, runs, seconds[0])
     return scored
+
+
+def _known_or_scored(
+    corpus: Corpus,
+    contender: Contender,
+    seed: int,
+    known: dict[str, dict],
+    file: Path | None,
+    about: str,
+) -> dict:
+    """The scores of one run, its time, and what it warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        metric = contender.make(seed)
+        # Scores made with other settings under the same name are not those that are asked for.
+        key = f"{contender.name} | {seed} | {getattr(metric, 'signature', '')}"
+        direction = {"higher_is_better": metric.higher_is_better}
+        if key in known:
+            return known[key] | direction
+        start = time.perf_counter()
+        values = metric.score(corpus.texts, corpus.references)
+        seconds = time.perf_counter() - start
+    notes = list(dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning))
+    entry = {"about": about, "key": key, "scores": values, "seconds": seconds, "notes": notes}
+    _append(file, entry)
+    print(f"  {contender.name} | {seed}".ljust(34) + f" {seconds:8.1f} s", flush=True)
+    return entry | direction
 
 
 def _read(file: Path | None, about: str) -> dict[str, dict]:

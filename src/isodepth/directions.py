@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from isodepth.errors import InvalidOptionError
 from isodepth.validation import check_choice, check_direction_rows, check_integer
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
+
+# Drawing these again for every pair of small samples would take a tenth of the time of a distance.
+_KEPT_NUMBERS = 20_000
 
 
 def unit_vectors(
@@ -63,6 +67,20 @@ def unit_vectors(
     if family == "sobol":
         return _sobol(d, n_directions, rng)
     return _orthogonal(d, n_directions, rng)
+
+
+def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
+    """Like `unit_vectors` for an integer seed; a few small ones are kept, and are read-only."""
+    if isinstance(family, str) and d * n_directions <= _KEPT_NUMBERS:
+        return _kept_vectors(d, n_directions, family, seed)
+    return unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+
+
+@lru_cache(maxsize=16)
+def _kept_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
+    rows = unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+    rows.flags.writeable = False
+    return rows
 
 
 def _normalise(rows: np.ndarray) -> np.ndarray:

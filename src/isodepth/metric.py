@@ -9,10 +9,10 @@ import numpy as np
 
 from isodepth.backend.threads import single_threaded_blas
 from isodepth.comparison import Comparison
-from isodepth.directions import unit_vectors
+from isodepth.directions import seeded_vectors, unit_vectors
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps, find_gaps
-from isodepth.integrate import exact_plan, level_plan, midpoint_levels, power_mean
+from isodepth.integrate import exact_plan, level_plan, power_mean
 from isodepth.regions import TrimmedRegions
 from isodepth.sample import Sample
 from isodepth.settings import Settings
@@ -146,8 +146,7 @@ class Metric(Settings):
         """
         points, columns = check_points(X, "X", self.dtype)
         checked = check_weights(weights, len(points))
-        rng = np.random.default_rng(self.random_state)
-        directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
+        directions, _ = self._draw(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
         return self._regions(points, checked, columns, sample, directions)
@@ -187,15 +186,14 @@ class Metric(Settings):
         """
         check_choice(storage, "storage", STORAGES)
         check_table_settings(self.levels, self.directions, self.random_state, self.gap)
-        rng = np.random.default_rng(self.random_state)
-        directions = unit_vectors(width, self.n_directions, self.directions, rng)
+        directions, betas = self._draw(width)
         return TableMaker(
             regions_of=lambda points, weights, sample: self._regions(
                 points, weights, None, sample, directions
             ),
             warn_if_uninformative=self._source.warn_if_uninformative,
             directions=directions,
-            betas=midpoint_levels(self.levels, self.eps),
+            betas=betas,
             storage=storage,
             signature=write_signature({**self._options(), "refine": 0}, dtype),
             dtype=dtype,
@@ -203,6 +201,17 @@ class Metric(Settings):
         )
 
     # -- the pipeline -----------------------------------------------------------------------
+
+    def _draw(self, width: int) -> tuple[np.ndarray, Any]:
+        """Directions (K, width), and the levels, None for exact ones."""
+        if isinstance(self.random_state, int) and self.levels != "monte-carlo":
+            seed = self.random_state
+            return seeded_vectors(width, self.n_directions, self.directions, seed), self._grid
+        rng = np.random.default_rng(self.random_state)
+        directions = unit_vectors(width, self.n_directions, self.directions, rng)
+        if self.levels == "monte-carlo":
+            return directions, rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
+        return directions, self._grid
 
     def _between(
         self, X: Any, Y: Any, weights: Any
@@ -219,9 +228,7 @@ class Metric(Settings):
                 f"region='exact' is for data of one or two columns, got {x.shape[1]}; use "
                 "region='sample'"
             )
-        rng = np.random.default_rng(self.random_state)
-        directions = unit_vectors(x.shape[1], self.n_directions, self.directions, rng)
-        betas = self._levels(rng)
+        directions, betas = self._draw(x.shape[1])
         sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
         sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
         self._source.warn_if_uninformative(sample_x, sample_y)

@@ -128,12 +128,10 @@ class Settings:
     def _length(self) -> float:
         return 1.0 if self.normalize else 1.0 - self.eps
 
-    def _levels(self, rng: np.random.Generator) -> np.ndarray | None:
-        if self.levels == "exact":
-            return None
-        if self.levels == "monte-carlo":
-            return rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
-        return midpoint_levels(self.levels, self.eps)
+    @property
+    def _grid(self) -> np.ndarray | None:
+        """The levels of a grid; None for exact ones."""
+        return None if self.levels == "exact" else midpoint_levels(self.levels, self.eps)
 
     # -- a value among values ---------------------------------------------------------------
 

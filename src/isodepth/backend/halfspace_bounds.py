@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from isodepth.backend.sorting import (
+    PROBES,
     SortRoom,
     centre_and_spread,
     fill_buckets,
@@ -20,6 +21,8 @@ from isodepth.backend.sorting import (
     sort_with_index,
 )
 
+#: Below this many points sorting takes no longer.
+WORTH_BOUNDS = 128
 # Counters should stay in the first-level cache.
 _MOST_BUCKETS = 1 << 17
 _PER_BUCKET = 2
@@ -35,24 +38,22 @@ class BoundsRoom(NamedTuple):
     bound: Any  # (b,) int32, a lower bound of the masses of its values
     wanted: Any  # (b,) uint8, whether its values are to be ranked
     found: Any  # (n + 1,) uint32
-    values: Any  # (n // few,)
+    values: Any  # (n // few,) or PROBES
     sorting: Any  # SortRoom of as many
 
 
-@njit(cache=True, nogil=True)
-def bounds_room(values):
-    """Allocate for projections like `values` (n,)."""
-    n = values.shape[0]
+def bounds_room(n: int, dtype: Any) -> BoundsRoom:
+    """Allocate for projections of n points."""
     n_buckets = max(1, min(n // _PER_BUCKET, _MOST_BUCKETS))
-    few = np.empty(n // _FEW + 1, values.dtype)
+    few = max(PROBES, n // _FEW)
     return BoundsRoom(
-        np.empty(n, np.uint32),
-        np.empty(n_buckets + 1, np.int32),
-        np.empty(n_buckets, np.int32),
-        np.zeros(n_buckets, np.uint8),
-        np.empty(n + 1, np.uint32),
-        few,
-        sort_room(few),
+        bucket=np.empty(n, np.uint32),
+        start=np.empty(n_buckets + 1, np.int32),
+        bound=np.empty(n_buckets, np.int32),
+        wanted=np.zeros(n_buckets, np.uint8),
+        found=np.empty(n + 1, np.uint32),
+        values=np.empty(few, dtype),
+        sorting=sort_room(few, dtype),
     )
 
 
@@ -127,7 +128,7 @@ def lower_by_bounds(values, room, best):
     """
     n = values.shape[0]
     n_buckets = room.bound.shape[0]
-    centre, spread = centre_and_spread(values)
+    centre, spread = centre_and_spread(values, room.values)
     if not spread > 0:
         return False
     fill_buckets(values, centre, spread, n_buckets, room.bucket)

@@ -23,6 +23,7 @@ from isodepth.backend.hull_factor import (
     dot,
     factorise,
     inner,
+    merged,
     move_to,
     straighten,
 )
@@ -132,7 +133,7 @@ def _closest_candidate(work, targets, stop, query):
     return targets.ids[found]
 
 
-@inner
+@merged
 def find_nearest(work, targets, stop, query, active, weights, count, enough, slack):
     """Find the point nearest to `query` in the hull of the first `stop` candidates.
 
@@ -182,7 +183,7 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
             from_list = distance * distance - slope >= _USEFUL * largest
         if not from_list:
             found, slope = lowest_slope(work, targets, np.int64(0), stop, query)
-            lower = max(0.0, slope / distance)
+            lower = slope / distance if slope > 0.0 else 0.0
             entering = ids[found]
             rounding = 4.0 * EPSILON * distance_between(rows[entering], query)
             if chances <= 0 or distance - lower <= slack * distance + rounding:

@@ -9,6 +9,7 @@ active rows, and only the rows that entered since can have changed it.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,12 @@ from numba import njit
 from isodepth.backend.hull_factor import (
     EPSILON,
     SHORT,
+    UNCOUNTED,
     distance_between,
     dot,
     factorise,
     inner,
+    merged,
     move_to,
     straighten,
 )
@@ -66,7 +69,7 @@ def _n_below(numbers, limit):
     return low
 
 
-@inner
+@merged
 def _still_solved(work, state, i, query, targets, stop, slack):
     """Whether no candidate that entered since row `i` was solved brings the hull closer to it."""
     if state.solved[i] == 0:
@@ -81,15 +84,16 @@ def _still_solved(work, state, i, query, targets, stop, slack):
     if start >= stop:
         return True
     found, slope = lowest_slope(work, targets, start, stop, query)
-    lower = max(0.0, slope / distance)
+    lower = slope / distance if slope > 0.0 else 0.0
     rounding = 4.0 * EPSILON * distance_between(targets.rows[targets.ids[found]], query)
     if distance - lower > slack * distance + rounding:
         return False
-    state.lower[i] = min(state.lower[i], lower)
+    if lower < state.lower[i]:
+        state.lower[i] = lower
     return True
 
 
-@inner
+@merged
 def _project(work, state, i, query, targets, stop, enough, slack):
     """Sharpen the bounds of row `i`; True if solved, and then `work.offset` leads to the hull."""
     if not _still_solved(work, state, i, query, targets, stop, slack):
@@ -101,7 +105,8 @@ def _project(work, state, i, query, targets, stop, enough, slack):
         state.lower[i] = lower
         if not solved:
             state.solved[i] = 0
-            state.bound[i] = min(state.bound[i], distance)
+            if distance < state.bound[i]:
+                state.bound[i] = distance
             return False
         # A solution replaces the bound, so that both bounds speak of one point.
         state.bound[i] = distance
@@ -124,11 +129,12 @@ def _largest_open(state, ids, stop, level):
 def _largest_bound(state, ids, stop):
     largest = 0.0
     for j in range(stop):
-        largest = max(largest, state.bound[ids[j]])
+        if state.bound[ids[j]] > largest:
+            largest = state.bound[ids[j]]
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
 def sweep(
     first, second, from_first, from_second, stops_first, stops_second, first_level, last_level,
     work, winner, slack, limit, lower, upper, directions, sides,
@@ -177,14 +183,13 @@ def sweep(
                 value = state.bound[i] if slack <= EXACT else state.lower[i]
                 if value > best:
                     best = value
-                    size = np.sqrt(dot(work.offset, work.offset))
+                    size = math.sqrt(dot(work.offset, work.offset))
                     for k in range(work.offset.shape[0]):
                         directions[level, k] = -work.offset[k] / size
                     winner[0], winner[1] = side, i
                     sides[level] = side
             i = -1
         lower[level] = best
-        upper[level] = max(
-            _largest_bound(from_first, first.ids, stop_first),
-            _largest_bound(from_second, second.ids, stop_second),
-        )
+        bound = _largest_bound(from_first, first.ids, stop_first)
+        other_bound = _largest_bound(from_second, second.ids, stop_second)
+        upper[level] = bound if bound > other_bound else other_bound

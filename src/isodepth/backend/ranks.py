@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.halfspace_bounds import bounds_room, lower_by_bounds
+from isodepth.backend.halfspace_bounds import WORTH_BOUNDS, lower_by_bounds
 from isodepth.backend.sorting import (
     STRETCH,
     divide,
-    sort_room,
     sort_stretch,
     sort_with_index,
     stretch_bits,
@@ -26,13 +25,7 @@ def all_distinct(keys):
 
 
 @njit(cache=True, nogil=True)
-def halfspace_room(values):
-    """Scratch space of `halfspace_block` for projections like `values` (n,)."""
-    return sort_room(values), bounds_room(values)
-
-
-@njit(cache=True, nogil=True)
-def halfspace_block(projections, masses, total, rooms, best, first, where):
+def halfspace_block(projections, masses, total, room, bounds, best, first, where):
     """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
 
     Parameters
@@ -40,17 +33,17 @@ def halfspace_block(projections, masses, total, rooms, best, first, where):
     projections : (B, n) array, one row a direction; each counts with both signs
     masses : int64 (n,), or empty for unit masses
     total : int, the sum of the masses
-    rooms : from `halfspace_room`
+    room, bounds : from `sort_room` and `bounds_room`
     best : integer (n,), updated in place
     first : index of the first of these directions
     where : int64 (n,), the direction that gave the smallest mass, or empty
     """
     n = projections.shape[1]
-    room, bounds = rooms
     keys, index = room.keys, room.index
     plain = masses.shape[0] == 0 and where.shape[0] == 0
+    bounded = plain and n >= WORTH_BOUNDS
     for row in range(projections.shape[0]):
-        if plain and lower_by_bounds(projections[row], bounds, best):
+        if bounded and lower_by_bounds(projections[row], bounds, best):
             continue
         sort_with_index(projections[row], room)
         if plain and all_distinct(keys):

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 # Up to this many elements sorting is the quickest way to any order statistic.
-SMALL = 64
+_SMALL = 64
 # So few that it is time to copy them out.
 _FEW = 20
 _ROUNDS = 10
@@ -23,7 +23,7 @@ _DENSITY = 0.54
 
 
 @njit(cache=True, nogil=True)
-def insertion_sort(values, size):
+def _insertion_sort(values, size):
     for i in range(1, size):
         x = values[i]
         j = i - 1
@@ -63,7 +63,7 @@ def _select(work, size, rank):
         size = kept
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, inline="always")
 def _count_below(values, low, high):
     """How many of `values` (n,) are below each of two numbers."""
     # 32 bits, like float32: counters as wide as the numbers are what vector instructions need.
@@ -76,14 +76,14 @@ def _count_below(values, low, high):
 
 
 @njit(cache=True, nogil=True)
-def _copy_between(values, low, high, inside, work):
-    """Copy the values in [low, high) to the front of `work`; return how many."""
+def _copy_between(values, low, high, room):
+    """Copy the values in [low, high) to the front of `room.work`; return how many."""
     n = values.shape[0]
+    inside, eights, work = room.inside, room.eights, room.work
     for i in range(n):
         inside[i] = (values[i] >= low) & (values[i] < high)
     kept = 0
     # Nearly all are outside: eight at a time are passed over.
-    eights = inside.view(np.uint64)
     for j in range(n // 8):
         if eights[j] != 0:
             for i in range(8 * j, 8 * j + 8):
@@ -96,16 +96,15 @@ def _copy_between(values, low, high, inside, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def middle_pair(values, guess, spread, inside, work):
-    """The two middle elements of `values` (n,) in sorted order; one and the same for odd n.
+def mean_of_middle(values, guess, spread, room):
+    """The usual sample median of `values` (n,): the mean of the two middle elements.
 
     Parameters
     ----------
     values : (n,) finite
     guess, spread : about where the middle is, and the distance of the quartiles. However wrong they
         are, the answer is exact.
-    inside : uint8 scratch space, of a multiple of 8 elements, n or more
-    work : scratch space (n + 1,)
+    room : SpreadRoom
     """
     n = values.shape[0]
     real = values.dtype.type
@@ -149,12 +148,17 @@ def middle_pair(values, guess, spread, inside, work):
                 guess = high - (real(upto) - middle) * step
         if between <= _FEW or real(2.5) * margin > between:
             break
-    kept = _copy_between(values, low, high, inside, work)
-    if kept <= SMALL:
-        insertion_sort(work, kept)
-        return work[first - below], work[last - below]
-    smaller = _select(work, kept, first - below)
-    if first == last:
-        return smaller, smaller
-    kept = _copy_between(values, low, high, inside, work)
-    return smaller, _select(work, kept, last - below)
+    kept = _copy_between(values, low, high, room)
+    if kept <= _SMALL:
+        _insertion_sort(room.work, kept)
+        smaller = room.work[first - below]
+        larger = room.work[last - below]
+    else:
+        smaller = _select(room.work, kept, first - below)
+        larger = smaller
+        if first < last:
+            kept = _copy_between(values, low, high, room)
+            larger = _select(room.work, kept, last - below)
+    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+    half = real(0.5)
+    return half * smaller + half * larger

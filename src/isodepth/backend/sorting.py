@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-_PROBES = 16
+PROBES = 16
 # Buckets with more elements than this are sorted by heap.
 _CROWDED = 24
 # Above this size a scatter to random places misses the cache: values are first divided into
@@ -23,7 +23,7 @@ STRETCH = 1 << 14
 _MOST_STRETCHES = 128
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, inline="always")
 def probe(values, probes):
     """Sorted evenly spaced elements of `values` (n,), written to `probes` (m,), m <= n."""
     n = values.shape[0]
@@ -38,14 +38,20 @@ def probe(values, probes):
 
 
 @njit(cache=True, nogil=True)
-def centre_and_spread(values):
+def centre_and_spread(values, scratch):
     """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
 
-    The spread is 0 only where all values are equal.
+    The spread is 0 only where all values are equal. `scratch` has room for PROBES values.
     """
     n = values.shape[0]
-    m = min(n, _PROBES, max(8, n // 16))
-    probes = np.empty(m, values.dtype)
+    m = n // 16
+    if m < 8:
+        m = 8
+    if m > PROBES:
+        m = PROBES
+    if m > n:
+        m = n
+    probes = scratch[:m]
     probe(values, probes)
     centre = probes[m // 2]
     spread = probes[(3 * m) // 4] - probes[m // 4]
@@ -55,8 +61,8 @@ def centre_and_spread(values):
         low = values[0]
         high = values[0]
         for i in range(n):
-            low = min(low, values[i])
-            high = max(high, values[i])
+            low = values[i] if values[i] < low else low
+            high = values[i] if values[i] > high else high
         spread = high - low
     return centre, spread
 
@@ -115,20 +121,18 @@ class SortRoom(NamedTuple):
     spare_bucket: Any
 
 
-@njit(cache=True, nogil=True)
-def sort_room(values):
-    """Allocate for projections like `values` (n,)."""
-    n = values.shape[0]
+def sort_room(n: int, dtype: Any) -> SortRoom:
+    """Allocate for projections of n points."""
     spare = n if n > STRETCH else 0
     # Unsigned: a number that may be negative counts from the end, which has to be looked at.
     return SortRoom(
-        np.empty(n, values.dtype),
-        np.empty(n, np.uint32),
-        np.empty(n, np.uint32),
-        np.empty(2 * n + 1, np.uint32),
-        np.empty(spare, values.dtype),
-        np.empty(spare, np.uint32),
-        np.empty(spare, np.uint32),
+        keys=np.empty(n, dtype),
+        index=np.empty(n, np.uint32),
+        bucket=np.empty(n, np.uint32),
+        count=np.empty(2 * n + 1, np.uint32),
+        spare_keys=np.empty(spare, dtype),
+        spare_index=np.empty(spare, np.uint32),
+        spare_bucket=np.empty(spare, np.uint32),
     )
 
 
@@ -231,7 +235,7 @@ def divide(values, room):
     """
     n = values.shape[0]
     bits = stretch_bits(n)
-    centre, spread = centre_and_spread(values)
+    centre, spread = centre_and_spread(values, room.keys)
     # Equal values need no spread: all of them are at the centre.
     fill_buckets(values, centre, spread if spread > 0 else spread + 1, 2 * n, room.bucket)
     starts = np.zeros((2 * n >> bits) + 2, np.uint32)
@@ -283,7 +287,7 @@ def sort_with_index(values, room):
             for i in range(start, stop):
                 index[i] = room.spare_index[start + index[i]]
         return
-    centre, spread = centre_and_spread(values)
+    centre, spread = centre_and_spread(values, room.keys)
     if spread > 0:
         fill_buckets(values, centre, spread, 2 * n, room.bucket)
         sort_by_buckets(values, room.bucket, np.uint32(0), room.count, keys, index)

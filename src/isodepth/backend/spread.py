@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from isodepth.backend.selection import SMALL, insertion_sort, middle_pair
-from isodepth.backend.sorting import centre_and_spread, sort_room, sort_with_index
+from isodepth.backend.selection import mean_of_middle
+from isodepth.backend.sorting import centre_and_spread, sort_with_index
 
 
 class SpreadRoom(NamedTuple):
@@ -17,69 +17,37 @@ class SpreadRoom(NamedTuple):
     work: Any  # (n + 1,)
     deviations: Any  # (n,)
     inside: Any  # uint8, n rounded up to a multiple of 8
+    eights: Any  # the same memory as uint64
 
 
-@njit(cache=True, nogil=True)
-def spread_room(values):
-    """Allocate for projections like `values` (n,)."""
-    n = values.shape[0]
-    return SpreadRoom(
-        np.empty(n + 1, values.dtype),
-        np.empty(n, values.dtype),
-        np.empty((n + 7) // 8 * 8, np.uint8),
-    )
+def spread_room(n: int, dtype: Any) -> SpreadRoom:
+    """Allocate for projections of n points."""
+    eights = np.empty(-(-n // 8), np.uint64)
+    return SpreadRoom(np.empty(n + 1, dtype), np.empty(n, dtype), eights.view(np.uint8), eights)
 
 
-@njit(cache=True, nogil=True)
-def small_median_and_mad(values, work):
-    """Median and median absolute deviation of a few `values` (n,), from one sort."""
-    n = values.shape[0]
-    for i in range(n):
-        work[i] = values[i]
-    insertion_sort(work, n)
-    half = values.dtype.type(0.5)
-    low = (n - 1) // 2
-    middle = half * work[low] + half * work[n // 2]
-    # Deviations rise outwards on both sides: walk out from the middle, smaller step first.
-    left = low
-    right = low + 1
-    deviation = values.dtype.type(0)
-    before = deviation
-    for _ in range(n // 2 + 1):
-        before = deviation
-        if right == n or (left >= 0 and middle - work[left] <= work[right] - middle):
-            deviation = abs(work[left] - middle)
-            left -= 1
-        else:
-            deviation = abs(work[right] - middle)
-            right += 1
-    return middle, deviation if n % 2 == 1 else half * before + half * deviation
-
-
-@njit(cache=True, nogil=True)
-def _mean_of_middle(values, guess, spread, room):
-    """The usual sample median of `values` (n,); guess and spread as in `middle_pair`."""
-    low, high = middle_pair(values, guess, spread, room.inside, room.work)
-    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-    half = values.dtype.type(0.5)
-    return half * low + half * high
-
-
-@njit(cache=True, nogil=True)
+# Part of its only caller: compiling it apart would take as long again.
+@njit(cache=True, nogil=True, inline="always")
 def median_and_mad(values, room):
-    """Median and median absolute deviation of `values` (n,)."""
-    if values.shape[0] <= SMALL:
-        return small_median_and_mad(values, room.work)
-    centre, spread = centre_and_spread(values)
+    """Median and median absolute deviation of many `values` (n,)."""
+    real = values.dtype.type
+    guess, spread = centre_and_spread(values, room.work)
     if not spread > 0:
         return values[0], spread
-    middle = _mean_of_middle(values, centre, spread, room)
-    for i in range(values.shape[0]):
-        room.deviations[i] = abs(values[i] - middle)
-    # Half of the distance of the quartiles; the density there is that of a normal law.
-    half = values.dtype.type(0.5)
-    wide = values.dtype.type(0.625)
-    return middle, _mean_of_middle(room.deviations, half * spread, wide * spread, room)
+    current = values
+    middle = guess
+    result = guess
+    for turn in range(2):
+        result = mean_of_middle(current, guess, spread, room)
+        if turn == 0:
+            middle = result
+            current = room.deviations
+            for i in range(values.shape[0]):
+                current[i] = abs(values[i] - middle)
+            # Half of the distance of the quartiles; the density there is that of a normal law.
+            guess = real(0.5) * spread
+            spread = real(0.625) * spread
+    return middle, result
 
 
 @njit(cache=True, nogil=True)
@@ -102,7 +70,7 @@ def weighted_median(values, masses, total, room):
 
 
 @njit(cache=True, nogil=True)
-def _raise_outlyingness(projection, middle, mad, zero, reach, out, direction, where):
+def raise_outlyingness(projection, middle, mad, zero, reach, out, direction, where):
     """Raise `out` (n,) to |projection - middle| / mad; a MAD up to `zero` counts as none."""
     n = projection.shape[0]
     if where.shape[0] > 0:
@@ -126,13 +94,23 @@ def _raise_outlyingness(projection, middle, mad, zero, reach, out, direction, wh
                 out[i] = np.inf
 
 
+@njit(nogil=True, inline="always")
+def _judge_row(row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where):
+    if queries.shape[0] == 0:
+        judged, judged_reach = projections[row], reach
+    else:
+        judged, judged_reach = queries[row], query_reach
+    raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)
+
+
 @njit(cache=True, nogil=True)
-def outlyingness_block(projections, zero, reach, queries, query_reach, out, first, where):
+def outlyingness_block(projections, room, zero, reach, queries, query_reach, out, first, where):
     """Raise `out` to the largest |<u,x> - med| / MAD seen at each point, for equal masses.
 
     Parameters
     ----------
     projections : (B, n) array of the sample that gives median and MAD
+    room : from `spread_room`
     zero : a MAD of at most this is rounding
     reach : (n,) deviations of at most this are rounding
     queries : (B, m) array of the points to judge, or (0, 0) to judge the sample itself
@@ -141,32 +119,29 @@ def outlyingness_block(projections, zero, reach, queries, query_reach, out, firs
     first : index of the first of these directions
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
     """
-    room = spread_room(projections[0])
     for row in range(projections.shape[0]):
         middle, mad = median_and_mad(projections[row], room)
-        if queries.shape[0] == 0:
-            judged, judged_reach = projections[row], reach
-        else:
-            judged, judged_reach = queries[row], query_reach
-        _raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)
+        _judge_row(
+            row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where
+        )
 
 
 @njit(cache=True, nogil=True)
 def weighted_outlyingness_block(
-    projections, masses, total, zero, reach, queries, query_reach, out, first, where
-):
-    """The same for int64 `masses` (n,) that add up to `total`."""
+    projections, room, deviations, masses, total, zero, reach, queries, query_reach, out, first,
+    where,
+):  # fmt: skip
+    """The same for int64 `masses` (n,) that add up to `total`.
+
+    `room` is from `sort_room`, and `deviations` (n,) scratch space.
+    """
     n = projections.shape[1]
-    deviations = np.empty(n, projections.dtype)
-    room = sort_room(deviations)
     for row in range(projections.shape[0]):
         v = projections[row]
         middle = weighted_median(v, masses, total, room)
         for i in range(n):
             deviations[i] = abs(v[i] - middle)
         mad = weighted_median(deviations, masses, total, room)
-        if queries.shape[0] == 0:
-            judged, judged_reach = v, reach
-        else:
-            judged, judged_reach = queries[row], query_reach
-        _raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)
+        _judge_row(
+            row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -30,8 +31,10 @@ def available_cores() -> int:
 
 def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
     """How many threads to use for `n_blocks` blocks of `elements` numbers in all."""
-    wanted = available_cores() if n_jobs is None else n_jobs
-    return max(1, min(wanted, n_blocks, elements // _WORTH_A_THREAD))
+    worth = min(n_blocks, elements // _WORTH_A_THREAD)
+    if worth <= 1:
+        return 1
+    return max(1, min(worth, available_cores() if n_jobs is None else n_jobs))
 
 
 def fold_blocks(
@@ -100,25 +103,34 @@ class _SingleThreadedBlas:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._controller: Any = None
-        self._limit: Any = None
+        self._libraries: list[Any] = []
+        self._known: tuple[bool, ...] = ()
+        self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             self._users += 1
             if self._users > 1:
                 return
-            if self._controller is None:
+            # These bring a BLAS of their own with them, perhaps only after the first look.
+            loaded = tuple(name in sys.modules for name in ("scipy.linalg", "torch"))
+            if loaded != self._known or not self._libraries:
                 from threadpoolctl import ThreadpoolController
 
-                self._controller = ThreadpoolController().select(user_api="blas")
-            self._limit = self._controller.limit(limits=1)
+                controller = ThreadpoolController().select(user_api="blas")
+                self._libraries, self._known = controller.lib_controllers, loaded
+            self._before = [(library, library.num_threads) for library in self._libraries]
+            for library, threads in self._before:
+                if threads != 1:
+                    library.set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                self._limit.restore_original_limits()
+                for library, threads in self._before:
+                    if threads != 1:
+                        library.set_num_threads(threads)
 
 
 _single_threaded_blas = _SingleThreadedBlas()

@@ -26,7 +26,7 @@ def _fill_gaps(top_x, low_x, top_y, low_y, gaps):
         gaps[k] = a if a > b else b
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, inline="always")
 def _largest(bits):
     """The largest of non-negative floats, read as integers of their size.
 
@@ -52,8 +52,8 @@ def walk(px, py, stops_x, stops_y, top_x, low_x, top_y, low_y, room, bits, first
     gaps : float64 (L,), raised in place to the largest gap
     where : int64 (L,), the direction that gives it: k for u_k, -1 - k for -u_k
     """
-    row_x = 0
-    row_y = 0
+    row_x = np.int64(0)
+    row_y = np.int64(0)
     for level in range(stops_x.shape[0]):
         extend(px, row_x, stops_x[level], top_x, low_x)
         extend(py, row_y, stops_y[level], top_y, low_y)

@@ -28,17 +28,22 @@ def projected_costs(
     pair: Pair, directions: np.ndarray, p: float, resources: Resources
 ) -> np.ndarray:
     """W_p^p between the projections of both samples on each direction (K, d), of shape (K,)."""
+    from isodepth.backend.sorting import sort_room
     from isodepth.baselines.line_loops import costs_of_rows
 
     wx, wy, total = _units(pair)
     paired = pair.equal_weights and len(wx) == len(wy)
     costs = np.empty(len(directions))
 
-    def step(_: None, projections: np.ndarray, which: slice) -> None:
-        costs_of_rows(projections, wx, wy, paired, p, costs[which])
-
     points = np.concatenate([pair.x, pair.y])
-    fold_projections(points, directions, lambda: None, step, resources)
+
+    def start() -> tuple[tuple, tuple]:
+        return sort_room(len(wx), points.dtype), sort_room(len(wy), points.dtype)
+
+    def step(rooms: tuple[tuple, tuple], projections: np.ndarray, which: slice) -> None:
+        costs_of_rows(projections, wx, wy, paired, p, *rooms, costs[which])
+
+    fold_projections(points, directions, start, step, resources)
     return costs / total
 
 

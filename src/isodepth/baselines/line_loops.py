@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.sorting import sort_room, sort_with_index
+from isodepth.backend.sorting import sort_with_index
 
 
 @njit(cache=True, nogil=True)
@@ -54,7 +54,7 @@ def _power(gap, p):
 
 
 @njit(cache=True, nogil=True)
-def costs_of_rows(projections, wx, wy, paired, p, out):
+def costs_of_rows(projections, wx, wy, paired, p, x_room, y_room, out):
     """The least sum of mass times |x - y|^p on each line, written to `out` (B,).
 
     Parameters
@@ -62,10 +62,9 @@ def costs_of_rows(projections, wx, wy, paired, p, out):
     projections : (B, n + m), the n points of X first
     wx, wy : (n,) and (m,) masses of one total
     paired : whether n = m and all masses are one
+    x_room, y_room : from `sort_room`, for n and m points
     """
     n = wx.shape[0]
-    x_room = sort_room(projections[0, :n])
-    y_room = sort_room(projections[0, n:])
     n_pieces = 0 if paired else projections.shape[1] - 1
     i_of = np.empty(n_pieces, np.int32)
     j_of = np.empty(n_pieces, np.int32)

@@ -99,7 +99,13 @@ def _outlyingness(
     locate: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the sample, and where it was found."""
-    from isodepth.backend.spread import outlyingness_block, weighted_outlyingness_block
+    from isodepth.backend.small_spread import SMALL, small_outlyingness_block
+    from isodepth.backend.sorting import sort_room
+    from isodepth.backend.spread import (
+        outlyingness_block,
+        spread_room,
+        weighted_outlyingness_block,
+    )
 
     real = points.dtype.type
     sizes = np.abs(points).max(axis=1)
@@ -116,16 +122,25 @@ def _outlyingness(
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(n_judged, dtype=points.dtype), np.zeros(n_located, dtype=np.int64)
+    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
+        make = spread_room if sample.masses is None else sort_room
+        out = np.zeros(n_judged, dtype=points.dtype)
+        return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
 
-    def step(state: tuple[np.ndarray, np.ndarray], projections: np.ndarray, which: slice) -> None:
+    def step(
+        state: tuple[np.ndarray, np.ndarray, tuple], projections: np.ndarray, which: slice
+    ) -> None:
+        out, where, room = state
         other = none if columns is None else directions[which].astype(points.dtype) @ columns
-        rest = (zero, reach, other, judged_reach, state[0], which.start, state[1])
-        if sample.masses is None:
-            outlyingness_block(projections, *rest)
+        rest = (zero, reach, other, judged_reach, out, which.start, where)
+        if sample.masses is None and len(points) <= SMALL:
+            small_outlyingness_block(projections, *rest)
+        elif sample.masses is None:
+            outlyingness_block(projections, room, *rest)
         else:
-            weighted_outlyingness_block(projections, sample.masses, np.int64(sample.total), *rest)
+            deviations = np.empty(len(points), dtype=points.dtype)
+            total = np.int64(sample.total)
+            weighted_outlyingness_block(projections, room, deviations, sample.masses, total, *rest)
 
     states = fold_projections(points, directions, start, step, resources)
-    return best_of_workers(states, np.greater)
+    return best_of_workers([state[:2] for state in states], np.greater)

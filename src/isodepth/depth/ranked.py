@@ -32,25 +32,29 @@ def smallest_halfspace(
     smallest : integer ndarray of shape (u,)
     where : int64 ndarray of shape (u,), or empty
     """
-    from isodepth.backend.ranks import halfspace_block, halfspace_room
+    from isodepth.backend.halfspace_bounds import bounds_room
+    from isodepth.backend.ranks import halfspace_block
+    from isodepth.backend.sorting import sort_room
 
     masses, total = _masses(sample)
     dtype = np.int32 if sample.masses is None else np.int64
     n_located = len(points) if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
+    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
         # One more than any mass, so that the first direction is always an improvement.
         best = np.full(len(points), sample.total + 1, dtype=dtype)
-        return best, np.zeros(n_located, dtype=np.int64), halfspace_room(points[:, 0])
+        room = sort_room(len(points), points.dtype)
+        bounds = bounds_room(len(points), points.dtype)
+        return best, np.zeros(n_located, dtype=np.int64), room, bounds
 
     def step(
-        state: tuple[np.ndarray, np.ndarray, tuple], projections: np.ndarray, which: slice
+        state: tuple[np.ndarray, np.ndarray, tuple, tuple], projections: np.ndarray, which: slice
     ) -> None:
-        best, where, rooms = state
-        halfspace_block(projections, masses, total, rooms, best, which.start, where)
+        best, where, room, bounds = state
+        halfspace_block(projections, masses, total, room, bounds, best, which.start, where)
 
     states = fold_projections(points, directions, start, step, resources)
-    return best_of_workers([(best, where) for best, where, _ in states], np.less)
+    return best_of_workers([state[:2] for state in states], np.less)
 
 
 def best_of_workers(
@@ -80,7 +84,7 @@ def mean_rank_weight(
     shift = np.int64(max(0, bits - 63))
 
     def start() -> tuple[np.ndarray, tuple]:
-        return np.zeros(len(points), dtype=np.int64), sort_room(points[:, 0])
+        return np.zeros(len(points), dtype=np.int64), sort_room(len(points), points.dtype)
 
     def step(state: tuple[np.ndarray, tuple], projections: np.ndarray, _: slice) -> None:
         sums, room = state

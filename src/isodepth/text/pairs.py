@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth.backend.threads import Resources, available_cores, fold_blocks
-from isodepth.directions import unit_vectors
 from isodepth.gap.supremum import find_gaps
 from isodepth.hull import hausdorff_levels
 from isodepth.integrate import LevelPlan, exact_plan, level_plan, power_mean
@@ -71,10 +70,8 @@ def _fit(
     clouds: Sequence[np.ndarray], wanted: Sequence[int], metric: Metric
 ) -> tuple[dict[int, TrimmedRegions], np.ndarray, np.ndarray | None]:
     """The regions of the wanted clouds, by index, and the directions and levels they share."""
-    rng = np.random.default_rng(metric.random_state)
     first = clouds[wanted[0]]
-    directions = unit_vectors(first.shape[1], metric.n_directions, metric.directions, rng)
-    betas = metric._levels(rng)
+    directions, betas = metric._draw(first.shape[1])
     directions = directions.astype(first.dtype, copy=False)
     samples = {i: Sample.of(clouds[i]) for i in wanted}
     metric._source.warn_if_uninformative(*samples.values())

@@ -1,0 +1,103 @@
+"""Correlations of all contenders with all judgements: worked out once, for tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.framework.table import text_of
+from experiments.texts.scoring import Scored
+from isodepth.text.correlation import bootstrap_interval, correlation
+
+#: In the order of the paper.
+COEFFICIENTS = ("pearson", "kendall", "spearman")
+
+_COLUMNS = ("metric", "seed", "judgement", "level", "coefficient", "correlation", "low", "high")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well one metric agrees with one judgement at one level, times 100.
+
+    Negative where the metric points the wrong way: more is better for all scores by now.
+
+    Attributes
+    ----------
+    metric, judgement, level : str
+    runs : tuple of a float for each seed, for each of the three coefficients
+    interval : tuple of two floats
+        Where 95% of the Pearson correlations of the first run lie when texts are drawn anew.
+    """
+
+    metric: str
+    judgement: str
+    level: str
+    runs: tuple[tuple[float, ...], ...]
+    interval: tuple[float, float]
+
+    @property
+    def means(self) -> list[float]:
+        """The three coefficients, averaged over seeds."""
+        return [float(np.mean(values)) for values in self.runs]
+
+    @property
+    def spread(self) -> float:
+        """The largest Pearson correlation over seeds less the smallest."""
+        return max(self.runs[0]) - min(self.runs[0])
+
+
+def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> float:
+    """A correlation, times 100."""
+    return 100 * correlation(run, human, level, coefficient)
+
+
+def agreement(
+    scored: Scored, judgement: str, human: np.ndarray, level: str, n_resamples: int
+) -> Agreement:
+    """How well one metric agrees with one judgement."""
+    runs = tuple(
+        tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
+    )
+    low, high = bootstrap_interval(scored.runs[0], human, level, n_resamples=n_resamples)
+    return Agreement(scored.name, judgement, level, runs, (100 * low, 100 * high))
+
+
+def agreements(
+    scored: Mapping[str, Scored],
+    humans: Mapping[str, np.ndarray],
+    levels: Sequence[str],
+    n_resamples: int,
+) -> list[Agreement]:
+    """Every metric with every judgement at every level."""
+    return [
+        agreement(result, judgement, human, level, n_resamples)
+        for level in levels
+        for result in scored.values()
+        for judgement, human in humans.items()
+    ]
+
+
+def by_metric(found: Sequence[Agreement], judgement: str, level: str) -> dict[str, Agreement]:
+    """The agreements with one judgement at one level, by the name of the metric."""
+    return {a.metric: a for a in found if (a.judgement, a.level) == (judgement, level)}
+
+
+def write_csv(found: Sequence[Agreement], path: Path) -> None:
+    """One line for each metric, seed, judgement, level and coefficient.
+
+    The interval stands with the coefficient and the seed it belongs to.
+    """
+    lines = [text_of(_COLUMNS)]
+    for one in found:
+        for coefficient, values in zip(COEFFICIENTS, one.runs, strict=True):
+            for seed, value in enumerate(values):
+                first = coefficient == "pearson" and seed == 0
+                ends = one.interval if first else ("", "")
+                lines.append(
+                    text_of([one.metric, seed, one.judgement, one.level, coefficient, value, *ends])
+                )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,29 @@
+"""What an experiment on text leaves in its folder: correlations as CSV, and the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.framework.figure import save
+from experiments.texts.correlations import Agreement, write_csv
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_results(
+    folder: Path | None, name: str, found: Sequence[Agreement], draw: Callable[[], Figure]
+) -> None:
+    """Write `name`.csv and `name`.png, and say so; without a folder nothing is written."""
+    if folder is None:
+        return
+    written = [folder / f"{name}.csv"]
+    write_csv(found, written[0])
+    try:
+        save(draw(), folder / f"{name}.png")
+        written.append(folder / f"{name}.png")
+    except ImportError as error:
+        print(f"no picture: {error}; pip install 'isodepth[plot]'")
+    print(", ".join(map(str, written)))
