@@ -85,11 +85,11 @@ def errors(table: Table, depth: str, share: float) -> np.ndarray:
     return np.abs(abnormal - normal)
 
 
-def elbow(curve: np.ndarray) -> float:
-    """The eps at which the curve lies farthest below the straight line between its ends."""
+def elbow(curve: np.ndarray) -> float | None:
+    """The eps at which the curve lies farthest below the line between its ends, if it ever does."""
     eps = np.array(EPS)
-    line = np.interp(eps, eps[[0, -1]], curve[[0, -1]])
-    return float(eps[(line - curve).argmax()])
+    below = np.interp(eps, eps[[0, -1]], curve[[0, -1]]) - curve
+    return float(eps[below.argmax()]) if below.max() > 0 else None
 
 
 def judge(results: Results) -> list[Verdict]:
@@ -102,11 +102,12 @@ def judge(results: Results) -> list[Verdict]:
         below, above = EPS.index(share) - 1, EPS.index(share) + 1
         spread = np.quantile(found[:, above], [0.25, 0.75])
         text = (
-            f"{share:.0%}: elbow at eps={at:g}, error {mean[below]:.3g} at eps={EPS[below]:g} and "
+            f"{share:.0%}: {'no elbow' if at is None else f'elbow at eps={at:g}'}, error "
+            f"{mean[below]:.3g} at eps={EPS[below]:g} and "
             f"{mean[above]:.3g} [{spread[0]:.2g}, {spread[1]:.2g}] at eps={EPS[above]:g}"
         )
         # Within one step of the grid of eps.
-        found_there = abs(EPS.index(at) - EPS.index(share)) <= 1
+        found_there = at is not None and abs(EPS.index(at) - EPS.index(share)) <= 1
         return text, bool(found_there and mean[above] < SPOILT)
 
     projection = [describe("projection", share) for share in SHARES]

@@ -99,7 +99,7 @@ def _print(
     if "DR" not in scored:
         return
     rivals = [name for name in scored if name != "DR"]
-    print(f"\n## {kind}: is DR better? Pearson r, p-values one-sided\n")
+    print(f"\n## {kind}: is DR better? Pearson |r|, p-values one-sided\n")
     print(against(scored, human, rivals, resamples))
     print(f"\n## {kind}: variants on both halves of the texts, Pearson r\n")
     print(halves(scored, human))

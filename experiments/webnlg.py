@@ -82,7 +82,7 @@ def _print(
     if "DR" not in scored:
         return
     rivals = [name for name in scored if name != "DR"]
-    print("\n## Is DR better? Correctness, Pearson r, p-values one-sided\n")
+    print("\n## Is DR better? Correctness, Pearson |r|, p-values one-sided\n")
     print(against(scored, humans["correctness"], rivals, resamples))
     print("\n## Variants on both halves of the texts: correctness, Pearson r\n")
     print(halves(scored, humans["correctness"]))

@@ -17,9 +17,9 @@ from numba import njit
 
 # None of these loops makes an array, so arrays need not be counted, which saves a tenth of the time
 # to compile them. Numba's name for that may change; nothing but that time depends on it.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
 try:
-    njit(_nrt=False)(lambda: None)
-    UNCOUNTED = {"_nrt": False}
+    njit(**UNCOUNTED)(lambda: None)
 except (KeyError, TypeError):
     UNCOUNTED = {}
 # Called by compiled code only: without the wrappers for Python, compilation takes less time.

@@ -44,6 +44,8 @@ def fold_projections(
     """
     n = len(points)
     size = directions_per_block(n, points.itemsize, resources.memory_mb)
+    # As many blocks, of one size: workers that get equally many of them end together.
+    size = -(-len(directions) // -(-len(directions) // size))
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
     columns = np.ascontiguousarray(points.T)
     rows = np.ascontiguousarray(directions, dtype=points.dtype)
