@@ -26,6 +26,8 @@ _FULL = 1e-10
 # Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
 # than a distance without refinement does.
 _WORK_PER_STEP = 0.01
+# Some milliseconds, allowed however few the directions.
+_LEAST_WORK = 5e6
 _CHEAP = 0.25
 
 
@@ -48,7 +50,7 @@ def refine_gaps(
     where : int64 ndarray of shape (L,), as in `search_gaps`, into `vectors`
     """
     n, m, d = int(plan.stops_x[-1]), int(plan.stops_y[-1]), x.shape[1]
-    limit = _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50)
+    limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
     every_corner = 2 * n * m * d
     # Few points: looking at every corner is cheaper than climbing first, and can be done in full.
     cheap = every_corner <= _CHEAP * limit
