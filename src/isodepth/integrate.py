@@ -38,7 +38,8 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     inner = np.concatenate([x.masses, y.masses])
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     inner = inner[inner < end * (1.0 - _SLIVER)]
-    inner.sort()
+    # Two rising lists one after the other, which this kind of sort only has to merge.
+    inner.sort(kind="stable")
     fresh = np.ones(len(inner), dtype=bool)
     np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
     # Masses are positive, so 0 is never among them.

@@ -131,7 +131,7 @@ def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
     Also whether the first column alone shows that no two rows are equal.
     """
     column = points[:, 0]
-    order = column.argsort(kind="stable")
+    order = column.argsort()
     leading = column[order]
     tied = leading[1:] == leading[:-1]
     if not tied.any():
