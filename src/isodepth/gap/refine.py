@@ -27,7 +27,7 @@ _FULL = 1e-10
 # than a distance without refinement does.
 _WORK_PER_STEP = 0.01
 # Some milliseconds, allowed however few the directions.
-_LEAST_WORK = 5e6
+_LEAST_WORK = 3e6
 _CHEAP = 0.25
 
 
