@@ -27,7 +27,7 @@ numpydoc_show_class_members = False
 
 html_theme = "furo"
 html_title = f"isodepth {release}"
-exclude_patterns = ["reproduction.md", "_build"]
+exclude_patterns = ["_build"]
 
 
 def escape_bars(app, what, name, obj, options, lines):
