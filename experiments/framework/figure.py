@@ -48,9 +48,16 @@ def curve(
 
 def as_percent(axes: Axes, decimals: int = 0) -> None:
     """Write the vertical axis in percent."""
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals))
+    if axes.get_yscale() != "log":
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals))
+        return
+    # As many digits as it takes, and between powers of ten only 2 and 5.
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g}%"))
+    axes.yaxis.set_minor_formatter(
+        FuncFormatter(lambda x, _: f"{100 * x:.3g}%" if f"{x:e}"[0] in "25" else "")
+    )
 
 
 def legend_below(figure: Figure, axes: Axes, columns: int) -> None:

@@ -104,7 +104,7 @@ class _SingleThreadedBlas:
         self._lock = threading.Lock()
         self._users = 0
         self._libraries: list[Any] = []
-        self._known: tuple[bool, ...] = ()
+        self._known: tuple[bool, ...] | None = None
         self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
@@ -114,7 +114,7 @@ class _SingleThreadedBlas:
                 return
             # These bring a BLAS of their own with them, perhaps only after the first look.
             loaded = tuple(name in sys.modules for name in ("scipy.linalg", "torch"))
-            if loaded != self._known or not self._libraries:
+            if loaded != self._known:
                 from threadpoolctl import ThreadpoolController
 
                 controller = ThreadpoolController().select(user_api="blas")
