@@ -307,7 +307,7 @@ def test_a_depth_that_cannot_order_says_so_once() -> None:
 # -- interrupts -----------------------------------------------------------------------------------
 
 INTERRUPTED = """
-import signal, sys, threading
+import signal, sys, threading, time
 import numpy as np
 from isodepth import pairwise, tables
 # Whoever runs the tests in the background may have told its children to ignore interrupts.
@@ -325,7 +325,8 @@ reached = threading.Event()
 def announce():
     reached.wait()
     print("working", flush=True)
-threading.Thread(target=announce).start()
+announcer = threading.Thread(target=announce)
+announcer.start()
 import tqdm.auto
 class Bar(tqdm.auto.tqdm):
     def update(self, n=1):
@@ -335,6 +336,11 @@ tqdm.auto.tqdm = Bar
 try:
     pairwise(work, n_jobs=3, progress=True, **options)
 except KeyboardInterrupt:
+    announcer.join()
+    # A thread caught in the middle of being started is not waited for; it ends without working.
+    for _ in range(100):
+        if threading.active_count() > 1:
+            time.sleep(0.01)
     print("interrupted", threading.active_count(), flush=True)
 """
 
