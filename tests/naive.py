@@ -299,3 +299,24 @@ def distance(
     if normalize or p == math.inf:
         return mean
     return mean * float(top) ** (1 / p)
+
+
+def walked_gaps(
+    X: Points, Y: Points, U: Points, stops_x: Sequence[int], stops_y: Sequence[int]
+) -> list[tuple[float, int]]:
+    """Return for every level the largest gap of the first rows of X and Y, and where it is.
+
+    Level l compares the first ``stops_x[l]`` rows of X with the first ``stops_y[l]`` of Y. Of equal
+    gaps the first direction counts, and u before -u: k stands for U[k], -1 - k for its opposite.
+    """
+    result = []
+    for i, j in zip(stops_x, stops_y, strict=True):
+        best, where = -1.0, 0
+        for k, u in enumerate(U):
+            for sign, name in ((1.0, k), (-1.0, -1 - k)):
+                v = [sign * float(c) for c in u]
+                size = abs(farthest(X[:i], v) - farthest(Y[:j], v))
+                if size > best:
+                    best, where = size, name
+        result.append((best, where))
+    return result

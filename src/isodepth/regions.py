@@ -94,7 +94,7 @@ class TrimmedRegions:
     @cached_property
     def ordered(self) -> np.ndarray:
         """The distinct points (u, d), deepest first: every region is a prefix."""
-        return self.sample.points[self.order]
+        return self.sample.points.take(self.order, axis=0)
 
     @property
     def n_points(self) -> int:

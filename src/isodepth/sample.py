@@ -66,7 +66,7 @@ class Sample:
     @classmethod
     def _merge(cls, points: np.ndarray, masses: np.ndarray | None) -> Sample:
         order, distinct = lexicographic_order(points)
-        rows = points[order]
+        rows = points.take(order, axis=0)
         # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
         rows += points.dtype.type(0)
         inverse = np.empty(len(rows), dtype=np.intp)

@@ -72,20 +72,25 @@ def write_supports(
     directions : ndarray of shape (K, d)
     out : ndarray of shape (L, 2K)
     """
+    from isodepth.backend.product import project, tiles_of
     from isodepth.backend.table_loops import note_supports
 
     n_directions, last = len(directions), int(stops[-1])
-    columns = np.ascontiguousarray(directions.T, dtype=ordered.dtype)
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
 
     def step(_: None, k: int) -> None:
-        block = np.ascontiguousarray(columns[:, k : k + _BLOCK])
-        end = k + block.shape[1]
+        end = min(k + _BLOCK, n_directions)
+        tiles = tiles_of(units[k:end])
+        room = np.empty((min(_CHUNK_ROWS, last), end - k), dtype=ordered.dtype)
         top = np.full(end - k, -np.inf, dtype=ordered.dtype)
         low = np.full(end - k, np.inf, dtype=ordered.dtype)
         upper, lower = out[:, k:end], out[:, n_directions + k : n_directions + end]
         done = 0
         for first in range(0, last, _CHUNK_ROWS):
-            projections = ordered[first : min(first + _CHUNK_ROWS, last)] @ block
+            rows = ordered[first : min(first + _CHUNK_ROWS, last)]
+            projections = room[: len(rows)]
+            project(tiles, rows, projections)
             done = note_supports(projections, first, stops, done, top, low, upper, lower)
 
     blocks = range(0, n_directions, _BLOCK)

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from isodepth.backend.sorting import (
+    CHUNK,
     PROBES,
     SortRoom,
     centre_and_spread,
@@ -23,9 +24,10 @@ from isodepth.backend.sorting import (
 
 #: Below this many points sorting takes no longer.
 WORTH_BOUNDS = 128
-# Counters should stay in the first-level cache.
-_MOST_BUCKETS = 1 << 17
+# Counters should stay in the cache, but with many values in a bucket its bound says little.
+_CACHED_BUCKETS = 1 << 15
 _PER_BUCKET = 2
+_MOST_PER_BUCKET = 8
 # Where more than one in so many points has to be ranked, sorting all of them is faster.
 _FEW = 3
 
@@ -44,7 +46,7 @@ class BoundsRoom(NamedTuple):
 
 def bounds_room(n: int, dtype: Any) -> BoundsRoom:
     """Allocate for projections of n points."""
-    n_buckets = max(1, min(n // _PER_BUCKET, _MOST_BUCKETS))
+    n_buckets = max(1, min(n // _PER_BUCKET, max(_CACHED_BUCKETS, n // _MOST_PER_BUCKET)))
     few = max(PROBES, n // _FEW)
     return BoundsRoom(
         bucket=np.empty(n, np.uint32),
@@ -58,14 +60,20 @@ def bounds_room(n: int, dtype: Any) -> BoundsRoom:
 
 
 @njit(cache=True, nogil=True)
-def _bound_masses(n, room):
-    """Count the buckets, and bound the smaller of the two masses of anything in each."""
+def _bound_masses(values, centre, spread, room):
+    """Fill and count the buckets, and bound the smaller of the two masses of anything in each."""
+    n = values.shape[0]
     start = room.start
     for b in range(start.shape[0]):
         start[b] = 0
     counts = start[1:]
-    for i in range(n):
-        counts[room.bucket[i]] += 1
+    for first in range(0, n, CHUNK):
+        bucket = room.bucket[first : min(first + CHUNK, n)]
+        fill_buckets(
+            values[first : min(first + CHUNK, n)], centre, spread, room.bound.shape[0], bucket
+        )
+        for i in range(bucket.shape[0]):
+            counts[bucket[i]] += 1
     running = 0
     for b in range(room.bound.shape[0]):
         from_below = running + 1
@@ -131,8 +139,7 @@ def lower_by_bounds(values, room, best):
     centre, spread = centre_and_spread(values, room.values)
     if not spread > 0:
         return False
-    fill_buckets(values, centre, spread, n_buckets, room.bucket)
-    _bound_masses(n, room)
+    _bound_masses(values, centre, spread, room)
     count = 0
     for i in range(n):
         room.found[count] = i

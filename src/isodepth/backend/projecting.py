@@ -40,18 +40,26 @@ def fold_projections(
     points : ndarray of shape (n, d)
     directions : ndarray of shape (K, d)
     start : makes the state of a worker
-    step : receives projections of shape (B, n), one contiguous row a direction
+    step : receives projections of shape (B, n), one contiguous row a direction; the next block is
+        written over them
     """
+    from isodepth.backend.product import project, tiles_of
+
     n = len(points)
     size = directions_per_block(n, points.itemsize, resources.memory_mb)
     # As many blocks, of one size: workers that get equally many of them end together.
     size = -(-len(directions) // -(-len(directions) // size))
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
-    columns = np.ascontiguousarray(points.T)
+    tiles = tiles_of(points)
     rows = np.ascontiguousarray(directions, dtype=points.dtype)
 
-    def project(state: State, block: slice) -> None:
-        step(state, rows[block] @ columns, block)
+    def begin() -> tuple[State, np.ndarray]:
+        return start(), np.empty(size * n, points.dtype)
+
+    def project_block(state: tuple[State, np.ndarray], block: slice) -> None:
+        projections = state[1][: (block.stop - block.start) * n].reshape(-1, n)
+        project(tiles, rows[block], projections)
+        step(state[0], projections, block)
 
     workers = worker_count(resources.n_jobs, len(blocks), n * len(directions))
-    return fold_blocks(blocks, start, project, workers)
+    return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]

@@ -18,9 +18,10 @@ from isodepth.backend.sorting import (
 @njit(cache=True, nogil=True)
 def all_distinct(keys):
     """Whether no two neighbours of sorted `keys` (n,) are equal."""
-    tied = 0
+    # As wide as float32, for vector instructions.
+    tied = np.int32(0)
     for i in range(1, keys.shape[0]):
-        tied += keys[i] == keys[i - 1]
+        tied = np.int32(tied + (keys[i] == keys[i - 1]))
     return tied == 0
 
 

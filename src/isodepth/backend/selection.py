@@ -11,6 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from isodepth.backend.lanes import nearest, nearest_folded
+
+# Rounding of float32 and of float64.
+_EPS = (float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps))
 # Up to this many elements sorting is the quickest way to any order statistic.
 _SMALL = 64
 # So few that it is time to copy them out.
@@ -64,47 +68,68 @@ def _select(work, size, rank):
 
 
 @njit(nogil=True, inline="always")
-def _count_below(values, low, high):
-    """How many of `values` (n,) are below each of two numbers."""
+def _count_below(values, centre, folded, low, high):
+    """How many of the numbers are below each of two."""
     # 32 bits, like float32: counters as wide as the numbers are what vector instructions need.
     below_low = np.int32(0)
     below_high = np.int32(0)
-    for i in range(values.shape[0]):
-        below_low = np.int32(below_low + (values[i] < low))
-        below_high = np.int32(below_high + (values[i] < high))
+    if folded:
+        for i in range(values.shape[0]):
+            x = abs(values[i] - centre)
+            below_low = np.int32(below_low + (x < low))
+            below_high = np.int32(below_high + (x < high))
+    else:
+        for i in range(values.shape[0]):
+            below_low = np.int32(below_low + (values[i] < low))
+            below_high = np.int32(below_high + (values[i] < high))
     return np.int64(below_low), np.int64(below_high)
 
 
-@njit(cache=True, nogil=True)
-def _copy_between(values, low, high, room):
-    """Copy the values in [low, high) to the front of `room.work`; return how many."""
-    n = values.shape[0]
-    inside, eights, work = room.inside, room.eights, room.work
-    for i in range(n):
-        inside[i] = (values[i] >= low) & (values[i] < high)
-    kept = 0
-    # Nearly all are outside: eight at a time are passed over.
-    for j in range(n // 8):
-        if eights[j] != 0:
-            for i in range(8 * j, 8 * j + 8):
-                work[kept] = values[i]
-                kept += inside[i]
-    for i in range(n - n % 8, n):
-        work[kept] = values[i]
-        kept += inside[i]
+@njit(nogil=True, inline="always")
+def _copy_some(values, start, stop, centre, folded, low, high, work, kept):
+    for i in range(start, stop):
+        x = abs(values[i] - centre) if folded else values[i]
+        work[kept] = x
+        kept += (x >= low) & (x < high)
     return kept
 
 
+@njit(cache=True, nogil=True)
+def _copy_between(values, centre, folded, low, high, work):
+    """Copy the numbers in [low, high) to the front of `work` (n + 1,); return how many."""
+    n = values.shape[0]
+    real = values.dtype.type
+    half = real(0.5)
+    if not high - low < np.inf:
+        return _copy_some(values, 0, n, centre, folded, low, high, work, 0)
+    # Nearly all are outside: a tile is passed over unless one is about as near the middle.
+    target = half * low + half * high
+    reach = half * (high - low) + real(4 * _EPS[values.itemsize // 8]) * (abs(low) + abs(high))
+    width = 64 // values.itemsize
+    kept = 0
+    start = 0
+    while start + width <= n:
+        if folded:
+            near = nearest_folded(values, start, centre, target)
+        else:
+            near = nearest(values, start, centre, target)
+        if near <= reach:
+            kept = _copy_some(values, start, start + width, centre, folded, low, high, work, kept)
+        start += width
+    return _copy_some(values, start, n, centre, folded, low, high, work, kept)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_of_middle(values, guess, spread, room):
-    """The usual sample median of `values` (n,): the mean of the two middle elements.
+def mean_of_middle(values, centre, folded, guess, spread, work):
+    """The usual sample median of some numbers: the mean of the two middle ones.
 
     Parameters
     ----------
     values : (n,) finite
+    centre, folded : the numbers are `values`, or if `folded`, |values - centre|
     guess, spread : about where the middle is, and the distance of the quartiles. However wrong they
         are, the answer is exact.
-    room : SpreadRoom
+    work : (n + 1,) scratch space
     """
     n = values.shape[0]
     real = values.dtype.type
@@ -121,7 +146,7 @@ def mean_of_middle(values, guess, spread, room):
     for _ in range(_ROUNDS):
         left = guess - margin * step
         right = guess + margin * step
-        n_left, n_right = _count_below(values, left, right)
+        n_left, n_right = _count_below(values, centre, folded, left, right)
         moved = False
         if n_left <= first and left > low:
             low, below, moved = left, n_left, True
@@ -148,17 +173,17 @@ def mean_of_middle(values, guess, spread, room):
                 guess = high - (real(upto) - middle) * step
         if between <= _FEW or real(2.5) * margin > between:
             break
-    kept = _copy_between(values, low, high, room)
+    kept = _copy_between(values, centre, folded, low, high, work)
     if kept <= _SMALL:
-        _insertion_sort(room.work, kept)
-        smaller = room.work[first - below]
-        larger = room.work[last - below]
+        _insertion_sort(work, kept)
+        smaller = work[first - below]
+        larger = work[last - below]
     else:
-        smaller = _select(room.work, kept, first - below)
+        smaller = _select(work, kept, first - below)
         larger = smaller
         if first < last:
-            kept = _copy_between(values, low, high, room)
-            larger = _select(room.work, kept, last - below)
+            kept = _copy_between(values, centre, folded, low, high, work)
+            larger = _select(work, kept, last - below)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     half = real(0.5)
     return half * smaller + half * larger

@@ -21,6 +21,8 @@ _CROWDED = 24
 # stretches of about this many that are sorted one by one.
 STRETCH = 1 << 14
 _MOST_STRETCHES = 128
+# Buckets of so many values are counted while they are still in the first-level cache.
+CHUNK = 1 << 12
 
 
 @njit(nogil=True, inline="always")
@@ -236,12 +238,16 @@ def divide(values, room):
     n = values.shape[0]
     bits = stretch_bits(n)
     centre, spread = centre_and_spread(values, room.keys)
-    # Equal values need no spread: all of them are at the centre.
-    fill_buckets(values, centre, spread if spread > 0 else spread + 1, 2 * n, room.bucket)
+    if not spread > 0:
+        # Equal values need no spread: all of them are at the centre.
+        spread = spread + 1
     starts = np.zeros((2 * n >> bits) + 2, np.uint32)
     next_starts = starts[1:]
-    for i in range(n):
-        next_starts[room.bucket[i] >> bits] += 1
+    for first in range(0, n, CHUNK):
+        bucket = room.bucket[first : min(first + CHUNK, n)]
+        fill_buckets(values[first : min(first + CHUNK, n)], centre, spread, 2 * n, bucket)
+        for i in range(bucket.shape[0]):
+            next_starts[bucket[i] >> bits] += 1
     for s in range(starts.shape[0] - 1):
         starts[s + 1] += starts[s]
     cursors = starts.copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -11,39 +11,25 @@ from isodepth.backend.selection import mean_of_middle
 from isodepth.backend.sorting import centre_and_spread, sort_with_index
 
 
-class SpreadRoom(NamedTuple):
+def spread_room(n: int, dtype: Any) -> np.ndarray:
     """Scratch space for medians of n values."""
-
-    work: Any  # (n + 1,)
-    deviations: Any  # (n,)
-    inside: Any  # uint8, n rounded up to a multiple of 8
-    eights: Any  # the same memory as uint64
-
-
-def spread_room(n: int, dtype: Any) -> SpreadRoom:
-    """Allocate for projections of n points."""
-    eights = np.empty(-(-n // 8), np.uint64)
-    return SpreadRoom(np.empty(n + 1, dtype), np.empty(n, dtype), eights.view(np.uint8), eights)
+    return np.empty(n + 1, dtype)
 
 
 # Part of its only caller: compiling it apart would take as long again.
 @njit(cache=True, nogil=True, inline="always")
-def median_and_mad(values, room):
+def median_and_mad(values, work):
     """Median and median absolute deviation of many `values` (n,)."""
     real = values.dtype.type
-    guess, spread = centre_and_spread(values, room.work)
+    guess, spread = centre_and_spread(values, work)
     if not spread > 0:
         return values[0], spread
-    current = values
     middle = guess
     result = guess
     for turn in range(2):
-        result = mean_of_middle(current, guess, spread, room)
+        result = mean_of_middle(values, middle, turn == 1, guess, spread, work)
         if turn == 0:
             middle = result
-            current = room.deviations
-            for i in range(values.shape[0]):
-                current[i] = abs(values[i] - middle)
             # Half of the distance of the quartiles; the density there is that of a normal law.
             guess = real(0.5) * spread
             spread = real(0.625) * spread
@@ -104,13 +90,13 @@ def _judge_row(row, middle, mad, projections, zero, reach, queries, query_reach,
 
 
 @njit(cache=True, nogil=True)
-def outlyingness_block(projections, room, zero, reach, queries, query_reach, out, first, where):
+def outlyingness_block(projections, work, zero, reach, queries, query_reach, out, first, where):
     """Raise `out` to the largest |<u,x> - med| / MAD seen at each point, for equal masses.
 
     Parameters
     ----------
     projections : (B, n) array of the sample that gives median and MAD
-    room : from `spread_room`
+    work : from `spread_room`
     zero : a MAD of at most this is rounding
     reach : (n,) deviations of at most this are rounding
     queries : (B, m) array of the points to judge, or (0, 0) to judge the sample itself
@@ -120,7 +106,7 @@ def outlyingness_block(projections, room, zero, reach, queries, query_reach, out
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
     """
     for row in range(projections.shape[0]):
-        middle, mad = median_and_mad(projections[row], room)
+        middle, mad = median_and_mad(projections[row], work)
         _judge_row(
             row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where
         )

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.walk import extend
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def extend(projections, start, stop, top, low):
+    """Take rows start..stop of `projections` (R, B) into the running maxima and minima (B,)."""
+    width = top.shape[0]
+    for i in range(start, stop):
+        for k in range(width):
+            x = projections[i, k]
+            top[k] = x if x > top[k] else top[k]
+            low[k] = x if x < low[k] else low[k]
 
 
 @njit(cache=True, nogil=True)

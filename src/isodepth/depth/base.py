@@ -244,4 +244,9 @@ def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
 def standardise(sample: Sample, points: np.ndarray) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
     centre, exponent = centre_and_exponent(sample)
-    return np.ldexp(points - centre, -exponent)
+    moved = points - centre
+    if abs(exponent) > 64:
+        # Here the power of two itself may be out of range.
+        return np.ldexp(moved, -exponent)
+    moved *= points.dtype.type(2.0**-exponent)
+    return moved

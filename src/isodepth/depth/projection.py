@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from isodepth.backend.projecting import fold_projections
@@ -99,6 +101,7 @@ def _outlyingness(
     locate: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the sample, and where it was found."""
+    from isodepth.backend.product import project, tiles_of
     from isodepth.backend.small_spread import SMALL, small_outlyingness_block
     from isodepth.backend.sorting import sort_room
     from isodepth.backend.spread import (
@@ -108,30 +111,33 @@ def _outlyingness(
     )
 
     real = points.dtype.type
-    sizes = np.abs(points).max(axis=1)
+    sizes = _largest_entries(points)
     typical = np.sort(sizes)[len(sizes) // 2]
     # Rounding of a projection of size s; a deviation no larger says nothing.
     rounding = 8 * np.finfo(points.dtype).eps * sample.width
     zero = real(rounding * typical)
     reach = (rounding * (sizes + typical)).astype(points.dtype)
     none = np.empty((0, 0), dtype=points.dtype)
-    columns, judged_reach = None, none.reshape(0)
+    tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
-        columns = np.ascontiguousarray(queries.T)
-        judged_reach = (rounding * (np.abs(queries).max(axis=1) + typical)).astype(points.dtype)
+        tiles, rows = tiles_of(queries), np.ascontiguousarray(directions, dtype=points.dtype)
+        judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
+    def start() -> tuple[np.ndarray, np.ndarray, Any]:
         make = spread_room if sample.masses is None else sort_room
         out = np.zeros(n_judged, dtype=points.dtype)
         return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
 
     def step(
-        state: tuple[np.ndarray, np.ndarray, tuple], projections: np.ndarray, which: slice
+        state: tuple[np.ndarray, np.ndarray, Any], projections: np.ndarray, which: slice
     ) -> None:
         out, where, room = state
-        other = none if columns is None else directions[which].astype(points.dtype) @ columns
+        other = none
+        if tiles is not None:
+            other = np.empty((len(projections), n_judged), dtype=points.dtype)
+            project(tiles, rows[which], other)
         rest = (zero, reach, other, judged_reach, out, which.start, where)
         if sample.masses is None and len(points) <= SMALL:
             small_outlyingness_block(projections, *rest)
@@ -144,3 +150,11 @@ def _outlyingness(
 
     states = fold_projections(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.greater)
+
+
+def _largest_entries(points: np.ndarray) -> np.ndarray:
+    """The largest absolute value in each row of (n, d)."""
+    if points.shape[1] > 32:
+        return np.abs(points).max(axis=1)
+    # Along the long axis a maximum is taken for several rows at once.
+    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)

@@ -103,7 +103,11 @@ def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray
     from sklearn.covariance import LedoitWolf, MinCovDet
 
     if isinstance(covariance, str):
-        estimator = MinCovDet(random_state=0) if covariance == "mcd" else LedoitWolf()
+        # The inverse of the estimate is not wanted.
+        if covariance == "mcd":
+            estimator = MinCovDet(store_precision=False, random_state=0)
+        else:
+            estimator = LedoitWolf(store_precision=False)
     else:
         estimator = clone(covariance)
     with warnings.catch_warnings():

@@ -7,9 +7,13 @@ import numpy as np
 from isodepth.backend.threads import Resources, fold_blocks, worker_count
 from isodepth.integrate import LevelPlan
 
-# A chunk of projections of both samples, rows by directions, stays in the second-level cache.
-_BLOCK = 64
-_CHUNK_ROWS = 512
+# A chunk of both samples and what is noted of them stays in the second-level cache.
+_TILES = 4
+# With less than this to do for each tile, more of them are taken together.
+_WORTH_A_CALL = 1 << 13
+_CHUNK_BYTES = 1 << 16
+_FEWEST_ROWS = 64
+_MOST_ROWS = 1024
 
 
 def search_gaps(
@@ -29,37 +33,30 @@ def search_gaps(
     where : int64 ndarray of shape (L,)
         k where it is attained at u_k, -1 - k where at -u_k.
     """
-    from isodepth.backend.walk import walk
+    from isodepth.backend.product import tiles_of
+    from isodepth.backend.walk import walk, walk_room
 
-    chunks = _chunks(plan.stops_x, plan.stops_y)
-    blocks = range(0, len(directions), _BLOCK)
-    columns = np.ascontiguousarray(directions.T, dtype=x.dtype)
+    rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
+    ends = _chunk_ends(plan.stops_x, plan.stops_y, rows)
+    tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels = len(plan.shares)
+    walked = int(plan.stops_x[-1] + plan.stops_y[-1])
+    size = max(_TILES, _WORTH_A_CALL // walked)
+    blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
 
-    def start() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        rows = np.empty((2, _CHUNK_ROWS, _BLOCK), dtype=x.dtype)
-        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), rows[0], rows[1]
+    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
+        room = walk_room(rows, size, x.dtype)
+        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), room
 
-    def step(state: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], first: int) -> None:
-        gaps, where, room_x, room_y = state
-        block = np.ascontiguousarray(columns[:, first : first + _BLOCK])
-        width = block.shape[1]
-        top_x, top_y = np.full((2, width), -np.inf, dtype=x.dtype)
-        low_x, low_y = np.full((2, width), np.inf, dtype=x.dtype)
-        room = np.empty(width + 1, dtype=x.dtype)
-        bits = room.view(np.int32 if x.dtype == np.float32 else np.int64)
-        for rows_x, rows_y, levels, stops_x, stops_y in chunks:
-            px = room_x.reshape(-1)[: (rows_x.stop - rows_x.start) * width].reshape(-1, width)
-            py = room_y.reshape(-1)[: (rows_y.stop - rows_y.start) * width].reshape(-1, width)
-            np.matmul(x[rows_x], block, out=px)
-            np.matmul(y[rows_y], block, out=py)
-            walk(
-                px, py, stops_x, stops_y, top_x, low_x, top_y, low_y, room, bits,
-                first, gaps[levels], where[levels],
-            )  # fmt: skip
+    def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
+        gaps, where, room = state
+        walk(
+            x, y, plan.stops_x, plan.stops_y, ends, tiles.values[block], tiles.starts[block],
+            room, gaps, where,
+        )  # fmt: skip
 
-    projected = int(plan.stops_x[-1] + plan.stops_y[-1]) * len(directions)
-    workers = worker_count(resources.n_jobs, len(blocks), projected)
+    workers = worker_count(resources.n_jobs, len(blocks), walked * len(directions))
     states = fold_blocks(blocks, start, step, workers)
     return _largest(states)
 
@@ -81,17 +78,15 @@ def _largest(states: list) -> tuple[np.ndarray, np.ndarray]:
     return gaps, where
 
 
-def _chunks(
-    stops_x: np.ndarray, stops_y: np.ndarray
-) -> list[tuple[slice, slice, slice, np.ndarray, np.ndarray]]:
-    """Cut the walk into chunks of at most `_CHUNK_ROWS` rows of each sample.
+def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:
+    """Cut the walk into chunks of at most `rows` rows of each sample.
 
-    Each chunk is (rows of x, rows of y, levels it completes, their stops within the chunk).
+    Each chunk ends at (row of x, row of y, first level it does not complete).
     """
-    chunks = []
+    ends = []
     row_x = row_y = level = 0
     while level < len(stops_x):
-        end_x, end_y = row_x + _CHUNK_ROWS, row_y + _CHUNK_ROWS
+        end_x, end_y = row_x + rows, row_y + rows
         done = min(
             int(np.searchsorted(stops_x, end_x, side="right")),
             int(np.searchsorted(stops_y, end_y, side="right")),
@@ -101,14 +96,6 @@ def _chunks(
         else:
             # The next level alone is larger than a chunk: go part of the way.
             end_x, end_y = min(end_x, int(stops_x[level])), min(end_y, int(stops_y[level]))
-        chunks.append(
-            (
-                slice(row_x, end_x),
-                slice(row_y, end_y),
-                slice(level, done),
-                stops_x[level:done] - row_x,
-                stops_y[level:done] - row_y,
-            )
-        )
+        ends.append((end_x, end_y, done))
         row_x, row_y, level = end_x, end_y, done
-    return chunks
+    return np.array(ends, dtype=np.int64)
