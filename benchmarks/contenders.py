@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks import authors
-from isodepth import Metric
+from benchmarks.data import DTYPES
+from isodepth import Metric, warm_up
 
 DEFAULT_REFINE = Metric().refine
 
@@ -31,11 +32,6 @@ def the_authors(X: np.ndarray, Y: np.ndarray, depth: str, K: int) -> Callable[[]
     return lambda: authors.distance(X, Y, depth, K=K, rng=np.random.default_rng(0))
 
 
-def compile_all(d: int = 2) -> None:
+def compile_all() -> None:
     """Have every compiled loop ready: first calls are the business of `startup`."""
-    from benchmarks.data import DEPTHS, DTYPES, pair
-
-    for dtype in DTYPES:
-        X, Y = pair(64, d, dtype)
-        for depth in DEPTHS:
-            ours(X, Y, depth, 16, refine=DEFAULT_REFINE)()
+    warm_up(dtypes=DTYPES)

@@ -169,7 +169,7 @@ def test_profile_runs_every_step() -> None:
         result = profile.profile(depth, 200, 3, 8, Box(0.0, least=2, most=2))
 
         steps = {row["step"]: row for row in result["steps"]}
-        assert len(steps) == 11
+        assert len(steps) == 10
         assert result["levels"] > 1
         parts = [r["seconds"] for name, r in steps.items() if "refine" not in name]
         assert sum(parts) == pytest.approx(result["total_seconds"])

@@ -76,6 +76,34 @@ def halfspace_block(projections, masses, total, room, bounds, best, first, where
             start = stop
 
 
+@njit(nogil=True, inline="always")
+def _weight(twice, total, shift):
+    """min(F, 1 - F) in units of 2**shift / (2 total), where F is `twice` / (2 total)."""
+    return min(twice, 2 * total - twice) >> shift
+
+
+@njit(cache=True, nogil=True)
+def _add_weights(keys, index, first, total, shift, out):
+    """Add the weights of sorted `keys` (n,), of unit mass and with `first` values below them.
+
+    That of keys[i] is added to out[index[i]].
+    """
+    n = keys.shape[0]
+    for i in range(n):
+        out[index[i]] += _weight(2 * (first + i) + 1, total, shift)
+    # Few numbers are equal, most often: these get what they share instead.
+    i = 1
+    while i < n:
+        if keys[i] == keys[i - 1]:
+            start = i - 1
+            while i < n and keys[i] == keys[start]:
+                i += 1
+            shared = _weight(2 * first + start + i, total, shift)
+            for j in range(start, i):
+                out[index[j]] += shared - _weight(2 * (first + j) + 1, total, shift)
+        i += 1
+
+
 @njit(cache=True, nogil=True)
 def _add_weights_by_stretches(values, room, shift, acc):
     """Like `rank_weight_block` for one direction, unit masses and many values.
@@ -90,24 +118,16 @@ def _add_weights_by_stretches(values, room, shift, acc):
     for s in range(starts.shape[0] - 1):
         first, last = np.int64(starts[s]), np.int64(starts[s + 1])
         size = last - first
-        # The front of both, stretch after stretch: it stays in the cache.
+        # The same places, stretch after stretch: they stay in the cache. Of `count` a stretch needs
+        # the front, and at least n places are left behind that.
         keys, index = room.keys[:size], room.index[:size]
+        found = room.count[room.count.shape[0] - n :]
         sort_stretch(room, s, first, last, keys, index)
-        written = weights[first:last]
-        if all_distinct(keys):
-            for i in range(size):
-                twice = 2 * (first + i) + 1
-                written[index[i]] = min(twice, 2 * n - twice) >> shift
-            continue
-        start = 0
-        while start < size:
-            stop = start + 1
-            while stop < size and keys[stop] == keys[start]:
-                stop += 1
-            twice = 2 * first + start + stop
-            for i in range(start, stop):
-                written[index[i]] = min(twice, 2 * n - twice) >> shift
-            start = stop
+        for i in range(size):
+            found[i] = 0
+        _add_weights(keys, index, first, n, shift, found)
+        for i in range(size):
+            weights[first + i] = found[i]
     for i in range(n):
         s = room.bucket[i] >> bits
         place = starts[s]
@@ -130,24 +150,18 @@ def rank_weight_block(projections, masses, total, shift, room, acc):
             _add_weights_by_stretches(projections[row], room, shift, acc)
             continue
         sort_with_index(projections[row], room)
-        if masses.shape[0] == 0 and all_distinct(keys):
-            for i in range(n):
-                twice = 2 * i + 1
-                acc[index[i]] += min(twice, 2 * n - twice) >> shift
+        if masses.shape[0] == 0:
+            _add_weights(keys, index, np.int64(0), total, shift, acc)
             continue
         below = total - total
         start = 0
         while start < n:
-            stop = start + 1
+            upto = below
+            stop = start
             while stop < n and keys[stop] == keys[start]:
+                upto += masses[index[stop]]
                 stop += 1
-            upto = below + (stop - start)
-            if masses.shape[0] > 0:
-                upto = below
-                for i in range(start, stop):
-                    upto += masses[index[i]]
-            twice = below + upto
-            weight = min(twice, 2 * total - twice) >> shift
+            weight = _weight(below + upto, total, shift)
             for i in range(start, stop):
                 acc[index[i]] += weight
             below = upto

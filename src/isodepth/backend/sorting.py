@@ -18,9 +18,10 @@ PROBES = 16
 # Buckets with more elements than this are sorted by heap.
 _CROWDED = 24
 # Above this size a scatter to random places misses the cache: values are first divided into
-# stretches of about this many that are sorted one by one.
-STRETCH = 1 << 14
-_MOST_STRETCHES = 128
+# stretches of fewer, which are sorted one by one.
+STRETCH = 1 << 15
+_STRETCH_BUCKETS = 1 << 13
+_MOST_STRETCHES = 256
 # Buckets of so many values are counted while they are still in the first-level cache.
 CHUNK = 1 << 12
 
@@ -223,7 +224,7 @@ def sort_by_buckets(values, bucket, first, count, keys, index):
 def stretch_bits(n):
     """How many buckets make a stretch, as a power of two, for n values in 2 n buckets."""
     bits = 0
-    while (2 * n >> bits) > _MOST_STRETCHES or (1 << bits) < STRETCH:
+    while (2 * n >> bits) > _MOST_STRETCHES or (1 << bits) < _STRETCH_BUCKETS:
         bits += 1
     return np.uint32(bits)
 

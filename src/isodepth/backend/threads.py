@@ -46,14 +46,14 @@ def fold_blocks(
     """Apply `step` to every block, each worker with a state of its own, and return the states.
 
     The caller combines the states with an operation that does not depend on order (a minimum, a
-    maximum, an integer sum), so the result is the same for any number of workers. An exception or
-    an interrupt stops all workers at their next block.
+    maximum, an integer sum), so the result is the same for any number of workers. A step that
+    calls BLAS needs `single_threaded_blas` around all of it for that. An exception or an interrupt
+    stops all workers at their next block.
     """
     if workers == 1:
         state = start()
-        with single_threaded_blas():
-            for block in blocks:
-                step(state, block)
+        for block in blocks:
+            step(state, block)
         return [state]
     queue: Iterator[Block] = iter(blocks)
     take = threading.Lock()

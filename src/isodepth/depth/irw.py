@@ -142,13 +142,16 @@ class AIIRWDepth(Depth):
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
     def _whiten(self, sample: Sample, points: np.ndarray) -> np.ndarray:
-        matrix = self._matrix(sample)
         moved = standardise(sample, points)
+        matrix = self._matrix(sample, moved if points is sample.points else None)
         return moved @ matrix.T.astype(moved.dtype)
 
-    def _matrix(self, sample: Sample) -> np.ndarray:
+    def _matrix(self, sample: Sample, moved: np.ndarray | None = None) -> np.ndarray:
+        """The whitening matrix; `moved` (u, d) are the standardised points where they are known."""
         # Robust estimates are costly: keep the one of the last sample.
         known = getattr(self, "_known", None)
         if known is None or known[0] is not sample:
-            known = self._known = (sample, whitening_matrix(sample, self.covariance))
+            if moved is None:
+                moved = standardise(sample, sample.points)
+            known = self._known = (sample, whitening_matrix(sample, moved, self.covariance))
         return known[1]

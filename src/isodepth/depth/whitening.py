@@ -35,17 +35,18 @@ def shrinks(covariance: Any) -> bool:
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
 
-def whitening_matrix(sample: Sample, covariance: Any) -> np.ndarray:
-    """A (d, d) matrix W such that `standardise(sample, points) @ W.T` is white.
+def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.ndarray:
+    """A (d, d) matrix W such that `moved @ W.T` is white.
+
+    `moved` (u, d) are the standardised points of the sample.
 
     It is the symmetric (pseudo-)inverse root of the covariance, after the columns have been brought
     to one scale where the estimate is affine equivariant anyway: columns in metres and columns in
     nanometres must not make the matrix look singular.
     """
     if shrinks(covariance):
-        points = standardise(sample, sample.points).astype(np.float64)
-        return _inverse_root(_estimate(covariance, points, sample))
-    span = _span(sample)
+        return _inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
+    span = _span(sample, moved)
     if isinstance(covariance, str) and covariance == "empirical":
         root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
     else:
@@ -57,7 +58,7 @@ def whitening_matrix(sample: Sample, covariance: Any) -> np.ndarray:
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
     """Whether each of `points` (m, d) lies off the smallest flat that holds the sample."""
-    span = _span(sample)
+    span = _span(sample, standardise(sample, sample.points))
     if span.axes.shape[1] == sample.width:
         return np.zeros(len(points), dtype=bool)
     away = standardise(sample, points).astype(np.float64) - span.centre
@@ -76,8 +77,8 @@ class _Span(NamedTuple):
     variances: np.ndarray  # (r,)
 
 
-def _span(sample: Sample) -> _Span:
-    points = standardise(sample, sample.points).astype(np.float64)
+def _span(sample: Sample, moved: np.ndarray) -> _Span:
+    points = moved.astype(np.float64)
     shares = sample.shares
     centre = shares @ points
     centred = points - centre

@@ -36,17 +36,18 @@ def search_gaps(
     from isodepth.backend.product import tiles_of
     from isodepth.backend.walk import walk, walk_room
 
+    stop_x, stop_y = int(plan.stops_x[-1]), int(plan.stops_y[-1])
+    walked = stop_x + stop_y
     rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
     ends = _chunk_ends(plan.stops_x, plan.stops_y, rows)
     tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels = len(plan.shares)
-    walked = int(plan.stops_x[-1] + plan.stops_y[-1])
     size = max(_TILES, _WORTH_A_CALL // walked)
     blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
 
     def start() -> tuple[np.ndarray, np.ndarray, tuple]:
-        room = walk_room(rows, size, x.dtype)
+        room = walk_room(min(rows, max(stop_x, stop_y)), size, x.dtype)
         return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), room
 
     def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
@@ -83,6 +84,8 @@ def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarr
 
     Each chunk ends at (row of x, row of y, first level it does not complete).
     """
+    if stops_x[-1] <= rows and stops_y[-1] <= rows:
+        return np.array([[stops_x[-1], stops_y[-1], len(stops_x)]], dtype=np.int64)
     ends = []
     row_x = row_y = level = 0
     while level < len(stops_x):

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from isodepth.backend.threads import Resources, available_cores, fold_blocks
+from isodepth.backend.threads import (
+    Resources,
+    available_cores,
+    fold_blocks,
+    single_threaded_blas,
+)
 from isodepth.gap.supremum import find_gaps
 from isodepth.hull import hausdorff_levels
 from isodepth.integrate import LevelPlan, exact_plan, level_plan, power_mean
@@ -89,7 +94,8 @@ def _fit(
 def _spread(blocks: Sequence[int], step: Callable[[None, int], None], metric: Metric) -> None:
     """Do the blocks on as many cores as the metric may use; each writes to places of its own."""
     cores = available_cores() if metric.n_jobs is None else metric.n_jobs
-    fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
+    with single_threaded_blas():
+        fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
 
 
 def _distance(
