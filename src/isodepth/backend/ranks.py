@@ -140,8 +140,8 @@ def rank_weight_block(projections, masses, total, shift, room, acc):
     """Add min(F, 1 - F), in units of 2**shift / (2 total), to `acc` (n,) for each projection.
 
     F is the mid-rank distribution function (P(<) + P(<=)) / 2. Integers keep the sum exact, so that
-    it does not depend on the order in which blocks arrive. `room` is from `sort_room`; the rest is
-    as in `halfspace_block`.
+    it does not depend on the order in which blocks arrive; the caller chooses an integer type that
+    can hold it. `room` is from `sort_room`; the rest is as in `halfspace_block`.
     """
     n = projections.shape[1]
     keys, index = room.keys, room.index
