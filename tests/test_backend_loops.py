@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from isodepth.backend.halfspace_bounds import WORTH_BOUNDS, bounds_room
+from isodepth.backend.ordering import order_of
 from isodepth.backend.ranks import halfspace_block, rank_weight_block
 from isodepth.backend.small_spread import SMALL, medians_and_mads
 from isodepth.backend.sorting import STRETCH, sort_room, sort_with_index
@@ -176,3 +177,18 @@ def test_rank_weights(kind: str, n: int, dtype: str) -> None:
     room = sort_room(n, projections.dtype)
     rank_weight_block(projections, none, np.int64(n), np.int64(0), room, sums)
     np.testing.assert_array_equal(sums, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 50, 4096, 4097, 100_003])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_order_of(kind: str, n: int, dtype: str) -> None:
+    if dtype == "float32" and kind in ("one far away", "tiny"):
+        pytest.skip("out of range")
+    values = awkward(kind, n, np.random.default_rng(n)).astype(dtype)
+    order = order_of(values)
+    assert order.dtype == np.intp
+    assert np.array_equal(np.sort(order), np.arange(n))
+    assert np.array_equal(values[order], np.sort(values))
+    # A column of a table is not contiguous.
+    assert np.array_equal(order_of(np.column_stack([values, values])[:, 0]), order)

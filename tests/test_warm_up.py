@@ -27,7 +27,7 @@ class Listener(event.Listener):
 
 event.register("numba:compile", Listener())
 rng = np.random.default_rng(0)
-for n in (30, 2000):
+for n in (30, 5000):
     X, Y = rng.standard_normal((2, n, 3))
     for depth in ("projection", "halfspace"):
         isodepth.distance(X, Y, depth=depth, n_directions=20)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.backend.ordering import order_of
 from isodepth.comparison import Comparison
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
@@ -104,3 +105,6 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
+        # Many rows are ordered by their first column, and by their depths, by a sort of our own.
+        for kind in {dtype, "float64"}:
+            order_of(rng.standard_normal(5000).astype(kind))

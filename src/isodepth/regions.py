@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.backend.ordering import order_of
 from isodepth.sample import Sample
 from isodepth.validation import check_direction_rows, check_levels_inside
 
@@ -72,7 +73,7 @@ class TrimmedRegions:
         tie_tolerance: float,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
-        order = (-distinct_depth).argsort(kind="stable")
+        order = order_of(-distinct_depth)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
         if sample.masses is None:

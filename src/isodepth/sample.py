@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.backend.ordering import order_of
 from isodepth.validation import check_weights
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
@@ -131,7 +132,7 @@ def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
     Also whether the first column alone shows that no two rows are equal.
     """
     column = points[:, 0]
-    order = column.argsort()
+    order = order_of(column)
     leading = column[order]
     tied = leading[1:] == leading[:-1]
     if not tied.any():
