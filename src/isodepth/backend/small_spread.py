@@ -16,7 +16,7 @@ from isodepth.backend.spread import raise_outlyingness
 SMALL = 64
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sort_columns(rows):
     """Sort every column of `rows` (n, B) in place, by Batcher's odd-even merging network."""
     n, width = rows.shape
@@ -59,7 +59,8 @@ def _deviation(rows, middle, rank, out):
             out[k] = larger if larger < out[k] else out[k]
 
 
-@njit(cache=True, nogil=True)
+# Part of its only caller: compiling it apart would take as long again.
+@njit(cache=True, nogil=True, inline="always")
 def medians_and_mads(rows):
     """Medians and median absolute deviations, both (B,), of the columns of `rows` (n, B).
 

@@ -56,7 +56,8 @@ def _follow(tiles, tile, rows, start, stop, room, range_, place):
     moves[place] = stop
 
 
-@njit(cache=True, nogil=True)
+# Part of its only caller, as the next is of its own: compiling them apart would take longer.
+@njit(cache=True, nogil=True, inline="always")
 def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
     """Note the largest gap of a tile whose first direction is number `first`."""
     known = where[level] if where[level] >= 0 else -1 - where[level]
@@ -72,7 +73,7 @@ def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
         where[level] = place if abs(tops[at_x, lane] - tops[at_y, lane]) == largest else -1 - place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _compare(room, stops_x, stops_y, start, stop, first, gaps, where, each):
     """Compare the supports that `_follow` noted at the levels start..stop."""
     tops, lows, moves, _ = room
