@@ -98,7 +98,7 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
     """
     rng = np.random.default_rng(0)
     # Both ways of refining: by corners for few points, by climbing for many points per direction.
-    small, large = rng.standard_normal((2, 12, 4)), rng.standard_normal((2, 120, 4))
+    small, large = rng.standard_normal((2, 12, 4)), rng.standard_normal((2, 400, 4))
     for dtype in dtypes:
         for depth in depths:
             options = {"depth": depth, "random_state": 0, "dtype": dtype, "n_jobs": 1}

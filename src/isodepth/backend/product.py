@@ -45,6 +45,15 @@ def tiles_of(rows: np.ndarray) -> Tiles:
     return Tiles(values, starts)
 
 
+def multipliers(directions: np.ndarray, dtype: Any) -> np.ndarray:
+    """`directions` (K, d) as `project` takes them.
+
+    A copy, always: directions may be kept and read-only, and for such arrays everything would be
+    compiled once more.
+    """
+    return np.array(directions, dtype=dtype, order="C")
+
+
 def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
     """Write to `out` (B, n) the products of n points in `tiles` with `rows` (B, d)."""
     width = tiles.values.shape[2]

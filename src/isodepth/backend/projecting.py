@@ -43,7 +43,7 @@ def fold_projections(
     step : receives projections of shape (B, n), one contiguous row a direction; the next block is
         written over them
     """
-    from isodepth.backend.product import project, tiles_of
+    from isodepth.backend.product import multipliers, project, tiles_of
 
     n = len(points)
     size = directions_per_block(n, points.itemsize, resources.memory_mb)
@@ -51,7 +51,7 @@ def fold_projections(
     size = -(-len(directions) // -(-len(directions) // size))
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
     tiles = tiles_of(points)
-    rows = np.ascontiguousarray(directions, dtype=points.dtype)
+    rows = multipliers(directions, points.dtype)
 
     def begin() -> tuple[State, np.ndarray]:
         return start(), np.empty(size * n, points.dtype)

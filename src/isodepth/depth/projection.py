@@ -101,7 +101,7 @@ def _outlyingness(
     locate: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the sample, and where it was found."""
-    from isodepth.backend.product import project, tiles_of
+    from isodepth.backend.product import multipliers, project, tiles_of
     from isodepth.backend.small_spread import SMALL, small_outlyingness_block
     from isodepth.backend.sorting import sort_room
     from isodepth.backend.spread import (
@@ -120,7 +120,7 @@ def _outlyingness(
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
-        tiles, rows = tiles_of(queries), np.ascontiguousarray(directions, dtype=points.dtype)
+        tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
         judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
