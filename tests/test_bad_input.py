@@ -81,6 +81,25 @@ def test_not_finite(value: float) -> None:
     )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_too_large_to_be_projected(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-1, 1, (2, 30, 3))
+    limit = np.finfo(dtype).max / (4 * np.sqrt(3))
+    x[4], y[7] = 1.0, -1.0
+    for refine in (0, 20):
+        near = [(0.99 * limit * z).astype(dtype) for z in (x, y)]
+        assert np.isfinite(isodepth.distance(*near, refine=refine, random_state=0))
+    past = (1.01 * limit * x).astype(dtype)
+    advice = "divide the data"
+    assert_refused(
+        lambda: isodepth.distance(past, y.astype(dtype)), InvalidInputError, r"\bX\b", advice
+    )
+    assert_refused(
+        lambda: isodepth.distance(y.astype(dtype), past), InvalidInputError, r"\bY\b", advice
+    )
+
+
 def test_not_finite_float32_and_fortran() -> None:
     bad = np.asfortranarray(spoiled(X, np.nan).astype(np.float32))
     assert_refused(

@@ -246,19 +246,32 @@ def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
 
 
 def _check_finite(points: np.ndarray, name: str) -> None:
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
-    count, first = 0, None
+    limit = np.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
+    count, largest, first = 0, 0.0, None
     for start in range(0, len(points), rows):
-        bad = ~np.isfinite(points[start : start + rows])
-        if bad.any():
-            count += int(bad.sum())
-            if first is None:
-                row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-                first = (start + int(row), int(column))
+        sizes = np.abs(points[start : start + rows])
+        # A comparison with NaN is false.
+        if (sizes <= limit).all():
+            continue
+        bad = ~np.isfinite(sizes)
+        count += int(bad.sum())
+        largest = max(largest, float(sizes[~bad].max(initial=0.0)))
+        if first is None and bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            first = (start + int(row), int(column))
     if first is not None:
         raise InvalidInputError(
             f"{name} contains {count} NaN or infinite value(s) (as {points.dtype}), the first at "
             f"row {first[0]}, column {first[1]}; drop or impute them first"
+        )
+    if largest > limit:
+        other = ", or use float64" if points.dtype == np.float32 else ""
+        raise InvalidInputError(
+            f"{name} contains values up to {largest:.3g}, with which distances overflow in "
+            f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
+            f"divide the data by a constant{other}"
         )
 
 

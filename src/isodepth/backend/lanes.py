@@ -16,13 +16,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-_TILE_BYTES = 64
+#: The size of a tile.
+TILE_BYTES = 64
 _INDEX = types.int64
 
 
 def lanes(dtype: Any) -> int:
     """How many numbers stand side by side in a tile."""
-    return _TILE_BYTES // np.dtype(dtype).itemsize
+    return TILE_BYTES // np.dtype(dtype).itemsize
 
 
 class _Lanes:
@@ -32,7 +33,7 @@ class _Lanes:
         self.builder = builder
         self.context = context
         self.size = kind.dtype.bitwidth // 8
-        self.width = _TILE_BYTES // self.size
+        self.width = TILE_BYTES // self.size
         self.type = ir.VectorType(context.get_value_type(kind.dtype), self.width)
         self.zero = ir.Constant(self.type, [0.0] * self.width)
 

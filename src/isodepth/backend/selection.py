@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.lanes import nearest, nearest_folded
+from isodepth.backend.lanes import TILE_BYTES, nearest, nearest_folded
 
 # Rounding of float32 and of float64.
 _EPS = (float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps))
@@ -105,7 +105,7 @@ def _copy_between(values, centre, folded, low, high, work):
     # Nearly all are outside: a tile is passed over unless one is about as near the middle.
     target = half * low + half * high
     reach = half * (high - low) + real(4 * _EPS[values.itemsize // 8]) * (abs(low) + abs(high))
-    width = 64 // values.itemsize
+    width = TILE_BYTES // values.itemsize
     kept = 0
     start = 0
     while start + width <= n:

@@ -43,7 +43,7 @@ def search_gaps(
     tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels = len(plan.shares)
-    size = max(_TILES, _WORTH_A_CALL // walked)
+    size = max(_TILES, min(len(tiles.starts), _WORTH_A_CALL // walked))
     blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
 
     def start() -> tuple[np.ndarray, np.ndarray, tuple]:
