@@ -17,7 +17,7 @@ _SCAN_ELEMENTS = 1 << 20
 
 
 def check_points(
-    X: Any, name: str = "X", dtype: str | None = None
+    X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Turn what a user calls a sample into a finite float matrix and its column names.
 
@@ -28,6 +28,8 @@ def check_points(
         How to call `X` in error messages.
     dtype : {"float32", "float64"} or None
         None keeps float32 and turns everything else into float64.
+    any_size : bool
+        Whether values may be so large that their projections overflow.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def check_points(
             "column"
         )
     points = _to_float(array, name, dtype)
-    _check_finite(points, name)
+    _check_finite(points, name, any_size)
     return points, columns
 
 
@@ -181,7 +183,7 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     """Check an explicit array of directions and scale its rows to length one."""
-    rows, _ = check_points(directions, "directions", "float64")
+    rows, _ = check_points(directions, "directions", "float64", any_size=True)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
             f"directions must have one column for each column of the data, got {rows.shape[1]} "
@@ -245,10 +247,11 @@ def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
         return array.astype(dtype)
 
 
-def _check_finite(points: np.ndarray, name: str) -> None:
+def _check_finite(points: np.ndarray, name: str, any_size: bool) -> None:
     """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
-    limit = np.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
+    most = float(np.finfo(points.dtype).max)
+    limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
     count, largest, first = 0, 0.0, None
     for start in range(0, len(points), rows):
         sizes = np.abs(points[start : start + rows])

@@ -26,7 +26,7 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
     points : array-like of shape (n, d)
     masses : int array-like of shape (n,), none negative
     """
-    rows, _ = check_points(points, "points", "float64")
+    rows, _ = check_points(points, "points", "float64", any_size=True)
     units = np.asarray(masses)
     if units.shape != (len(rows),) or units.dtype.kind not in "biu":
         raise InvalidInputError(
@@ -47,7 +47,7 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
 
 def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct queries (v, d), and for each query (m,) its place among them."""
-    rows, _ = check_points(queries, "queries", "float64")
+    rows, _ = check_points(queries, "queries", "float64", any_size=True)
     check_same_width(rows.shape[1], width, "queries", "points")
     distinct, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
     return np.ascontiguousarray(distinct), inverse.ravel()
