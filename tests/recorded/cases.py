@@ -1,0 +1,339 @@
+"""A few hundred settings of the public functions, each with the numbers it gives.
+
+The numbers are kept in values.json, as hexadecimal floats. A change that is not meant to change
+results must leave every bit of them alone on the machine where they were recorded; on another
+processor products may round differently, so that only a bound on rounding holds there.
+
+    python tests/recorded/cases.py            # compare bit by bit, and say what differs
+    python tests/recorded/cases.py --write    # record anew, after a change of results that is meant
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import isodepth
+from isodepth import baselines, hull, planar, theory
+from isodepth.directions import unit_vectors
+from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
+
+VALUES = Path(__file__).with_name("values.json")
+
+Case = tuple[str, Callable[[], Any]]
+
+DEPTHS = ("projection", "halfspace", "irw", "ai_irw")
+# (n, m, d): fewer points than dimensions, equal and unequal sizes, sorts and tiles of every kind.
+SIZES = ((1, 1, 2), (4, 7, 3), (9, 6, 12), (40, 40, 1), (60, 75, 2), (300, 210, 4), (900, 1100, 7))
+
+
+def _pair(seed: int, n: int, m: int, d: int, kind: str = "normal") -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([seed, n, m, d])
+    if kind == "lattice":
+        # Thirds of the mass on one value would make a MAD zero; these do not.
+        return rng.integers(0, 9, (n, d)) * 1.0, rng.integers(1, 12, (m, d)) * 1.0
+    if kind == "heavy":
+        return rng.standard_t(1.5, (n, d)), rng.standard_t(1.5, (m, d)) + 1.0
+    return rng.standard_normal((n, d)), 1.3 * rng.standard_normal((m, d)) + 0.4
+
+
+def _weights(seed: int, n: int, m: int, kind: str) -> tuple[np.ndarray, np.ndarray | None]:
+    rng = np.random.default_rng([seed, n, m])
+    if kind == "integers":
+        return rng.integers(0, 5, n) + (np.arange(n) == 0), rng.integers(1, 4, m)
+    return rng.uniform(0.1, 1.0, n), None
+
+
+def _distances() -> Iterator[Case]:
+    for depth, (n, m, d), dtype in itertools.product(DEPTHS, SIZES, ("float64", "float32")):
+        x, y = _pair(1, n, m, d)
+        for refine in (0, 20):
+            options = {"depth": depth, "refine": refine, "dtype": dtype, "n_directions": 97}
+            yield (
+                f"distance {depth} {n}x{m}x{d} {dtype} refine={refine}",
+                lambda x=x, y=y, options=options: isodepth.distance(
+                    x, y, random_state=3, **options
+                ),
+            )
+    for depth, kind in itertools.product(DEPTHS, ("lattice", "heavy")):
+        x, y = _pair(2, 150, 130, 3, kind)
+        for eps, p in ((0.3, 1), (0.05, 3.5), (1.0, 2), (0.2, float("inf")), (0.1, 0.5)):
+            options = {"depth": depth, "eps": eps, "p": p, "n_directions": 60}
+            yield (
+                f"distance {depth} {kind} eps={eps} p={p}",
+                lambda x=x, y=y, options=options: isodepth.distance(
+                    x, y, random_state=4, **options
+                ),
+            )
+    for depth, kind in itertools.product(DEPTHS, ("integers", "floats")):
+        for n, m, d in ((5, 8, 3), (80, 64, 2), (400, 500, 5)):
+            x, y = _pair(3, n, m, d)
+            weights = _weights(3, n, m, kind)
+            yield (
+                f"distance {depth} weights={kind} {n}x{m}x{d}",
+                lambda x=x, y=y, weights=weights, depth=depth: isodepth.distance(
+                    x, y, weights=weights, depth=depth, n_directions=80, random_state=5
+                ),
+            )
+
+
+def _ways() -> Iterator[Case]:
+    x, y = _pair(6, 120, 100, 3)
+    for family, d in itertools.product(("uniform", "sobol", "orthogonal", "equispaced"), (1, 2, 5)):
+        if family == "equispaced" and d > 2:
+            continue
+        yield (
+            f"directions {family} d={d}",
+            lambda family=family, d=d: unit_vectors(d, 11, family, np.random.default_rng(7)),
+        )
+        a, b = _pair(7, 70, 90, d)
+        yield (
+            f"distance along {family} d={d}",
+            lambda a=a, b=b, family=family: isodepth.distance(
+                a, b, directions=family, n_directions=33, random_state=7
+            ),
+        )
+    for name, options in {
+        "gap=exact": {"gap": "exact"},
+        "levels=7": {"levels": 7},
+        "plain integral": {"normalize": False, "eps": 0.25},
+        "given directions": {"directions": np.eye(3)},
+        "generator": {"random_state": 12},
+    }.items():
+        for depth in DEPTHS:
+            yield (
+                f"distance {name} {depth}",
+                lambda options=options, depth=depth: isodepth.distance(
+                    x, y, **{"random_state": 8, "n_directions": 50, "depth": depth, **options}
+                ),
+            )
+    for depth in DEPTHS:
+        metric = isodepth.Metric.paper(15, 40, depth=depth, eps=0.3, random_state=9)
+        yield f"the paper's algorithm {depth}", lambda metric=metric: metric.distance(x, y)
+    few, some = _pair(9, 30, 25, 2)
+    yield (
+        "distance region=exact",
+        lambda: isodepth.distance(few, some, depth="halfspace", region="exact", random_state=0),
+    )
+
+
+def _comparisons() -> Iterator[Case]:
+    for depth, (n, m, d) in itertools.product(DEPTHS, ((25, 30, 2), (200, 150, 6))):
+        x, y = _pair(10, n, m, d)
+        result = isodepth.Metric(depth=depth, n_directions=64, random_state=10)
+
+        def told(result: Any = result, x: Any = x, y: Any = y) -> Any:
+            found = result.compare(x, y)
+            return [found.distance, *found.gaps, *found.direction[::9].ravel(), *found.bracket]
+
+        yield f"compare {depth} {n}x{m}x{d}", told
+
+
+def _depths() -> Iterator[Case]:
+    kinds = {
+        "projection": isodepth.ProjectionDepth,
+        "halfspace": isodepth.HalfspaceDepth,
+        "irw": isodepth.IRWDepth,
+        "ai_irw": isodepth.AIIRWDepth,
+        "steady": SteadyIRWDepth,
+        "dual": DualDepth,
+    }
+    for (name, kind), (n, m, d) in itertools.product(
+        kinds.items(), ((6, 5, 2), (30, 20, 40), (90, 40, 3), (700, 100, 5))
+    ):
+        x, y = _pair(11, n, m, d)
+
+        def told(kind: Any = kind, x: Any = x, y: Any = y, n: int = n) -> Any:
+            weights = 1 + np.arange(n) % 3
+            plain = kind(n_directions=70, random_state=11).fit(x)
+            heavy = kind(n_directions=70, random_state=11).fit(x, sample_weight=weights)
+            return [*plain.depth_, *plain.score_samples(y), *heavy.depth_, *heavy.score_samples(y)]
+
+        yield f"depth {name} {n}x{m}x{d}", told
+    x, y = _pair(12, 60, 30, 2)
+    for kind in (isodepth.HalfspaceDepth, isodepth.ProjectionDepth):
+        yield (
+            f"exact {kind.__name__}",
+            lambda kind=kind: [
+                *kind(method="exact").fit(x).depth_,
+                *kind(method="exact").fit(x).score_samples(y),
+            ],
+        )
+        a, b = _pair(12, 200, 50, 4)
+        yield (
+            f"searched {kind.__name__}",
+            lambda kind=kind, a=a, b=b: [
+                *kind(refine=3, n_directions=40, random_state=0).fit(a).depth_,
+                *kind(refine=3, n_directions=40, random_state=0).fit(a).score_samples(b),
+            ],
+        )
+    solid, _ = _pair(13, 40, 1, 3)
+    yield (
+        "exact halfspace in space",
+        lambda: isodepth.HalfspaceDepth(method="exact").fit(solid).depth_,
+    )
+    for covariance in ("mcd", "ledoit-wolf"):
+        yield (
+            f"ai_irw {covariance}",
+            lambda covariance=covariance: isodepth.AIIRWDepth(
+                covariance=covariance, n_directions=50, random_state=0
+            )
+            .fit(_pair(13, 120, 1, 4)[0])
+            .depth_,
+        )
+
+
+def _many() -> Iterator[Case]:
+    rng = np.random.default_rng(14)
+    bags = [rng.standard_normal((int(n), 3)) + shift for shift, n in enumerate((30, 50, 44, 61))]
+    for depth, storage in itertools.product(DEPTHS, ("float64", "float32")):
+        options = {"depth": depth, "n_directions": 45, "random_state": 14}
+        yield (
+            f"tables {depth} {storage}",
+            lambda options=options, storage=storage: isodepth.tables(
+                bags, storage=storage, levels=6, **options
+            ).values[:, ::2, ::7],
+        )
+        for p in (2, 1, float("inf"), 0.7):
+            yield (
+                f"pairwise {depth} {storage} p={p}",
+                lambda options=options, storage=storage, p=p: isodepth.pairwise(
+                    bags, storage=storage, p=p, **options
+                ),
+            )
+
+        def near(options: Any = options, storage: str = storage) -> Any:
+            tables = isodepth.tables(bags, storage=storage, **options)
+            found = isodepth.RegionIndex(tables, n_pivots=2).query(tables[1], k=3)
+            return [*found.distances, *found.indices]
+
+        yield f"nearest {depth} {storage}", near
+    yield (
+        "pairwise of two lists with weights",
+        lambda: isodepth.pairwise(
+            bags[:2],
+            bags[2:],
+            weights=(None, [np.arange(44) + 1, None]),
+            n_directions=30,
+            random_state=1,
+        ),
+    )
+    for depth in DEPTHS:
+
+        def watched(depth: str = depth) -> Any:
+            monitor = isodepth.DepthMonitor(bags[0], depth=depth, n_directions=40, random_state=2)
+            with tempfile.TemporaryDirectory() as folder:
+                monitor.save(Path(folder, "m.npz"))
+                again = isodepth.DepthMonitor.load(Path(folder, "m.npz"))
+            return [monitor.score(bags[1]), again.score(bags[2])]
+
+        yield f"monitor {depth}", watched
+    yield (
+        "rows of the transformers",
+        lambda: np.concatenate(
+            [
+                isodepth.RegionTransformer(n_directions=8, random_state=0).fit_transform(bags),
+                isodepth.DepthDistance(n_directions=8, random_state=0).fit_transform(bags),
+            ],
+            axis=1,
+        ),
+    )
+
+
+def _texts() -> Iterator[Case]:
+    def letters(texts: list[str]) -> list[np.ndarray]:
+        return [
+            np.cos(np.outer([ord(c) + 0.1 * i for i, c in enumerate(text)], np.arange(1, 25)))
+            for text in texts
+        ]
+
+    candidates = ["a robust distance", "the weather is fine", "x", "many words in one line"]
+    references = [["a sound distance"], ["rain again", "fine weather"], ["y"], ["one line"]]
+    for depth, gap in itertools.product(("irw", "dual", "ai_irw"), ("exact", "search")):
+        yield (
+            f"score {depth} {gap}",
+            lambda depth=depth, gap=gap: DepthScore(
+                letters, depth=depth, gap=gap, n_directions=100
+            ).score(candidates, references),
+        )
+
+
+def _geometry_and_theory() -> Iterator[Case]:
+    for d in (1, 2, 3, 6):
+        x, y = _pair(15, 20, 26, d)
+        yield f"hausdorff d={d}", lambda x=x, y=y: hull.hausdorff(x, y).distance
+        stops = np.arange(1, 21)
+        yield (
+            f"hausdorff levels d={d}",
+            lambda x=x, y=y, stops=stops: hull.hausdorff_levels(x, y, stops, stops)[0],
+        )
+        yield (
+            f"projection to a hull d={d}",
+            lambda x=x, y=y: [hull.project_to_hull(y, row).distance for row in x[:5]],
+        )
+    flat, _ = _pair(16, 24, 1, 2)
+    yield (
+        "corners of a halfspace region",
+        lambda: planar.halfspace_region_vertices(flat, np.ones(24, dtype=np.int64), 0.25),
+    )
+    means, spreads = np.array([[0.0, 1.0], [2.0, -1.0]]), np.array([[1.0, 2.0], [1.5, 0.5]])
+    for p, eps in ((1, 0.1), (2, 0.3), (float("inf"), 0.2)):
+        yield (
+            f"Gaussians p={p} eps={eps}",
+            lambda p=p, eps=eps: theory.gaussian_distance(
+                means[0], np.diag(spreads[0]), means[1], np.diag(spreads[1]), p=p, eps=eps
+            ),
+        )
+    x, y = _pair(17, 30, 22, 3)
+    for name in ("wasserstein", "sliced_wasserstein", "max_sliced_wasserstein", "mmd", "energy"):
+        seeded = {"random_state": 0} if "sliced" in name else {}
+        yield (
+            f"baseline {name}",
+            lambda name=name, seeded=seeded: getattr(baselines, name)(x, y, **seeded),
+        )
+
+
+def cases() -> list[Case]:
+    """Every setting, by name."""
+    groups = (
+        _distances, _ways, _comparisons, _depths, _many, _texts, _geometry_and_theory,
+    )  # fmt: skip
+    return [case for group in groups for case in group()]
+
+
+def numbers(run: Callable[[], Any]) -> list[float]:
+    """What a setting gives, as a flat list."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+        return [float(value) for value in np.asarray(run(), dtype=np.float64).ravel()]
+
+
+def kept(values: list[float]) -> list[str]:
+    """At most 24 of the numbers, evenly chosen, and the sum of all."""
+    few = values[:: -(-len(values) // 24)] if values else []
+    return [value.hex() for value in [*few, float(np.sum(values))]]
+
+
+def main() -> int:
+    found = {name: kept(numbers(run)) for name, run in cases()}
+    if "--write" in sys.argv:
+        lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in found.items())
+        VALUES.write_text("{\n" + lines + "\n}\n")
+        print(f"{len(found)} settings recorded")
+        return 0
+    recorded = json.loads(VALUES.read_text())
+    changed = [name for name in {**recorded, **found} if recorded.get(name) != found.get(name)]
+    print(f"{len(found)} settings, {len(changed)} changed", *changed, sep="\n  ")
+    return bool(changed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
