@@ -9,21 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import (
-    checks,
+from benchmarks.harness import machine
+from benchmarks.harness.child import ROOT
+from benchmarks.publish import checks, pages
+from benchmarks.publish.figure import draw
+from benchmarks.sections import (
     growth,
-    machine,
     memory,
     profile,
-    publish,
     shapes,
     small,
     startup,
     table,
     threads,
 )
-from benchmarks.child import ROOT
-from benchmarks.figure import draw
 
 #: In the order they run: each module has `measure(quick)` and `markdown(result)`.
 SECTIONS: dict[str, Any] = {
@@ -116,7 +115,7 @@ def _publish(path: Path) -> int:
     if results["quick"]:
         print(f"{path} is a quick run: its figures are not for quoting; run without --quick first")
         return 1
-    for document in publish.publish(rendered(results), [p for p in DOCUMENTS if p.exists()]):
+    for document in pages.publish(rendered(results), [p for p in DOCUMENTS if p.exists()]):
         print(document.relative_to(ROOT))
     return 0
 

@@ -34,8 +34,8 @@ class Entry:
         return self.load().main
 
 
-def _entry(name: str, about: str, module: str = "", synthetic: bool = True) -> Entry:
-    return Entry(name, f"experiments.{module or name}", about, synthetic)
+def _entry(name: str, about: str, module: str = "", folder: str = "synthetic") -> Entry:
+    return Entry(name, f"experiments.{folder}.{module or name}", about, folder == "synthetic")
 
 
 ENTRIES = {
@@ -52,8 +52,8 @@ ENTRIES = {
         _entry("breakdown", "the breakdown bound against what really breaks the distance"),
         _entry("propositions", "every proposition of the paper, checked numerically"),
         _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
-        _entry("clustering", "spectral clustering of bags of pixels (Table 1)", synthetic=False),
-        _entry("webnlg", "correlation with human judgement, data to text", synthetic=False),
-        _entry("summarization", "correlation with human judgement, summaries", synthetic=False),
+        _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),
+        _entry("webnlg", "correlation with human judgement, data to text", folder="texts"),
+        _entry("summarization", "correlation with human judgement, summaries", folder="texts"),
     )
 }

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import isodepth
-from isodepth.plot import gap_profile
-from isodepth.readers import read_table
+from isodepth.data.readers import read_table
+from isodepth.plot.gap_profile import gap_profile
 
 FOLDER = Path(__file__).parent
 PICTURE = Path("out", "demo_gap_profile.png")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.text.correlation import as_table
+from isodepth.text.judging.correlation import as_table
 
 WEBNLG_FILE = "webnlg2020_en.jsonl"
 #: The human reference takes part in the rating; it is no system.

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.framework.table import text_of
 from experiments.texts.scoring import Scored
-from isodepth.text.correlation import bootstrap_interval, correlation
+from isodepth.text.judging.correlation import bootstrap_interval, correlation
 
 #: In the order of the paper.
 COEFFICIENTS = ("pearson", "kendall", "spearman")

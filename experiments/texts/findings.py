@@ -10,7 +10,7 @@ from experiments.framework.verdict import Verdict, outcome
 from experiments.texts.corpus import CHOOSING, REPORTING
 from experiments.texts.correlations import Agreement, hundredfold
 from experiments.texts.scoring import Scored
-from isodepth.text.correlation import permutation_test, williams_test
+from isodepth.text.judging.correlation import permutation_test, williams_test
 
 #: Among which the defaults of DepthScore were chosen, on one half of the texts.
 CANDIDATES = ("DR", "DR, random directions", "DR, dual depth", "DR, AI-IRW shrunk")

@@ -8,8 +8,8 @@ from typing import Any
 
 from isodepth import theory
 from isodepth._version import __version__
-from isodepth.collection import pairwise, tables
-from isodepth.comparison import Comparison
+from isodepth.api import compare, distance, warm_up
+from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     DegenerateDepthWarning,
@@ -20,12 +20,12 @@ from isodepth.errors import (
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.functions import compare, distance, warm_up
-from isodepth.index import RegionIndex
-from isodepth.metric import Metric
-from isodepth.monitor import DepthMonitor
-from isodepth.regions import TrimmedRegions
-from isodepth.table import RegionTable
+from isodepth.inference.monitor import DepthMonitor
+from isodepth.many.index import RegionIndex
+from isodepth.many.pairwise import pairwise, tables
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.metric import Metric
+from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
@@ -62,7 +62,7 @@ _LAZY = ("DepthDistance", "RegionTransformer")
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        from isodepth import estimators
+        from isodepth.many import estimators
 
         return getattr(estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

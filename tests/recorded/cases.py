@@ -183,11 +183,11 @@ def _depths() -> Iterator[Case]:
     for covariance in ("mcd", "ledoit-wolf"):
         yield (
             f"ai_irw {covariance}",
-            lambda covariance=covariance: isodepth.AIIRWDepth(
-                covariance=covariance, n_directions=50, random_state=0
-            )
-            .fit(_pair(13, 120, 1, 4)[0])
-            .depth_,
+            lambda covariance=covariance: (
+                isodepth.AIIRWDepth(covariance=covariance, n_directions=50, random_state=0)
+                .fit(_pair(13, 120, 1, 4)[0])
+                .depth_
+            ),
         )
 
 

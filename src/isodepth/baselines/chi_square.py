@@ -7,7 +7,7 @@ from typing import Any
 from isodepth.baselines.chi_square_solver import relaxed_transport
 from isodepth.baselines.pair import check_power, read_pair
 from isodepth.baselines.transport import cost_matrix, wasserstein_of
-from isodepth.validation import check_number
+from isodepth.data.validation import check_number
 
 
 def ruot(

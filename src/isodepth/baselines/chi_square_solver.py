@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.backend.threads import single_threaded_blas
 from isodepth.baselines.chi_square_cone import Ball
+from isodepth.engine.threads import single_threaded_blas
 
 _RELATIVE_GAP = 1e-8
 # Of the mean cost: what rounding leaves of a value that should be zero.

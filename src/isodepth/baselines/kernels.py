@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.baselines.pair import Pair, check_positive, read_pair
-from isodepth.validation import check_choice
+from isodepth.data.validation import check_choice
 
 KERNELS = ("gaussian", "laplace")
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.backend.projecting import fold_projections
-from isodepth.backend.threads import Resources
 from isodepth.baselines.pair import Pair
+from isodepth.engine.blocks import fold_projections
+from isodepth.engine.threads import Resources
 
 
 class Coupling(NamedTuple):
@@ -28,8 +28,8 @@ def projected_costs(
     pair: Pair, directions: np.ndarray, p: float, resources: Resources
 ) -> np.ndarray:
     """W_p^p between the projections of both samples on each direction (K, d), of shape (K,)."""
-    from isodepth.backend.sorting import sort_room
     from isodepth.baselines.line_loops import costs_of_rows
+    from isodepth.engine.compiled.sorting import sort_room
 
     wx, wy, total = _units(pair)
     paired = pair.equal_weights and len(wx) == len(wy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from isodepth.backend.sorting import sort_with_index
+from isodepth.engine.compiled.sorting import sort_with_index
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.validation import (
+from isodepth.data.validation import (
     check_integer,
     check_number,
     check_pair,

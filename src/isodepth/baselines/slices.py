@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
 from isodepth.baselines.line import projected_costs
 from isodepth.baselines.pair import Pair, check_power, read_pair
 from isodepth.baselines.slice_ascent import climb_slices
-from isodepth.directions import unit_vectors
-from isodepth.validation import check_integer
+from isodepth.core.directions import unit_vectors
+from isodepth.data.validation import check_integer
+from isodepth.engine.threads import Resources
 
 
 def sliced_wasserstein(

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.backend.threads import single_threaded_blas
 from isodepth.baselines.fantope import maximise_over_fantope
 from isodepth.baselines.pair import Pair, read_pair
 from isodepth.baselines.transport import cost_matrix, transport_plan, wasserstein_of
+from isodepth.data.validation import check_integer
+from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidOptionError
-from isodepth.validation import check_integer
 
 
 def subspace_robust_wasserstein(

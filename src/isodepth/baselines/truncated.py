@@ -8,7 +8,7 @@ import numpy as np
 
 from isodepth.baselines.pair import check_power, read_pair
 from isodepth.baselines.transport import cost_matrix, transport_cost
-from isodepth.validation import check_number
+from isodepth.data.validation import check_number
 
 
 def robot(

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
-from isodepth.directions import unit_vectors
+from isodepth.core.directions import unit_vectors
+from isodepth.core.sample import Sample
+from isodepth.data.validation import check_integer, check_points, check_same_width
+from isodepth.engine.threads import Resources
 from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
-from isodepth.sample import Sample
-from isodepth.validation import check_integer, check_points, check_same_width
 
 _PROBED_ROWS = 7
 

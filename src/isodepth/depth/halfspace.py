@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
+from isodepth.core.sample import Sample
 from isodepth.depth.base import standardise
+from isodepth.depth.direction_search import search_directions
 from isodepth.depth.minimised import MinimisedDepth
-from isodepth.depth.ranked import smallest_halfspace
-from isodepth.depth.search import search_directions
-from isodepth.sample import Sample
+from isodepth.engine.rank_passes import smallest_halfspace
+from isodepth.engine.threads import Resources
 
 
 class HalfspaceDepth(MinimisedDepth):
@@ -59,16 +59,18 @@ class HalfspaceDepth(MinimisedDepth):
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-                masses, where = smallest_halfspace(joint, points, rows, resources, locate=True)
+                masses, where = smallest_halfspace(
+                    points, joint.masses, joint.total, rows, resources, locate=True
+                )
                 return -masses, where
 
             directions = search_directions(points, directions, self.refine, judge)
-        masses, _ = smallest_halfspace(joint, points, directions, resources)
+        masses, _ = smallest_halfspace(points, joint.masses, joint.total, directions, resources)
         depths = masses / joint.total
         return depths if queries is None else depths[joint.inverse]
 
     def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        from isodepth.depth.exact_halfspace import exact_halfspace_depth
+        from isodepth.depth.exact.halfspace import exact_halfspace_depth
 
         points, asked = sample.points.astype(np.float64), queries.astype(np.float64)
         return exact_halfspace_depth(points, sample.unit_masses, asked) / sample.total

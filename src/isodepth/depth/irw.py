@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
+from isodepth.core.sample import Sample
 from isodepth.depth.base import Depth, standardise
-from isodepth.depth.ranked import mean_rank_weight
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
-from isodepth.sample import Sample
+from isodepth.engine.rank_passes import mean_rank_weight
+from isodepth.engine.threads import Resources
 
 
 class IRWDepth(Depth):
@@ -42,14 +42,16 @@ class IRWDepth(Depth):
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
         points = standardise(sample, sample.points)
-        return mean_rank_weight(sample, points, directions, resources)
+        return mean_rank_weight(points, sample.masses, sample.total, directions, resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
         joint = sample.with_queries(points)
         moved = standardise(sample, joint.points)
-        return mean_rank_weight(joint, moved, directions, resources)[joint.inverse]
+        return mean_rank_weight(moved, joint.masses, joint.total, directions, resources)[
+            joint.inverse
+        ]
 
 
 class AIIRWDepth(Depth):
@@ -111,14 +113,16 @@ class AIIRWDepth(Depth):
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
         whitened = self._whiten(sample, sample.points)
-        return mean_rank_weight(sample, whitened, directions, resources)
+        return mean_rank_weight(whitened, sample.masses, sample.total, directions, resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
         joint = sample.with_queries(points)
         whitened = self._whiten(sample, joint.points)
-        depths = mean_rank_weight(joint, whitened, directions, resources)[joint.inverse]
+        depths = mean_rank_weight(whitened, joint.masses, joint.total, directions, resources)[
+            joint.inverse
+        ]
         if not shrinks(self.covariance):
             # Off the flat that holds the sample, a point is infinitely far out.
             depths[outside_span(sample, points)] = 0.0
@@ -134,9 +138,8 @@ class AIIRWDepth(Depth):
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
         rng = np.random.default_rng(0)
-        depths = mean_rank_weight(
-            sample, corners, rng.standard_normal((4096, sample.n_points)), Resources(1)
-        )
+        directions = rng.standard_normal((4096, sample.n_points))
+        depths = mean_rank_weight(corners, sample.masses, sample.total, directions, Resources(1))
         # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
+from isodepth.core.sample import Sample
+from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth.base import Depth
+from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.sample import Sample
-from isodepth.validation import check_choice, check_integer
 
 METHODS = ("directions", "exact")
 

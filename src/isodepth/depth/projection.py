@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from isodepth.backend.projecting import fold_projections
-from isodepth.backend.threads import Resources
+from isodepth.core.sample import Sample
 from isodepth.depth.base import standardise
+from isodepth.depth.direction_search import search_directions
 from isodepth.depth.minimised import MinimisedDepth
-from isodepth.depth.ranked import best_of_workers
-from isodepth.depth.search import search_directions
+from isodepth.engine.spread_passes import largest_outlyingness
+from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.sample import Sample
 
 
 class ProjectionDepth(MinimisedDepth):
@@ -62,15 +59,19 @@ class ProjectionDepth(MinimisedDepth):
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-                return _outlyingness(sample, points, asked, rows, resources, locate=True)
+                return largest_outlyingness(
+                    points, sample.masses, sample.total, asked, rows, resources, locate=True
+                )
 
             searched = points if asked is None else asked
             directions = search_directions(searched, directions, self.refine, judge)
-        largest, _ = _outlyingness(sample, points, asked, directions, resources)
+        largest, _ = largest_outlyingness(
+            points, sample.masses, sample.total, asked, directions, resources
+        )
         return 1.0 / (1.0 + largest.astype(np.float64))
 
     def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        from isodepth.depth.exact_projection import exact_projection_depth_2d
+        from isodepth.depth.exact.projection import exact_projection_depth_2d
 
         if sample.width > 2:
             raise InvalidOptionError(
@@ -90,71 +91,3 @@ class ProjectionDepth(MinimisedDepth):
             return np.full(sample.n_points, 1.0 / sample.n_points)
         twice = 2 * sample.unit_masses
         return np.where(twice > sample.total, 1.0, np.where(twice == sample.total, 0.5, 0.0))
-
-
-def _outlyingness(
-    sample: Sample,
-    points: np.ndarray,
-    queries: np.ndarray | None,
-    directions: np.ndarray,
-    resources: Resources,
-    locate: bool = False,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Largest |<u,x> - med| / MAD of `queries`, or of the sample, and where it was found."""
-    from isodepth.backend.product import multipliers, project, tiles_of
-    from isodepth.backend.small_spread import SMALL, small_outlyingness_block
-    from isodepth.backend.sorting import sort_room
-    from isodepth.backend.spread import (
-        outlyingness_block,
-        spread_room,
-        weighted_outlyingness_block,
-    )
-
-    real = points.dtype.type
-    sizes = _largest_entries(points)
-    typical = np.sort(sizes)[len(sizes) // 2]
-    # Rounding of a projection of size s; a deviation no larger says nothing.
-    rounding = 8 * np.finfo(points.dtype).eps * sample.width
-    zero = real(rounding * typical)
-    reach = (rounding * (sizes + typical)).astype(points.dtype)
-    none = np.empty((0, 0), dtype=points.dtype)
-    tiles, judged_reach = None, none.reshape(0)
-    if queries is not None:
-        tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
-    n_judged = len(points) if queries is None else len(queries)
-    n_located = n_judged if locate else 0
-
-    def start() -> tuple[np.ndarray, np.ndarray, Any]:
-        make = spread_room if sample.masses is None else sort_room
-        out = np.zeros(n_judged, dtype=points.dtype)
-        return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
-
-    def step(
-        state: tuple[np.ndarray, np.ndarray, Any], projections: np.ndarray, which: slice
-    ) -> None:
-        out, where, room = state
-        other = none
-        if tiles is not None:
-            other = np.empty((len(projections), n_judged), dtype=points.dtype)
-            project(tiles, rows[which], other)
-        rest = (zero, reach, other, judged_reach, out, which.start, where)
-        if sample.masses is None and len(points) <= SMALL:
-            small_outlyingness_block(projections, *rest)
-        elif sample.masses is None:
-            outlyingness_block(projections, room, *rest)
-        else:
-            deviations = np.empty(len(points), dtype=points.dtype)
-            total = np.int64(sample.total)
-            weighted_outlyingness_block(projections, room, deviations, sample.masses, total, *rest)
-
-    states = fold_projections(points, directions, start, step, resources)
-    return best_of_workers([state[:2] for state in states], np.greater)
-
-
-def _largest_entries(points: np.ndarray) -> np.ndarray:
-    """The largest absolute value in each row of (n, d)."""
-    if points.shape[1] > 32:
-        return np.abs(points).max(axis=1)
-    # Along the long axis a maximum is taken for several rows at once.
-    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
+from isodepth.core.sample import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
+from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.sample import Sample
 
 
 class DepthSource(Protocol):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.core.sample import Sample
 from isodepth.depth.base import standardise
 from isodepth.errors import InvalidOptionError
-from isodepth.sample import Sample
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 

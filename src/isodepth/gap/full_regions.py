@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from isodepth.core.levels import LevelPlan
+from isodepth.core.regions import TrimmedRegions
 from isodepth.hull import hausdorff
-from isodepth.integrate import LevelPlan
-from isodepth.regions import TrimmedRegions
 
 
 def full_region_gaps(
@@ -35,7 +35,7 @@ def full_region_gaps(
 
 def _corners(regions: TrimmedRegions, stops: np.ndarray) -> dict[int, np.ndarray]:
     """Corners of the full region for each number of points inside."""
-    from isodepth.planar import halfspace_region_vertices
+    from isodepth.depth.exact.planar import halfspace_region_vertices
 
     sample = regions.sample
     corners = {}

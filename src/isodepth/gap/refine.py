@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.backend.threads import Resources, single_threaded_blas
-from isodepth.gap.search import search_gaps, signed_directions
+from isodepth.core.levels import LevelPlan
+from isodepth.engine.gap_passes import search_gaps, signed_directions
+from isodepth.engine.support_passes import support_points
+from isodepth.engine.threads import Resources, single_threaded_blas
 from isodepth.hull import raise_gaps
-from isodepth.integrate import LevelPlan
 
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 8
 _MOST_CLIMBERS = 32
-_CHUNK_ROWS = 4096
 # Close enough to the best there is, as a share of the gap.
 _SLACK = 1e-3
 _FULL = 1e-10
@@ -83,7 +83,7 @@ def _climb_gaps(
     n_climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16))
     starts = _starts(x, y, *stops, signed_directions(directions, where[chosen]), directions, where)
     tops = _climb(x, y, *stops, starts, n_climbers, steps)
-    new_gaps, new_where = search_gaps(x, y, plan, tops, resources)
+    new_gaps, new_where = search_gaps(x, y, plan.stops_x, plan.stops_y, tops, resources)
     better = new_gaps > gaps
     shifted = np.where(new_where >= 0, new_where + len(directions), new_where - len(directions))
     return (
@@ -141,11 +141,11 @@ def _climb(
     steps: int,
 ) -> np.ndarray:
     """The directions (J, d) at which climbers from the given starts (C, d) arrive."""
-    from isodepth.backend.ascent import climb, climbers, place
+    from isodepth.gap.ascent_loops import climb, climbers, place
 
     state = climbers(n_climbers, x.shape[1], steps)
     with single_threaded_blas():
-        sx, sy = (_supports(*pair, starts) for pair in ((x, stops_x), (y, stops_y)))
+        sx, sy = (support_points(*pair, starts) for pair in ((x, stops_x), (y, stops_y)))
         corners = _best_corners(sx, sy, n_climbers)
         live = []
         for c, (level, k, sign, side, corner, met) in enumerate(corners):
@@ -158,7 +158,7 @@ def _climb(
             if not len(going):
                 break
             trials = state.trial[going]
-            sx, sy = (_supports(*pair, trials) for pair in ((x, stops_x), (y, stops_y)))
+            sx, sy = (support_points(*pair, trials) for pair in ((x, stops_x), (y, stops_y)))
             going = going[climb(x, y, sx, sy, state, going, _SLACK)]
     return state.best[: len(corners)]
 
@@ -188,21 +188,3 @@ def _best_corners(
                     chosen.append((level, k, 1.0 - 2.0 * sign, side, at[side], at[1 - side]))
                     break
     return chosen
-
-
-def _supports(rows: np.ndarray, stops: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Extremes of the projections on `directions` (D, d) at each level, as float64 (4, S, D)."""
-    from isodepth.backend.ascent import supports
-
-    columns = np.ascontiguousarray(directions.T, dtype=rows.dtype)
-    width = columns.shape[1]
-    top = np.full(width, -np.inf, dtype=rows.dtype)
-    low = np.full(width, np.inf, dtype=rows.dtype)
-    at = np.zeros((2, width), dtype=np.int64)
-    out = np.empty((4, len(stops), width))
-    done = 0
-    last = int(stops[-1])
-    for first in range(0, last, _CHUNK_ROWS):
-        projections = rows[first : min(first + _CHUNK_ROWS, last)] @ columns
-        done = supports(projections, first, stops, done, top, low, at[0], at[1], out)
-    return out

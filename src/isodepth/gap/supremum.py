@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.backend.threads import Resources
+from isodepth.core.levels import LevelPlan
+from isodepth.core.regions import TrimmedRegions
+from isodepth.engine.gap_passes import search_gaps, signed_directions
+from isodepth.engine.threads import Resources
 from isodepth.gap.refine import refine_gaps
-from isodepth.gap.search import search_gaps, signed_directions
-from isodepth.integrate import LevelPlan
-from isodepth.regions import TrimmedRegions
 
 WAYS = ("search", "exact")
 REGIONS = ("sample", "exact")
@@ -91,7 +91,7 @@ def find_gaps(
 def _searched(
     x: np.ndarray, y: np.ndarray, plan: LevelPlan, directions: np.ndarray, resources: Resources
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    gaps, where = search_gaps(x, y, plan, directions, resources)
+    gaps, where = search_gaps(x, y, plan.stops_x, plan.stops_y, directions, resources)
     return gaps, directions, where
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isodepth.data.validation import check_number
 from isodepth.hull.levels import LevelBounds, level_bounds
 from isodepth.hull.nested import nested_pair
-from isodepth.validation import check_number
 
 
 def hausdorff_bracket(
@@ -51,7 +51,7 @@ def hausdorff_bracket(
     >>> bool((bounds.upper <= 1.12 * bounds.lower).all())
     True
     """
-    from isodepth.backend.hull_loops import EXACT
+    from isodepth.hull.nearest_loops import EXACT
 
     slack = max(check_number(tolerance, "tolerance", 0.0, 1.0, high_open=True), EXACT)
     pair = nested_pair(first, second, stops_first, stops_second)

@@ -50,7 +50,7 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
     (2.0, [0.0, 1.0], False)
     """
-    from isodepth.backend.hull_loops import EXACT
+    from isodepth.hull.nearest_loops import EXACT
 
     pair = nested_pair(first, second, [np.shape(first)[0]], [np.shape(second)[0]])
     bounds = level_bounds(pair, EXACT)

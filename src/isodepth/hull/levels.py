@@ -67,7 +67,7 @@ def hausdorff_levels(
     >>> gaps.tolist(), directions[1].tolist()
     ([0.0, 1.0], [1.0, 0.0])
     """
-    from isodepth.backend.hull_loops import EXACT
+    from isodepth.hull.nearest_loops import EXACT
 
     pair = nested_pair(first, second, stops_first, stops_second)
     bounds = level_bounds(pair, EXACT, initial_directions)
@@ -147,8 +147,8 @@ def _sweep(
 
     Ends early when more than `limit` coordinates were looked at: the bounds are then unfinished.
     """
-    from isodepth.backend.hull_factor import workspace
-    from isodepth.backend.hull_sweep import sources, sweep
+    from isodepth.hull.factor_loops import workspace
+    from isodepth.hull.sweep_loops import sources, sweep
 
     a, b = pair.frame.first, pair.frame.second
     near, far = _Candidates(a, pair.stops_first), _Candidates(b, pair.stops_second)
@@ -196,7 +196,7 @@ class _Candidates:
 
     def targets(self, last: int) -> Any:
         """Candidates of the levels before `last`, for the compiled loops."""
-        from isodepth.backend.hull_loops import targets_of
+        from isodepth.hull.nearest_loops import targets_of
 
         fresh = np.arange(self._seen, self._stops[last - 1], dtype=np.int64)
         return targets_of(self._rows, np.concatenate([self._kept, fresh]))

@@ -54,8 +54,8 @@ def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
     >>> bool(gap < 1e-12)
     True
     """
-    from isodepth.backend.hull_factor import workspace
-    from isodepth.backend.hull_loops import find_nearest_of_each, targets_of
+    from isodepth.hull.factor_loops import workspace
+    from isodepth.hull.nearest_loops import find_nearest_of_each, targets_of
 
     rows = as_points(points, "points")
     asked = np.asarray(query, dtype=np.float64)

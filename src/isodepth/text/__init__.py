@@ -3,9 +3,9 @@
 Needs ``pip install 'isodepth[text]'`` for encoders; the depth part and your own encoder do not.
 """
 
-from isodepth.text.encoder import Encoder
-from isodepth.text.memory import RememberingEncoder
+from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
+from isodepth.text.encoding.cache import RememberingEncoder
+from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.score import DepthScore
-from isodepth.text.steady_irw import DualDepth, SteadyIRWDepth
 
 __all__ = ["DepthScore", "DualDepth", "Encoder", "RememberingEncoder", "SteadyIRWDepth"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
-from isodepth.validation import check_points
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from isodepth.backend.threads import (
+from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.sample import Sample
+from isodepth.engine.threads import (
     Resources,
     available_cores,
     fold_blocks,
@@ -15,10 +18,7 @@ from isodepth.backend.threads import (
 )
 from isodepth.gap.supremum import find_gaps
 from isodepth.hull import hausdorff_levels
-from isodepth.integrate import LevelPlan, exact_plan, level_plan, power_mean
-from isodepth.metric import Metric
-from isodepth.regions import TrimmedRegions
-from isodepth.sample import Sample
+from isodepth.metric.metric import Metric
 
 _BLOCK = 16
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth import AIIRWDepth
+from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric import Metric
+from isodepth.metric.metric import Metric
 from isodepth.text.clouds import EMPTY, clean_clouds, embed
-from isodepth.text.encoder import Encoder
+from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.pairs import pair_distances
 from isodepth.text.references import check_texts, score_groups
-from isodepth.text.steady_irw import DualDepth, SteadyIRWDepth
-from isodepth.validation import check_choice, check_integer
 
 _MULTI_REF = ("mean", "min", "first")
 

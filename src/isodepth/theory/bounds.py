@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from isodepth.data.validation import check_number
 from isodepth.theory.gaussian import GaussianPair
 from isodepth.theory.levels import check_eps
 from isodepth.theory.radii import radius_power_mean
-from isodepth.validation import check_number
 
 
 def gaussian_bounds(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_choice, check_integer, check_number, check_points
 from isodepth.errors import InvalidInputError
 from isodepth.theory.levels import check_eps, kept_mass
-from isodepth.validation import check_choice, check_integer, check_number, check_points
 
 
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.theory.ellipsoids import hausdorff, norm
 from isodepth.theory.levels import check_eps, check_p, kept_mass
 from isodepth.theory.radii import power_mean_over_radii, radius_power_mean
-from isodepth.validation import check_number, check_points, check_same_width
 
 # How far from symmetric or from positive semi-definite rounding may leave a covariance.
 _COVARIANCE_ROUNDING = 1e-8

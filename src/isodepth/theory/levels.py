@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from isodepth.validation import check_number
+from isodepth.data.validation import check_number
 
 
 def check_p(p: Any) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
 from isodepth.theory.levels import check_eps, check_p, kept_mass
-from isodepth.validation import check_points
 
 
 def univariate_distance(

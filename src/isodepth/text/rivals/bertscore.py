@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_choice
 from isodepth.errors import MissingExtraError
-from isodepth.text.encoder import Encoder
+from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
-from isodepth.validation import check_choice
 
 PARTS = ("precision", "recall", "f1")
 

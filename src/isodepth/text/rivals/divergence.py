@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from isodepth.data.validation import check_choice
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
-from isodepth.validation import check_choice
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 

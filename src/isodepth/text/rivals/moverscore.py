@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.baselines import wasserstein
+from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidOptionError
 from isodepth.text.clouds import embed
-from isodepth.text.encoder import Encoder
+from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
-from isodepth.validation import check_choice
 
 
 class MoverScore:

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from isodepth.data.validation import check_choice
 from isodepth.errors import MissingExtraError
 from isodepth.text.references import check_texts
-from isodepth.validation import check_choice
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 

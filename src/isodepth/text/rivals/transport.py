@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from isodepth.baselines import mmd, sliced_wasserstein, wasserstein
-from isodepth.directions import unit_vectors
+from isodepth.core.directions import unit_vectors
+from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidOptionError
 from isodepth.text.clouds import EMPTY, clean_clouds, embed
-from isodepth.text.encoder import Encoder
+from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
-from isodepth.validation import check_choice, check_integer
 
 
 class CloudDistance:

@@ -1,0 +1,1 @@
+"""How things are timed, on what data, and on which machine."""

@@ -1,0 +1,97 @@
+"""Which machine and which versions the figures belong to."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("isodepth", "numpy", "scipy", "numba", "scikit-learn", "threadpoolctl", "POT")
+
+
+def describe() -> dict[str, Any]:
+    """Hardware, versions, and how busy the machine was before the run."""
+    from isodepth import __version__
+    from isodepth.engine.threads import available_cores
+
+    cores = available_cores()
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return {
+        "cpu": cpu_model(),
+        "architecture": platform.machine(),
+        "cores": cores,
+        "memory_gb": memory_gb(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in PACKAGES} | {"isodepth": __version__},
+        "blas": blas_names(),
+        "load_before": load,
+        # Half a core of other people's work already bends a two-thread figure.
+        "quiet": load is not None and load < 0.5,
+    }
+
+
+def cpu_model() -> str:
+    """The name of the processor, wherever the system keeps it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.lower().startswith("model name"):
+            return line.partition(":")[2].strip()
+    return _from_lscpu() or platform.processor() or platform.machine()
+
+
+def _from_lscpu() -> str:
+    # ARM kernels give part numbers in /proc/cpuinfo; lscpu knows their names.
+    import subprocess
+
+    try:
+        text = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    fields = {
+        k.strip(): v.strip() for k, _, v in (line.partition(":") for line in text.split("\n"))
+    }
+    return " ".join(fields[k] for k in ("Vendor ID", "Model name") if k in fields)
+
+
+def memory_gb() -> float | None:
+    """Memory of the machine in GB."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def blas_names() -> list[str]:
+    """The libraries behind NumPy's products."""
+    import numpy as np  # noqa: F401  (loads the library that is asked about)
+    from threadpoolctl import threadpool_info
+
+    found = [i for i in threadpool_info() if i["user_api"] == "blas"]
+    return sorted({f"{i['internal_api']} {i['version']} ({i['architecture']})" for i in found})
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """One paragraph that names the hardware."""
+    versions = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
+    busy = "" if result["quiet"] else (
+        f" The machine was busy before the run (load {result['load_before']:.2f}): ratios may be "
+        "off, absolute times are."
+    )  # fmt: skip
+    return (
+        f"{result['cpu']} ({result['architecture']}), {result['cores']} core(s), "
+        f"{result['memory_gb']} GB, {result['system']}, Python {result['python']}; {versions}; "
+        f"BLAS: {', '.join(result['blas'])}.{busy}"
+    )

@@ -1,0 +1,1 @@
+"""What isodepth is timed beside."""

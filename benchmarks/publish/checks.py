@@ -1,0 +1,156 @@
+"""What the project promises about speed and memory, and what this run measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.sections.table import Row, fastest, find, ratio
+
+#: Times faster than the authors' algorithm and than POT's max-sliced W: float32, 2 threads.
+PROMISED = {
+    (1000, 5): {"halfspace": 12, "projection": 12, "irw": 10, "POT max-sliced W": 35},
+    (10000, 10): {"halfspace": 17, "projection": 25, "irw": 14, "POT max-sliced W": 55},
+}
+GOAL = {"authors": 20.0, "POT max-sliced W": 45.0}
+FLOAT64_SHARE = 0.55
+OVER_SORT_FLOOR = {"halfspace": 2.5, "projection": 1.5}
+TWO_THREADS = 1.7
+SLOPES = {"n": 1.1, "K": 1.05}
+MEMORY_MB = 600.0
+OVER_BARE_CALLS = 5.0
+STARTUP = {"warm_extra": 1.0, "cold_extra": 15.0}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One promise: `measured` must be at least, or at most, `target`."""
+
+    item: int
+    what: str
+    measured: float
+    relation: str
+    target: float
+    goal: float | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise was kept in this run."""
+        if self.relation == "at least":
+            return self.measured >= self.target
+        return self.measured <= self.target
+
+
+def measure(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """All promises that the sections in `results` have something to say about."""
+    found: list[Check] = []
+    if "table" in results:
+        found += _speed(results["table"])
+        found += _floor(results["table"])
+    if "threads" in results:
+        found += _threads(results["threads"])
+    if "growth" in results:
+        found += _growth(results["growth"])
+    if "memory" in results:
+        found += _memory(results["memory"])
+    if "small" in results:
+        found += _small(results["small"])
+    if "threads" in results:
+        bits = results["threads"]["bits"]
+        share = sum(r["same"] for r in bits) / len(bits)
+        what = "share of settings with the same bits for 1, 2 and 8 threads"
+        found.append(Check(7, what, share, "at least", 1.0))
+    if "startup" in results:
+        for name, target in STARTUP.items():
+            what = f"seconds a first distance adds to the imports, {name[:4]} numba cache"
+            found.append(Check(8, what, results["startup"][name], "at most", target))
+    return [asdict(check) | {"kept": check.kept} for check in found]
+
+
+def _speed(rows: list[Row]) -> Iterator[Check]:
+    for (n, d), targets in PROMISED.items():
+        size = {"n": n, "d": d, "K": 1000, "threads": 2}
+        mine = size | {"who": "isodepth", "refine": 0}
+        for dtype, share in (("float32", 1.0), ("float64", FLOAT64_SHARE)):
+            for depth in ("halfspace", "projection", "irw"):
+                times = ratio(
+                    rows,
+                    size | {"who": "authors", "depth": depth},
+                    mine | {"depth": depth, "dtype": dtype},
+                )
+                if times is not None:
+                    what = f"n={n}, d={d}, {depth}, {dtype}: times faster than the authors"
+                    goal = GOAL["authors"] if dtype == "float32" else None
+                    yield Check(1, what, times, "at least", share * targets[depth], goal)
+            # The harder reading: our slower depth against POT's faster precision.
+            pot = fastest(rows, who="POT max-sliced W", **size)
+            depths = [find(rows, depth=k, dtype=dtype, **mine) for k in OVER_SORT_FLOOR]
+            known = [r["seconds"] for r in depths if r is not None]
+            if pot is not None and known:
+                what = (
+                    f"n={n}, d={d}, slower of two depths, {dtype}: times faster than max-sliced W"
+                )
+                goal = GOAL["POT max-sliced W"] if dtype == "float32" else None
+                target = share * targets["POT max-sliced W"]
+                yield Check(1, what, pot["seconds"] / max(known), "at least", target, goal)
+
+
+def _floor(rows: list[Row]) -> Iterator[Check]:
+    for threads in (1, 2):
+        size = {"n": 10000, "d": 10, "K": 1000, "threads": threads}
+        for depth, target in OVER_SORT_FLOOR.items():
+            mine = {"who": "isodepth", "depth": depth, "dtype": "float32", "refine": 0}
+            times = ratio(rows, size | mine, size | {"who": "sort floor"})
+            if times is not None:
+                what = f"n=10000, {depth}, {threads} thread(s): time over the sort floor"
+                yield Check(2, what, times, "at most", target)
+
+
+def _threads(result: dict[str, Any]) -> Iterator[Check]:
+    for row in result["scaling"]:
+        if "2" in row["speedup"]:
+            what = (
+                f"n={row['n']}, K={row['K']}, {row['depth']}, {row['dtype']}: two threads over one"
+            )
+            yield Check(3, what, row["speedup"]["2"], "at least", TWO_THREADS)
+
+
+def _growth(curves: list[dict[str, Any]]) -> Iterator[Check]:
+    for curve in curves:
+        if curve["along"] in SLOPES:
+            sizes = f"{curve['sizes'][0]} to {curve['sizes'][-1]}"
+            what = f"{curve['depth']}: slope of time in {curve['along']}, {sizes}"
+            steepest = max(curve["slope"], curve["slope_of_ends"])
+            yield Check(4, what, steepest, "at most", SLOPES[curve["along"]])
+
+
+def _memory(rows: list[dict[str, Any]]) -> Iterator[Check]:
+    for row in rows:
+        if row["who"] == "isodepth" and row["n"] == 1_000_000:
+            what = f"n=m=1e6, K={row['K']}, {row['depth']}: MB in the process above the inputs"
+            yield Check(5, what, row["above_inputs_mb"], "at most", MEMORY_MB)
+
+
+def _small(rows: list[dict[str, Any]]) -> Iterator[Check]:
+    for row in rows:
+        if row["refine"] == 0:
+            what = (
+                f"n=m=50, {row['call']}, {row['depth']}, {row['dtype']}: time over bare NumPy calls"
+            )
+            yield Check(6, what, row["ratio"], "at most", OVER_BARE_CALLS)
+
+
+def markdown(checks: list[dict[str, Any]]) -> str:
+    """Every promise with its target and what came out."""
+    lines = ["| item | what | target | measured | |", "|---|---|---|---|---|"]
+    for c in checks:
+        goal = "" if c["goal"] is None else f" (goal {c['goal']:g})"
+        verdict = "pass" if c["kept"] else "**falls short**"
+        lines.append(
+            f"| {c['item']} | {c['what']} | {c['relation']} {c['target']:.3g}{goal} | "
+            f"{c['measured']:.3g} | {verdict} |"
+        )
+    kept = sum(c["kept"] for c in checks)
+    lines += ["", f"{kept} of {len(checks)} kept. Agreement with the slow twins: `make test`."]
+    return "\n".join(lines)

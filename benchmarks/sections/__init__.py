@@ -1,0 +1,1 @@
+"""One module a section of the report: `measure(quick)` and `markdown(result)`."""

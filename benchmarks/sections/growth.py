@@ -1,0 +1,91 @@
+"""How time grows with the number of points, of directions and of dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.harness.contenders import compile_all, ours
+from benchmarks.harness.data import pair
+from benchmarks.harness.timing import (
+    FULL,
+    QUICK,
+    Box,
+    alternate,
+    blas_threads,
+    slope,
+    thread_counts,
+)
+
+CENTRE = {"n": 10000, "d": 10, "K": 1000}
+FULL_SIZES = {
+    "n": [10_000, 31_623, 100_000, 316_228, 1_000_000],
+    "K": [250, 500, 1000, 2000, 4000],
+    "d": [2, 5, 10, 20, 50, 100, 200],
+}
+QUICK_CENTRE = {"n": 10000, "d": 10, "K": 64}
+QUICK_SIZES = {"n": [10_000, 31_623, 100_000], "K": [64, 128, 256], "d": [5, 10, 50]}
+DEPTHS = ("halfspace", "projection", "irw")
+
+
+def measure(quick: bool) -> list[dict[str, Any]]:
+    """Curves for each depth: everything else stays at the centre."""
+    compile_all()
+    centre, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
+    depths = DEPTHS[:2] if quick else DEPTHS
+    box = QUICK if quick else FULL
+    curves = []
+    for along in sizes:
+        curves += grow(along, sizes[along], centre, depths, box)
+    return curves
+
+
+def grow(
+    along: str, sizes: list[int], centre: dict[str, int], depths: tuple[str, ...], box: Box
+) -> list[dict[str, Any]]:
+    """Times as one of n, K and d grows. All sizes and depths take turns within one measurement."""
+    threads = thread_counts()[-1]
+    running = {}
+    for size in sizes:
+        at = centre | {along: size}
+        X, Y = pair(at["n"], at["d"], "float32")
+        for depth in depths:
+            running[f"{depth} {size}"] = ours(X, Y, depth, at["K"], threads=threads)
+    with blas_threads(threads):
+        timings = alternate(running, box)
+    curves = []
+    for depth in depths:
+        seconds = [timings[f"{depth} {size}"].seconds for size in sizes]
+        curves.append(
+            {
+                "along": along,
+                "depth": depth,
+                "dtype": "float32",
+                "threads": threads,
+                "centre": centre,
+                "sizes": sizes,
+                "seconds": seconds,
+                "slope": slope(sizes, seconds),
+                "slope_of_ends": slope([sizes[0], sizes[-1]], [seconds[0], seconds[-1]]),
+            }
+        )
+    return curves
+
+
+def markdown(curves: list[dict[str, Any]]) -> str:
+    """Slopes and the times behind them."""
+    first = curves[0]
+    fixed = ", ".join(f"{k} = {v}" for k, v in first["centre"].items())
+    lines = [
+        f"float32, {first['threads']} thread(s), refine=0; what does not grow stays at {fixed}.",
+        "",
+        "| grows | depth | slope (all sizes) | slope (first to last) | seconds |",
+        "|---|---|---|---|---|",
+    ]
+    for curve in curves:
+        pairs = zip(curve["sizes"], curve["seconds"], strict=True)
+        times = ", ".join(f"{size}: {s:.3f}" for size, s in pairs)
+        lines.append(
+            f"| {curve['along']} | {curve['depth']} | {curve['slope']:.2f} | "
+            f"{curve['slope_of_ends']:.2f} | {times} |"
+        )
+    return "\n".join(lines)

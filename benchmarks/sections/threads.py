@@ -1,0 +1,81 @@
+"""What further threads bring, and that they change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.harness.contenders import DEFAULT_REFINE, compile_all, ours
+from benchmarks.harness.data import DEPTHS, DTYPES, pair
+from benchmarks.harness.timing import FULL, QUICK, Box, alternate
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    """Speed-up at n = 10000, K = 1000, and whether 1, 2 and 8 threads give the same bits."""
+    compile_all()
+    box = QUICK if quick else FULL
+    return {
+        "scaling": scaling(10000, 10, 100 if quick else 1000, box),
+        "bits": same_bits(2000 if quick else 10000, 10, 256),
+    }
+
+
+def scaling(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
+    """Time with 1, 2, 4, ... threads in turns, up to the number of cores."""
+    from isodepth.engine.threads import available_cores
+
+    counts = [t for t in (1, 2, 4, 8, 16, 32) if t <= available_cores()]
+    rows = []
+    for dtype in DTYPES:
+        X, Y = pair(n, d, dtype)
+        running = {
+            f"{depth} {t}": ours(X, Y, depth, K, threads=t) for depth in DEPTHS for t in counts
+        }
+        timings = alternate(running, box)
+        for depth in DEPTHS:
+            seconds = {t: timings[f"{depth} {t}"].seconds for t in counts}
+            rows.append(
+                {
+                    "n": n, "d": d, "K": K, "depth": depth, "dtype": dtype,
+                    "seconds": {str(t): s for t, s in seconds.items()},
+                    "speedup": {str(t): seconds[1] / s for t, s in seconds.items()},
+                }
+            )  # fmt: skip
+    return rows
+
+
+def same_bits(n: int, d: int, K: int) -> list[dict[str, Any]]:
+    """Distances with 1, 2 and 8 threads, as hexadecimal floats."""
+    rows = []
+    for dtype in DTYPES:
+        X, Y = pair(n, d, dtype)
+        for depth in DEPTHS:
+            for refine in (0, DEFAULT_REFINE):
+                found = [
+                    float(ours(X, Y, depth, K, threads=t, refine=refine)()).hex() for t in (1, 2, 8)
+                ]
+                rows.append(
+                    {
+                        "n": n, "d": d, "K": K, "depth": depth, "dtype": dtype, "refine": refine,
+                        "distances": found, "same": len(set(found)) == 1,
+                    }
+                )  # fmt: skip
+    return rows
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Speed-ups over one thread."""
+    rows = result["scaling"]
+    counts = list(rows[0]["speedup"])
+    lines = [
+        f"n = m = {rows[0]['n']}, d = {rows[0]['d']}, K = {rows[0]['K']}, refine=0: seconds, and "
+        "times faster than one thread.",
+        "",
+        "| depth | dtype | " + " | ".join(f"{t} thread(s)" for t in counts) + " |",
+        "|---|---|" + "---|" * len(counts),
+    ]
+    for row in rows:
+        cells = [f"{row['seconds'][t]:.4f} ({row['speedup'][t]:.2f})" for t in counts]
+        lines.append(f"| {row['depth']} | {row['dtype']} | " + " | ".join(cells) + " |")
+    same = sum(r["same"] for r in result["bits"])
+    lines += ["", f"Same bits with 1, 2 and 8 threads: {same} of {len(result['bits'])} settings."]
+    return "\n".join(lines)

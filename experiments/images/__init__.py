@@ -1,0 +1,1 @@
+"""Images as bags of pixels: the clustering table of the paper."""

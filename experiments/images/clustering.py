@@ -1,0 +1,171 @@
+"""Spectral clustering of Fashion-MNIST images seen as bags of pixels (Table 1).
+
+Fixed before anything was run: the first 100 images of each class of the training split are block
+0 (the paper's), the next 100 block 1, and so on. A bag holds the points (column, row, intensity /
+255) of the pixels that are not 0, for all methods alike; all 784 pixels are a second condition.
+50 images drawn at random get a white square in the top left corner. DR: projection depth, p = 2,
+eps = 0.1, 100 directions, 20 levels. W is W_1 between quantised bags (exact on a subset);
+Sliced-W has p = 2 and the same number of directions; MMD a Gaussian kernel of bandwidth 1;
+Euclidean and L1 compare images as vectors. Spectral clustering is scikit-learn's with 10 clusters
+on the graph of the 10 nearest neighbours; exp(-D / std) and exp(-D / median) show how much
+depends on that choice, and the literal kernel exp(-D^2) that it cannot be what the paper did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.framework import Experiment, Part, Streams, run_experiment
+from experiments.framework.run import DEFAULT_FOLDERS, parser
+from experiments.framework.run import load as load_results
+from experiments.images import clustering_extras, pixel_distances
+from experiments.images.clustering_figures import draw
+from experiments.images.clustering_tables import summary
+from experiments.images.clustering_verdicts import PUBLISHED, judge
+from experiments.images.fashion_mnist import (
+    DEFAULT_FOLDER,
+    DataMissingError,
+    block,
+    load,
+    with_patches,
+)
+from experiments.images.spectral import AFFINITIES, MAIN, scores
+
+METHODS = tuple(PUBLISHED)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes; `runs` is the number of seeds, and of blocks."""
+
+    runs: int
+    per_class: int = 100
+    patched: int = 50
+    K: int = 100
+    levels: int = 20
+    exact_per_class: int = 10
+    queries: int = 200
+
+
+def distances(
+    folder: Path, settings: Settings, number: int, pixels: str, patch: int, streams: Streams
+) -> dict[str, np.ndarray]:
+    """All matrices (N, N) of one block, by method."""
+    clean, _ = block(folder, number, settings.per_class)
+    # The same images whatever the size of the patch.
+    which = streams.rng("patched").choice(len(clean), settings.patched, replace=False)
+    images = with_patches(clean, which, patch) if patch else clean
+    seed = streams.integer("directions")
+    l1 = pixel_distances.l1(images)
+    if pixels == "all":
+        transport = l1
+    else:
+        transport = _clean_transport(folder, number, settings.per_class)
+        if patch:
+            transport = pixel_distances.quantised_wasserstein(images, transport, which)
+    vectors = images.reshape(len(images), -1) / 255.0
+    return {
+        "DR": pixel_distances.depth_regions(images, pixels, settings.K, settings.levels, seed),
+        "W": transport,
+        "Sliced-W": pixel_distances.sliced_wasserstein(images, pixels, settings.K, seed),
+        "MMD": pixel_distances.mmd(images, pixels),
+        "Euclidean": pixel_distances.euclidean(vectors),
+        "L1": l1,
+    }
+
+
+@lru_cache(maxsize=2)
+def _clean_transport(folder: Path, number: int, per_class: int) -> np.ndarray:
+    return pixel_distances.quantised_wasserstein(block(folder, number, per_class)[0])
+
+
+def parts(folder: Path, settings: Settings) -> list[Part]:
+    """What is measured."""
+
+    def measure(
+        by_block: bool, affinities: Sequence[str], condition: Any, streams: Streams
+    ) -> dict[str, list[float]]:
+        number = streams.run if by_block else 0
+        found = distances(
+            folder, settings, number, condition["pixels"], condition["patch"], streams
+        )
+        labels = block(folder, number, settings.per_class)[1]
+        return scores(found, labels, affinities, streams.integer("clustering"))
+
+    def columns(affinities: Sequence[str]) -> list[str]:
+        return [f"{score}_{affinity}" for affinity in affinities for score in ("nmi", "ari")]
+
+    def conditions(*which: tuple[str, int]) -> list[dict[str, Any]]:
+        return [{"pixels": pixels, "patch": patch} for pixels, patch in which]
+
+    return [
+        Part(
+            "clustering_seeds", settings.runs,
+            conditions(("nonzero", 0), ("nonzero", 5), ("nonzero", 10), ("all", 0), ("all", 10)),
+            "method", METHODS, columns(AFFINITIES), partial(measure, False, AFFINITIES),
+        ),
+        Part(
+            "clustering_blocks", settings.runs,
+            conditions(("nonzero", 0), ("nonzero", 10), ("all", 0)),
+            "method", METHODS, columns([MAIN]), partial(measure, True, [MAIN]),
+        ),
+        *clustering_extras.parts(folder, settings),
+    ]  # fmt: skip
+
+
+def experiment(folder: Path) -> Experiment:
+    """The experiment on the files in a folder."""
+    return Experiment(
+        name="clustering",
+        title="spectral clustering of images as bags of pixels",
+        sizes={
+            "full": Settings(runs=5),
+            "reduced": Settings(runs=2, exact_per_class=4),
+            "quick": Settings(
+                runs=2, per_class=8, patched=4, K=20, levels=5, exact_per_class=2, queries=10
+            ),
+        },
+        parts=partial(parts, folder),
+        judge=judge,
+        draw=partial(draw, folder),
+    )
+
+
+EXPERIMENT = experiment(DEFAULT_FOLDER)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    own = argparse.ArgumentParser(add_help=False)
+    own.add_argument("--data", type=Path, default=DEFAULT_FOLDER, metavar="DIR")
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options, rest = own.parse_known_args(given)
+    if {"-h", "--help"} & set(rest):
+        print(f"--data DIR: the idx files of Fashion-MNIST; default {DEFAULT_FOLDER}\n")
+    else:
+        try:
+            load(options.data)
+        except DataMissingError as error:
+            print(error, file=sys.stderr)
+            return 2
+    chosen = experiment(options.data)
+    status = run_experiment(chosen, rest)
+    if status == 0:
+        shared = parser(chosen.name, chosen.title).parse_args(rest)
+        size = "quick" if shared.quick else shared.size
+        found = load_results(chosen, shared.out or DEFAULT_FOLDERS[size])
+        if found is not None:
+            print(summary(found[0]))
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,178 @@
+"""Beside the clustering: exact Wasserstein distances on a subset, and nearest neighbours."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.framework import Part, Streams
+from experiments.images import pixel_distances
+from experiments.images.fashion_mnist import bags, block
+from experiments.images.spectral import MAIN, jobs, scores
+
+SUBSET = ("W exact", "W", "DR", "Sliced-W", "MMD")
+NEIGHBOURS = (1, 10)
+
+
+def parts(folder: Path, settings: Any) -> list[Part]:
+    """The parts that are measured once."""
+
+    def subset(condition: Any, streams: Streams) -> dict[str, list[float]]:
+        return compare_on_subset(folder, settings, streams)
+
+    def cost(condition: Any, streams: Streams) -> dict[str, list[float]]:
+        return cost_of_transport(folder, settings)
+
+    def unmoved(condition: Any, streams: Streams) -> dict[str, list[float]]:
+        return all_pixels(folder, settings, condition["pair"])
+
+    def neighbours(condition: Any, streams: Streams) -> dict[str, list[float]]:
+        return nearest(folder, settings, condition["k"], streams)
+
+    images = 10 * settings.exact_per_class
+    return [
+        Part(
+            "clustering_exact", 1, [{"images": images}], "method", SUBSET,
+            ("nmi", "ari", "mean_relative_error", "largest_relative_error", "correlation"), subset,
+        ),
+        Part(
+            "clustering_cost", 1, [{"images": images}], "method", ("W exact", "W"),
+            ("seconds_a_pair", "hours_for_all_pairs"), cost, repeatable=False,
+        ),
+        Part(
+            "clustering_all_pixels", 1, [{"pair": i} for i in range(settings.runs)], "method",
+            ("W exact", "L1"), ("distance",), unmoved,
+        ),
+        Part(
+            "clustering_neighbours", 1, [{"k": k} for k in NEIGHBOURS], "tables",
+            ("float64", "float32"), ("agree", "pruned", "least_pruned"), neighbours,
+        ),
+    ]  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
+    """W_1 between all pairs of the subset, and the seconds that one pair takes a core."""
+    from joblib import Parallel, delayed
+
+    given = bags(subset_of(folder, settings)[0], "nonzero")
+    found = Parallel(n_jobs=jobs(len(given) ** 2))(
+        delayed(_exact_row)(given[i], given[:i]) for i in range(1, len(given))
+    )
+    result = np.zeros((len(given), len(given)))
+    for i, (row, _) in enumerate(found, 1):
+        result[i, :i] = result[:i, i] = row
+    pairs = len(given) * (len(given) - 1) / 2
+    return result, sum(seconds for _, seconds in found) / pairs
+
+
+def _exact_row(bag: np.ndarray, others: list[np.ndarray]) -> tuple[list[float], float]:
+    from isodepth.baselines import wasserstein
+
+    start = time.process_time()
+    row = [wasserstein(bag, other, p=1) for other in others]
+    return row, time.process_time() - start
+
+
+def subset_of(folder: Path, settings: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The first few images of each class of block 0."""
+    return block(folder, 0, settings.exact_per_class)
+
+
+def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str, list[float]]:
+    """Scores of all methods on the subset, and how far the cheap forms are from exact ones."""
+    from isodepth import baselines
+    from isodepth.core.directions import unit_vectors
+
+    images, labels = subset_of(folder, settings)
+    given, seed = bags(images, "nonzero"), streams.integer("directions")
+    found = {
+        "W exact": exact_transport(folder, settings)[0],
+        "W": pixel_distances.quantised_wasserstein(images),
+        "DR": pixel_distances.depth_regions(images, "nonzero", settings.K, settings.levels, seed),
+        "Sliced-W": pixel_distances.sliced_wasserstein(images, "nonzero", settings.K, seed),
+        "MMD": pixel_distances.mmd(images, "nonzero"),
+    }
+    agreement = scores(found, labels, [MAIN], streams.integer("clustering"))
+    # Single pairs are cheap enough for all but W, whose exact matrix is there.
+    few = np.linspace(0, len(given) - 1, 8).astype(int)
+    directions = unit_vectors(3, settings.K, "uniform", np.random.default_rng(seed))
+    references = {
+        "W": found["W exact"],
+        "Sliced-W": _of_few(
+            given, few, lambda x, y: baselines.sliced_wasserstein(x, y, directions=directions)
+        ),
+        "MMD": _of_few(given, few, lambda x, y: baselines.mmd(x, y, bandwidth=1.0)),
+    }
+    nothing = [0.0, 0.0, 1.0]
+    return {
+        name: [*agreement[name], *(_errors(found[name], references[name]) if name in references
+                                   else nothing)]
+        for name in SUBSET
+    }  # fmt: skip
+
+
+def _of_few(given: list[np.ndarray], few: np.ndarray, distance: Any) -> np.ndarray:
+    result = np.full((len(given), len(given)), np.nan)
+    for i in few:
+        for j in few[few < i]:
+            result[i, j] = distance(given[i], given[j])
+    return result
+
+
+def _errors(approximate: np.ndarray, exact: np.ndarray) -> list[float]:
+    lower = np.tril(np.isfinite(exact), -1)
+    relative = approximate[lower] / exact[lower] - 1
+    correlation = np.corrcoef(approximate[lower], exact[lower])[0, 1]
+    return [float(relative.mean()), float(np.abs(relative).max()), float(correlation)]
+
+
+def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
+    """Seconds a pair takes one core, and the hours that this makes for all pairs of a block."""
+    images = subset_of(folder, settings)[0]
+    quantised = [pixel_distances.quantise(bag) for bag in bags(images, "nonzero")]
+    start = time.process_time()
+    pixel_distances.transport_costs(quantised[0], quantised[1:])
+    cheap = (time.process_time() - start) / (len(quantised) - 1)
+    count = 10 * settings.per_class
+    pairs = count * (count - 1) / 2
+    seconds = {"W exact": exact_transport(folder, settings)[1], "W": cheap}
+    return {name: [value, value * pairs / 3600] for name, value in seconds.items()}
+
+
+def all_pixels(folder: Path, settings: Any, pair: int) -> dict[str, list[float]]:
+    """W_1 of two images with all 784 pixels, and their mean absolute difference."""
+    from isodepth.baselines import wasserstein
+
+    images = subset_of(folder, settings)[0][[0, (pair + 1) * settings.exact_per_class]]
+    first, second = bags(images, "all")
+    exact = wasserstein(first, second, p=1)
+    return {"W exact": [exact], "L1": [float(pixel_distances.l1(images)[0, 1])]}
+
+
+def nearest(folder: Path, settings: Any, k: int, streams: Streams) -> dict[str, list[float]]:
+    """Neighbours among block 0 of images of block 1: are they right, and what did they cost?"""
+    from isodepth import RegionIndex, pairwise, tables
+
+    known, asked = (bags(block(folder, i, settings.per_class)[0], "nonzero") for i in (0, 1))
+    step = max(1, len(asked) // settings.queries)
+    options = {"n_directions": settings.K, "levels": settings.levels}
+    options["random_state"] = streams.integer("directions")
+    found = {}
+    for storage in ("float64", "float32"):
+        stack = tables(known, storage=storage, **options)
+        queries = tables(asked[::step], storage=storage, **options)
+        everything = pairwise(queries, stack)
+        index = RegionIndex(stack)
+        agree, pruned = [], []
+        for query, row in zip(queries, everything, strict=True):
+            answer = index.query(query, k)
+            right = np.lexsort((np.arange(len(row)), row))[:k]
+            agree.append((answer.indices == right).all() and (answer.distances == row[right]).all())
+            pruned.append(answer.pruned)
+        found[storage] = [float(np.mean(agree)), float(np.mean(pruned)), float(np.min(pruned))]
+    return found

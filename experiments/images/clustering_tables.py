@@ -1,0 +1,135 @@
+"""Everything measured on the bags of pixels, beside the published numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from experiments.framework import Results, Table
+from experiments.images.clustering_verdicts import PUBLISHED, SCORES, values
+from experiments.images.spectral import AFFINITIES, MAIN
+
+
+def summary(results: Results) -> str:
+    """Everything that was measured, as Markdown."""
+    seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
+    n = results.settings.runs
+    sections = [
+        (f"Block 0, nonzero pixels, neighbour graph: mean ± spread over {n} seeds", _main(seeds)),
+        (f"DR less the others on {n} disjoint blocks: mean ± standard error", _paired(blocks)),
+        ("Other affinities: NMI / ARI, block 0, nonzero pixels", _affinities(seeds)),
+        ("All 784 pixels: NMI / ARI, block 0", _all_pixels(seeds)),
+        ("A subset with the exact W, and how far the cheap forms are off", _subset(results)),
+        ("Nearest neighbours in a RegionIndex", _neighbours(results)),
+    ]
+    return "\n".join(f"**{title}**\n\n{text}\n" for title, text in sections)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _main(seeds: Table) -> str:
+    def row(method: str) -> list[str]:
+        cells = [method]
+        for patch in (0, 5, 10):
+            for which, score in enumerate(SCORES):
+                found = values(seeds, score, method, pixels="nonzero", patch=patch)
+                paper = PUBLISHED[method]
+                beside = f" ({paper[patch > 0][which]:.2f})" if paper else ""
+                cells.append(f"{found.mean():.3f} ± {found.std():.3f}{beside}")
+        return cells
+
+    conditions = [
+        f"{name} {score.upper()} (paper)"
+        for name in ("clean", "patch 5", "patch 10")
+        for score in SCORES
+    ]
+    return _table(["", *conditions], [row(method) for method in PUBLISHED])
+
+
+def _paired(blocks: Table) -> str:
+    conditions = [("nonzero", 0), ("nonzero", 10), ("all", 0)]
+
+    def row(method: str) -> list[str]:
+        cells = [method]
+        for pixels, patch in conditions:
+            for score in SCORES:
+                ours, theirs = (
+                    values(blocks, score, name, pixels=pixels, patch=patch)
+                    for name in ("DR", method)
+                )
+                shown = ours if method == "DR" else ours - theirs
+                sign = "" if method == "DR" else "+"
+                error = np.std(shown, ddof=1) / len(shown) ** 0.5 if len(shown) > 1 else np.nan
+                cells.append(f"{shown.mean():{sign}.3f} ± {error:.3f}")
+        return cells
+
+    names = ("clean", "patch 10", "all pixels, clean")
+    head = ["DR less", *(f"{name} {score.upper()}" for name in names for score in SCORES)]
+    first = row("DR")
+    first[0] = "nothing (DR itself)"
+    return _table(head, [first, *(row(method) for method in list(PUBLISHED)[1:])])
+
+
+def _pair(table: Table, method: str, affinity: str, **where: Any) -> str:
+    return " / ".join(
+        f"{values(table, score, method, affinity, **where).mean():.3f}" for score in SCORES
+    )
+
+
+def _affinities(seeds: Table) -> str:
+    names = {"knn": "neighbour graph", "std": "exp(-D/std)", "median": "exp(-D/median)",
+             "rbf": "literal exp(-D²)"}  # fmt: skip
+    columns = [(affinity, patch) for affinity in AFFINITIES for patch in (0, 10)]
+    head = ["", *(f"{names[a]}, {'patch 10' if patch else 'clean'}" for a, patch in columns)]
+    rows = [
+        [method, *(_pair(seeds, method, a, pixels="nonzero", patch=patch) for a, patch in columns)]
+        for method in PUBLISHED
+    ]
+    return _table(head, rows)
+
+
+def _all_pixels(seeds: Table) -> str:
+    rows = [
+        [method, *(_pair(seeds, method, MAIN, pixels="all", patch=patch) for patch in (0, 10))]
+        for method in PUBLISHED
+    ]
+    return _table(["", "clean", "patch 10"], rows)
+
+
+def _subset(results: Results) -> str:
+    table, cost = results.tables["clustering_exact"], results.tables["clustering_cost"]
+    rows = []
+    for method, found in table.groups("method"):
+        error = "–"
+        if method in ("W", "Sliced-W", "MMD"):
+            error = (
+                f"{found['mean_relative_error'][0]:+.1%} (largest "
+                f"{found['largest_relative_error'][0]:.1%}, correlation "
+                f"{found['correlation'][0]:.4f})"
+            )
+        spent = "–"
+        if method in ("W exact", "W"):
+            this = cost.where(method=method)
+            spent = (
+                f"{1000 * this['seconds_a_pair'][0]:.2g} ms a pair, "
+                f"{this['hours_for_all_pairs'][0]:.2g} h for all pairs of a block"
+            )
+        name = {"W": "W quantised"}.get(method, method)
+        rows.append([name, f"{found['nmi'][0]:.3f} / {found['ari'][0]:.3f}", error, spent])
+    images = int(table["images"][0])
+    head = [f"{images} images", "NMI / ARI", "relative error of the distances", "one core"]
+    return _table(head, rows)
+
+
+def _neighbours(results: Results) -> str:
+    table = results.tables["clustering_neighbours"]
+    rows = []
+    for i in range(len(table)):
+        kept = [f"{table['pruned'][i]:.1%}", f"{table['least_pruned'][i]:.1%}"]
+        rows.append([f"{table['k'][i]:g}", table["tables"][i], f"{table['agree'][i]:.1%}", *kept])
+    head = ["k", "tables", "queries with the neighbours of brute force", "work pruned, mean"]
+    return _table([*head, "least"], rows)

@@ -1,0 +1,159 @@
+"""All pairs of many bags of pixels, for each distance in a form that makes all pairs cheap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.images.fashion_mnist import SIDE, bags
+from experiments.images.spectral import jobs
+from isodepth import pairwise
+from isodepth.core.directions import unit_vectors
+
+#: Cells into which the quantiles of a projection are averaged.
+N_QUANTILES = 64
+#: Pixels on a side of the squares whose points are merged for the quantised Wasserstein distance.
+SQUARE = 5
+_N_TASKS = 32
+
+
+def depth_regions(images: np.ndarray, pixels: str, K: int, n_levels: int, seed: int) -> np.ndarray:
+    """DR with projection depth, p = 2, eps = 0.1."""
+    return pairwise(bags(images, pixels), n_directions=K, levels=n_levels, random_state=seed)
+
+
+def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np.ndarray:
+    """Sliced W_2 along shared directions, from averages over cells of the quantile functions.
+
+    Averaging leaves out what two quantile functions differ by within a cell: a lower bound.
+    """
+    from joblib import Parallel, delayed
+
+    directions = unit_vectors(3, K, "uniform", np.random.default_rng(seed))
+    means = Parallel(n_jobs=-1, prefer="threads")(
+        delayed(quantile_means)(bag, directions) for bag in bags(images, pixels)
+    )
+    return euclidean(np.reshape(means, (len(images), -1))) / np.sqrt(K * N_QUANTILES)
+
+
+def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Mean of the quantile function over each cell of [0, 1], of shape (K, N_QUANTILES)."""
+    projections = np.sort(directions @ bag.T, axis=1)
+    n = projections.shape[1]
+    integral = np.zeros((len(directions), n + 1))
+    np.cumsum(projections, axis=1, out=integral[:, 1:])
+    place = np.arange(N_QUANTILES + 1) * (n / N_QUANTILES)
+    whole = np.minimum(place.astype(int), n - 1)
+    at = integral[:, whole] + (place - whole) * projections[:, whole]
+    return np.diff(at, axis=1) * (N_QUANTILES / n)
+
+
+def mmd(images: np.ndarray, pixels: str) -> np.ndarray:
+    """MMD with the Gaussian kernel of bandwidth 1, exact up to rounding.
+
+    Columns, rows and intensities take few values each, so the kernel is a product of three small
+    matrices; with a square root of each, an image becomes a vector whose Euclidean distances are
+    the MMD.
+    """
+    root = _kernel_root(np.arange(SIDE))
+    features = _kernel_root(np.arange(256) / 255.0)
+    present = images > 0 if pixels == "nonzero" else np.ones(images.shape, dtype=bool)
+    weights = present / present.sum(axis=(1, 2), keepdims=True)
+    planes = [root.T @ (weights * feature[images]) @ root for feature in features.T]
+    return euclidean(np.stack(planes, axis=1).reshape(len(images), -1))
+
+
+def _kernel_root(values: np.ndarray) -> np.ndarray:
+    """A matrix R with R R^T the Gaussian kernel of bandwidth 1 between `values`."""
+    kernel = np.exp(-0.5 * np.subtract.outer(values, values) ** 2)
+    eigenvalues, vectors = np.linalg.eigh(kernel)
+    kept = eigenvalues > 1e-15 * eigenvalues[-1]
+    return vectors[:, kept] * np.sqrt(eigenvalues[kept])
+
+
+def euclidean(rows: np.ndarray) -> np.ndarray:
+    """Euclidean distances between `rows` (N, D), by one product."""
+    centred = rows - rows.mean(axis=0)
+    product = centred @ centred.T
+    norms = np.diag(product)
+    squared = np.maximum(norms[:, None] + norms - (product + product.T), 0.0)
+    np.fill_diagonal(squared, 0.0)
+    return np.sqrt((squared + squared.T) / 2)
+
+
+def l1(images: np.ndarray) -> np.ndarray:
+    """Mean absolute difference of intensities: also W_1 between all 784 pixels.
+
+    With all pixels in both bags, moving mass to another pixel costs at least 1 and leaving it
+    where it is at most 1: nothing moves.
+    """
+    from scipy.spatial.distance import pdist, squareform
+
+    return squareform(pdist(images.reshape(len(images), -1) / 255.0, "cityblock")) / SIDE**2
+
+
+def quantise(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge the points of each square of pixels: their means (m, 3) and shares of the mass (m,)."""
+    square = (bag[:, :2] // SQUARE).astype(int) @ [1, SIDE]
+    _, place, counts = np.unique(square, return_inverse=True, return_counts=True)
+    sums = [np.bincount(place, column) for column in bag.T]
+    return np.column_stack(sums) / counts[:, None], counts / counts.sum()
+
+
+def quantised_wasserstein(
+    images: np.ndarray, known: np.ndarray | None = None, changed: np.ndarray | None = None
+) -> np.ndarray:
+    """W_1 between the quantised bags of nonzero pixels.
+
+    Parameters
+    ----------
+    known : ndarray of shape (N, N) or None
+        Distances that still hold where neither image is among those `changed`.
+    changed : indices of images, or None for all
+    """
+    from joblib import Parallel, delayed
+
+    quantised = [quantise(bag) for bag in bags(images, "nonzero")]
+    n = len(images)
+    rows = np.arange(n) if changed is None else np.sort(changed)
+    unchanged = np.ones(n, dtype=bool)
+    unchanged[rows] = False
+    # Each pair once: with the unchanged, and with the changed that come after.
+    partners = {int(i): np.flatnonzero(unchanged | (np.arange(n) > i)) for i in rows}
+    # Rows get shorter: every task takes some from everywhere.
+    tasks = [rows[first::_N_TASKS] for first in range(min(_N_TASKS, n))]
+    found = Parallel(n_jobs=jobs(n))(
+        delayed(_rows_of_costs)(quantised, {int(i): partners[int(i)] for i in task})
+        for task in tasks
+    )
+    result = np.zeros((n, n)) if known is None else known.copy()
+    for costs_of in found:
+        for i, costs in costs_of.items():
+            result[i, partners[i]] = result[partners[i], i] = costs
+    np.fill_diagonal(result, 0.0)
+    return result
+
+
+def _rows_of_costs(
+    quantised: list[tuple[np.ndarray, np.ndarray]], partners: dict[int, np.ndarray]
+) -> dict[int, list[float]]:
+    return {
+        i: transport_costs(quantised[i], [quantised[j] for j in others])
+        for i, others in partners.items()
+    }
+
+
+def transport_costs(
+    one: tuple[np.ndarray, np.ndarray], others: list[tuple[np.ndarray, np.ndarray]]
+) -> list[float]:
+    """W_1 between one quantised bag and each of some others."""
+    # The solver itself: `ot.emd` looks at its input for as long as this takes.
+    from ot.lp.emd_wrap import emd_c
+    from scipy.spatial.distance import cdist
+
+    costs = []
+    for points, masses in others:
+        _, cost, *_, code = emd_c(one[1], masses, cdist(one[0], points), 100_000, 1)
+        if code != 1:
+            raise RuntimeError(f"the transport problem was not solved (code {code})")
+        costs.append(cost)
+    return costs

@@ -1,0 +1,1 @@
+"""Experiments on laws that are drawn from: figures and propositions of the paper."""

@@ -1,0 +1,183 @@
+"""Error against the sample size n for two standard Gaussian samples in the plane (appendix).
+
+The distance of the laws is 0, so the distance of the samples is the error. The paper does not say
+which eps: three are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
+from experiments.framework.verdict import outcome
+from experiments.synthetic.laws import elliptical
+from isodepth import Metric
+
+EPS = (0.01, 0.1, 0.3)
+#: The one that is drawn.
+SHOWN = 0.1
+N_ALPHA = (5, 20, 100)
+EXACT = "exact"
+DEPTHS = ("projection", "halfspace")
+PUBLISHED = -0.25
+#: A slope this near to the published one is called the same, apart from two standard errors.
+SAME = 0.05
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes."""
+
+    runs: int
+    K: int = 10000
+    n: tuple[int, ...] = (100, 200, 500, 1000, 2000, 5000, 10000)
+
+
+def parts(settings: Settings) -> list[Part]:
+    def measure(condition: Any, streams: Streams) -> dict[Any, list[float]]:
+        n, depth = condition["n"], condition["depth"]
+        rng = streams.rng("data", n)
+        X, Y = elliptical("gaussian", n, 2, rng), elliptical("gaussian", n, 2, rng)
+        K, seed = settings.K, streams.integer("directions", n)
+        common: dict[str, Any] = {"depth": depth, "random_state": seed}
+        # Levels and eps play no part in the regions: they are made once.
+        maker = Metric(n_directions=K, **common)
+        pair = maker.regions(X), maker.regions(Y)
+        found: dict[Any, list[float]] = {
+            n_alpha: [Metric.paper(n_alpha, K, eps=e, **common).distance(*pair) for e in EPS]
+            for n_alpha in N_ALPHA
+        }
+        found[EXACT] = [
+            Metric(n_directions=K, eps=e, refine=0, **common).distance(*pair) for e in EPS
+        ]
+        return found
+
+    conditions = [{"depth": depth, "n": n} for depth in DEPTHS for n in settings.n]
+    names = (*N_ALPHA, EXACT)
+    values = [column(eps) for eps in EPS]
+    return [Part("rates", settings.runs, conditions, "n_alpha", names, values, measure)]
+
+
+def column(eps: float) -> str:
+    """Where the distances with that eps stand."""
+    return f"distance_{eps}"
+
+
+def slope(rows: Table, eps: float) -> tuple[float, float]:
+    """The slope of log mean error in log n, and its standard error by the bootstrap over runs."""
+    sizes = rows.distinct("n")
+    errors = np.array([rows.where(n=n)[column(eps)] for n in sizes])
+    rng = np.random.default_rng(0)
+
+    def fit(chosen: np.ndarray) -> float:
+        return float(np.polyfit(np.log(sizes), np.log(chosen.mean(axis=1)), 1)[0])
+
+    # The runs of each n are independent of those of the others.
+    again = [fit(np.array([rng.choice(row, len(row)) for row in errors])) for _ in range(400)]
+    return fit(errors), float(np.std(again))
+
+
+def judge(results: Results) -> list[Verdict]:
+    table = results.tables["rates"]
+    found = {
+        (eps, depth, levels): slope(table.where(depth=depth, n_alpha=levels), eps)
+        for eps in EPS
+        for depth in DEPTHS
+        for levels in table.distinct("n_alpha")
+    }
+    random_levels = [key for key in found if key[2] != EXACT]
+    sizes = table.distinct("n")
+
+    def line(eps: float, depth: str) -> str:
+        slopes = (found[eps, depth, str(n_alpha)] for n_alpha in N_ALPHA)
+        return f"eps={eps:g}, {depth}: " + ", ".join(f"{v:.2f} ± {e:.2f}" for v, e in slopes)
+
+    def near(key: tuple[float, str, str], target: float, error: float = 0.0) -> bool:
+        value, own = found[key]
+        return bool(abs(value - target) <= max(SAME, 2 * float(np.hypot(own, error))))
+
+    faster = all(found[key][0] < PUBLISHED - SAME for key in random_levels)
+    return [
+        Verdict(
+            "The error falls like n^(-1/4).",
+            f"slope in log-log scale, n from {sizes[0]:g} to {sizes[-1]:g}, n_alpha = "
+            f"{', '.join(map(str, N_ALPHA))}: "
+            + "; ".join(line(eps, depth) for eps in EPS for depth in DEPTHS)
+            + ("; it falls faster than that everywhere." if faster else "."),
+            outcome(near(key, PUBLISHED) for key in random_levels),
+        ),
+        Verdict(
+            "With exact levels the error falls as fast as with 100 random ones.",
+            f"eps={SHOWN:g}, exact levels: "
+            + "; ".join(
+                "{}: {:.2f} ± {:.2f}, error at n={:g} {:.3f} against {:.3f} with 100".format(
+                    depth,
+                    *found[SHOWN, depth, EXACT],
+                    sizes[-1],
+                    *(
+                        table.where(depth=depth, n=sizes[-1], n_alpha=a)[column(SHOWN)].mean()
+                        for a in (EXACT, 100)
+                    ),
+                )
+                for depth in DEPTHS
+            )
+            + ".",
+            outcome(
+                near((eps, depth, EXACT), *found[eps, depth, "100"])
+                for eps in EPS
+                for depth in DEPTHS
+            ),
+            source="isodepth",
+        ),
+    ]
+
+
+def draw(results: Results) -> dict[str, Any]:
+    from experiments.framework.figure import curve, legend_below, panels, ticks
+
+    table = results.tables["rates"]
+    figure, grid = panels(1, 2, sharey=True)
+    for axes, depth in zip(grid[0], DEPTHS, strict=True):
+        for levels in table.distinct("n_alpha"):
+            rows = table.where(depth=depth, n_alpha=levels)
+            name = "exact levels" if levels == EXACT else f"$n_\\alpha$ = {levels}"
+            style: dict[str, Any] = {"color": "k", "ls": "--"} if levels == EXACT else {}
+            curve(axes, rows, "n", column(SHOWN), name, **style)
+        sizes = np.array(table.distinct("n"))
+        start = table.where(depth=depth, n=sizes[0], n_alpha=EXACT)[column(SHOWN)].mean()
+        for power, dashes in ((0.25, ":"), (0.5, "-.")):
+            axes.plot(
+                sizes, start * (sizes / sizes[0]) ** -power, color="0.5", ls=dashes,
+                label=f"$n^{{-{power:g}}}$",
+            )  # fmt: skip
+        axes.set_yscale("log")
+        ticks(axes, sizes.tolist())
+        axes.set_title(f"{depth} depth, d = 2, eps = {SHOWN:g}")
+        axes.set_xlabel("points in each sample n")
+        axes.set_ylabel("distance of the samples (true value 0)")
+        axes.tick_params(axis="y", which="both", labelleft=True)
+    legend_below(figure, grid[0, 0], 6)
+    return {"rates": figure}
+
+
+EXPERIMENT = Experiment(
+    name="rates",
+    title="error against the sample size for two samples of one law",
+    sizes={
+        "full": Settings(runs=10),
+        "reduced": Settings(runs=10, K=2000, n=(100, 300, 1000, 3000)),
+        "quick": Settings(runs=3, K=200, n=(50, 100, 200)),
+    },
+    parts=parts,
+    judge=judge,
+    draw=draw,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    return run_experiment(EXPERIMENT, arguments)

@@ -1,0 +1,159 @@
+"""Time a pair of texts: DepthScore, Sliced-W with as many directions, and the published algorithm.
+
+Token vectors are in memory and all references count. The published DepthScore is written from its
+description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
+directions, five random levels), a pair at a time as there. Sliced-W is timed as a metric of this
+library, as POT computes it, and with projections kept from text to text, the least it can cost.
+What is slow is timed on some of the pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from benchmarks.peers import authors
+from experiments.texts.corpus import DataMissingError, load_webnlg
+from experiments.texts.embeddings import StoredEncoder
+from isodepth.core.directions import unit_vectors
+from isodepth.engine.threads import single_threaded_blas
+from isodepth.text import DepthScore, Encoder
+from isodepth.text.clouds import clean_clouds
+from isodepth.text.rivals import SlicedWassersteinScore
+
+Pairs = list[tuple[np.ndarray, np.ndarray]]
+
+
+def published_depth_score(x: np.ndarray, y: np.ndarray, K: int = 10_000) -> float:
+    """Algorithms 1 and 4 of the paper, step by step, with random levels and directions."""
+    rng = np.random.default_rng(0)
+    return authors.distance(x, y, "ai_irw", K=K, n_alpha=5, eps=0.01, rng=rng)
+
+
+def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
+    """Sliced-W between all pairs, every text projected and sorted once."""
+    rng = np.random.default_rng(0)
+    directions = unit_vectors(texts[0].shape[1], K, "uniform", rng).astype(np.float32)
+    with single_threaded_blas():
+        kept = [np.sort(directions @ text.T, axis=1) for text in texts]
+        for i, j in pairs:
+            a, b, mass = _coupling(kept[i].shape[1], kept[j].shape[1])
+            gaps = kept[i][:, a] - kept[j][:, b]
+            float((np.square(gaps) @ mass.astype(np.float32)).mean() ** 0.5)
+
+
+def _coupling(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How n sorted points of one mass meet m others: places of both, and masses."""
+    # In units of 1 / (n m) all breakpoints are integers.
+    edges = np.union1d(np.arange(n + 1) * m, np.arange(m + 1) * n)
+    return edges[:-1] // m, edges[:-1] // n, np.diff(edges) / (n * m)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _median_seconds(
+    distance: Callable[[np.ndarray, np.ndarray], object],
+    texts: Sequence[np.ndarray],
+    pairs: Sequence[tuple[int, int]],
+    count: int,
+) -> float:
+    """Of a distance a pair, from some pairs along the list: what a machine does besides is out."""
+    chosen = pairs[:: max(1, len(pairs) // count)][:count]
+    return median(_seconds(partial(distance, texts[i], texts[j])) for i, j in chosen)
+
+
+def _sliced_by_pot(width: int, K: int) -> Callable[[np.ndarray, np.ndarray], object] | None:
+    """Sliced-W of POT along K directions, where it is installed."""
+    try:
+        import ot
+    except ImportError:
+        return None
+    directions = unit_vectors(width, K, "uniform", np.random.default_rng(0))
+    projections = np.ascontiguousarray(directions.T, dtype=np.float32)
+    return lambda x, y: ot.sliced_wasserstein_distance(x, y, projections=projections)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.texts.speed", description=__doc__)
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with webnlg2020_en.jsonl")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep token vectors there")
+    parser.add_argument("--texts", type=int, metavar="N", help="only the first N inputs")
+    parser.add_argument("--directions", type=int, default=1000, metavar="K")
+    parser.add_argument(
+        "--published", type=int, default=9, metavar="N", help="pairs to time it on (default 9)"
+    )
+    options = parser.parse_args(arguments)
+    if options.data is None:
+        print("--data DIR is needed: a folder with webnlg2020_en.jsonl", file=sys.stderr)
+        return 2
+    try:
+        corpus = load_webnlg(options.data)
+    except DataMissingError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.texts:
+        corpus = corpus.part(options.texts)
+    encoder = StoredEncoder(Encoder(), options.out and options.out / "token_vectors.npz")
+    encoder.prepare([*corpus.texts, *(text for group in corpus.references for text in group)])
+    _measure(corpus.texts, corpus.references, encoder, options.directions, options.published)
+    return 0
+
+
+def _measure(
+    texts: list[str], references: list[list[str]], encoder: StoredEncoder, K: int, published: int
+) -> None:
+    one = {"n_jobs": 1, "n_directions": K}
+    exact, search = (DepthScore(encoder, gap=gap, **one) for gap in ("exact", "search"))
+    default = DepthScore(encoder, n_jobs=1)
+    sliced = SlicedWassersteinScore(encoder, n_directions=K)
+    for metric in (exact, default, search, sliced):  # have everything compiled
+        metric.score(texts[:2], references[:2])
+    order = list(dict.fromkeys([*texts, *(text for group in references for text in group)]))
+    place = {text: i for i, text in enumerate(order)}
+    clouds = clean_clouds(encoder(order), True, "origin")
+    whole = [cloud for cloud in clouds if cloud is not None]
+    pairs = [
+        (place[text], place[other])
+        for text, group in zip(texts, references, strict=True)
+        for other in group
+    ]
+    times = {
+        f"DepthScore, K = {K}": _seconds(lambda: exact.score(texts, references)) / len(pairs),
+        f"DepthScore, K = {default.n_directions}, the default": _seconds(
+            lambda: default.score(texts, references)
+        ) / len(pairs),
+        f"DepthScore, random directions, K = {K}": _seconds(
+            lambda: search.score(texts, references)
+        ) / len(pairs),
+        f"Sliced-W, K = {K}": _seconds(lambda: sliced.score(texts, references)) / len(pairs),
+        f"Sliced-W, K = {K}, projections kept": _seconds(
+            lambda: kept_projections(whole, pairs, K)
+        ) / len(pairs),
+        "published DepthScore, K = 10000": _median_seconds(
+            published_depth_score, whole, pairs, published
+        ),
+    }  # fmt: skip
+    by_pot = _sliced_by_pot(whole[0].shape[1], K)
+    if by_pot is not None:
+        times[f"Sliced-W of POT, K = {K}"] = _median_seconds(by_pot, whole, pairs, 20 * published)
+    ours = times[f"DepthScore, K = {K}"]
+    print(f"{len(pairs)} pairs of {len(order)} texts, one thread\n")
+    print("| | milliseconds a pair | relative to DepthScore |\n| --- | --- | --- |")
+    for name, seconds in times.items():
+        print(f"| {name} | {1000 * seconds:.2f} | {seconds / ours:.2f} |")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

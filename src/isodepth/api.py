@@ -1,0 +1,110 @@
+"""The library in a few calls; all options are the fields of a Metric."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from isodepth.depth import BY_NAME
+from isodepth.engine.ordering import order_of
+from isodepth.errors import InvalidOptionError
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.metric import Metric
+
+
+def metric_from_options(options: dict[str, Any]) -> Metric:
+    """A metric from keyword options; an unknown one gets an error that names the nearest."""
+    names = [field.name for field in fields(Metric)]
+    for name in options:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InvalidOptionError(
+                f"unknown option {name!r}{hint} (options are {', '.join(names)})"
+            )
+    return Metric(**options)
+
+
+def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
+    """DR_{p,eps} between two samples: how far apart they are, whatever a few outliers say.
+
+    Parameters
+    ----------
+    X, Y : array-likes or data frames of shape (n, d) and (m, d)
+    weights : pair (wx, wy) or None
+    **options
+        The fields of :class:`Metric`.
+
+    Returns
+    -------
+    distance : float
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> X = np.arange(20.0).reshape(10, 2)
+    >>> isodepth.distance(X, X, random_state=0)
+    0.0
+    >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
+    5.0
+    """
+    return metric_from_options(options).distance(X, Y, weights=weights)
+
+
+def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Comparison:
+    """Compare two samples: how far apart they are, and where.
+
+    Parameters
+    ----------
+    X, Y : array-likes or data frames of shape (n, d) and (m, d)
+    weights : pair (wx, wy) or None
+    **options
+        The fields of :class:`Metric`.
+
+    Returns
+    -------
+    comparison : Comparison
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> X = np.arange(20.0).reshape(10, 2)
+    >>> isodepth.compare(X, X + [3, 4], random_state=0)
+    Comparison: distance 5 between 10 and 10 points in 2 dimension(s)
+      largest gap 5 at level beta = ..., along column 1 (64%), column 0 (36%)
+      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
+    """
+    return metric_from_options(options).compare(X, Y, weights=weights)
+
+
+def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
+    """Compile, or load from the cache, what distances need, so that the first one is not slow.
+
+    Compilation happens once on a machine and is then cached; loading takes well under a second.
+
+    Parameters
+    ----------
+    depths : names of depths to prepare
+    dtypes : {"float64", "float32"}, the precisions to prepare
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> isodepth.warm_up(["projection"])
+    """
+    rng = np.random.default_rng(0)
+    # Both ways of refining: by corners for few points, by climbing for many points per direction.
+    small, large = rng.standard_normal((2, 12, 4)), rng.standard_normal((2, 400, 4))
+    for dtype in dtypes:
+        for depth in depths:
+            options = {"depth": depth, "random_state": 0, "dtype": dtype, "n_jobs": 1}
+            distance(*small, n_directions=50, **options)
+            distance(*large, n_directions=4, **options)
+            distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
+        # Many rows are ordered by their first column, and by their depths, by a sort of our own.
+        for kind in {dtype, "float64"}:
+            order_of(rng.standard_normal(5000).astype(kind))

@@ -1,0 +1,7 @@
+"""`python -m isodepth.cli`."""
+
+import sys
+
+from isodepth.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The nouns: samples, directions, regions, levels."""

@@ -1,0 +1,121 @@
+"""Unit vectors. Everything downstream uses each of them with both signs."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.validation import check_choice, check_direction_rows, check_integer
+from isodepth.errors import InvalidOptionError
+
+FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
+
+# Drawing these again for every pair of small samples would take a tenth of the time of a distance.
+_KEPT_NUMBERS = 20_000
+
+
+def unit_vectors(
+    d: int, n_directions: int, family: Any = "uniform", rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Directions along which samples are projected.
+
+    Parameters
+    ----------
+    d : int
+        Dimension of the space.
+    n_directions : int
+        How many vectors; in d = 1 a single one is exact and returned instead.
+    family : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
+        `uniform`: independent and uniform on the sphere (the paper). `sobol`: scrambled Sobol
+        points through the normal quantile. `orthogonal`: blocks of d orthonormal vectors, each
+        block uniformly rotated. In d = 2 `sobol` and `orthogonal` are equispaced angles with a
+        random start; `equispaced` (d <= 2 only) starts at the first axis. An array is used as it
+        is, its rows scaled to length one.
+    rng : numpy.random.Generator or None
+        Where randomness comes from.
+
+    Returns
+    -------
+    directions : float64 ndarray of shape (K, d), rows of length one
+
+    Examples
+    --------
+    >>> from isodepth.directions import unit_vectors
+    >>> unit_vectors(2, 2, "equispaced").round(3)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if not isinstance(family, str):
+        return check_direction_rows(family, d)
+    check_choice(family, "directions", FAMILIES)
+    check_integer(n_directions, "n_directions", 1)
+    rng = np.random.default_rng() if rng is None else rng
+    if d == 1:
+        return np.ones((1, 1))
+    if family == "equispaced" and d > 2:
+        raise InvalidOptionError(
+            f"directions='equispaced' is only defined in one or two dimensions, got data of width "
+            f"{d}; use 'sobol' or 'orthogonal'"
+        )
+    if family == "uniform":
+        return _normalise(rng.standard_normal((n_directions, d)))
+    if d == 2:
+        return _equispaced(n_directions, 0.0 if family == "equispaced" else rng.random())
+    if family == "sobol":
+        return _sobol(d, n_directions, rng)
+    return _orthogonal(d, n_directions, rng)
+
+
+def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
+    """Like `unit_vectors` for an integer seed; a few small ones are kept, and are read-only."""
+    if isinstance(family, str) and d * n_directions <= _KEPT_NUMBERS:
+        return _kept_vectors(d, n_directions, family, seed)
+    return unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+
+
+@lru_cache(maxsize=16)
+def _kept_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
+    rows = unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+    rows.flags.writeable = False
+    return rows
+
+
+def _normalise(rows: np.ndarray) -> np.ndarray:
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+def _equispaced(n_directions: int, start: float) -> np.ndarray:
+    # Half a turn is enough: the other half are the opposite vectors.
+    angles = (np.arange(n_directions) + start) * (math.pi / n_directions)
+    rows = np.column_stack([np.cos(angles), np.sin(angles)])
+    # cos(pi/2) is 6e-17 in floating point; the second axis should be the second axis.
+    rows[np.abs(rows) < 1e-15] = 0.0
+    return rows
+
+
+def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    if d > qmc.Sobol.MAXDIM:
+        raise InvalidOptionError(
+            f"directions='sobol' reaches dimension {qmc.Sobol.MAXDIM}, got {d}; use 'orthogonal'"
+        )
+    sampler = qmc.Sobol(d, scramble=True, rng=rng)
+    # A power of two of points is what makes the net balanced; the rest is cut off.
+    uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
+    tiny = 2.0**-40
+    return _normalise(ndtri(np.clip(uniform, tiny, 1 - tiny)))
+
+
+def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
+    blocks = []
+    for _ in range(math.ceil(n_directions / d)):
+        basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
+        # Fixing the signs of the diagonal makes the basis exactly Haar distributed.
+        blocks.append((basis * np.sign(np.diag(triangle))).T)
+    return np.concatenate(blocks)[:n_directions]

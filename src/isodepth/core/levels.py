@@ -1,0 +1,82 @@
+"""The integral over beta: which levels to look at, and how to average what is found there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from isodepth.core.regions import TrimmedRegions
+
+_SLIVER = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class LevelPlan:
+    """The levels at which two samples are compared.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L, 2) or (L,)
+        The pieces [start, stop) of [0, 1 - eps] on which nothing changes, or single levels.
+    shares : ndarray of shape (L,)
+        How much of the interval each stands for; they add up to 1.
+    stops_x, stops_y : ndarrays of shape (L,)
+        How many of the ordered points of each sample lie inside.
+    """
+
+    levels: np.ndarray
+    shares: np.ndarray
+    stops_x: np.ndarray
+    stops_y: np.ndarray
+
+
+def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
+    """All pieces of [0, 1 - eps] on which both regions stay the same."""
+    end = 1.0 - eps
+    inner = np.concatenate([x.masses, y.masses])
+    # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
+    inner = inner[inner < end * (1.0 - _SLIVER)]
+    # Two rising lists one after the other, which this kind of sort only has to merge.
+    inner.sort(kind="stable")
+    fresh = np.ones(len(inner), dtype=bool)
+    np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
+    # Masses are positive, so 0 is never among them.
+    edges = np.concatenate([[0.0], inner[fresh], [end]])
+    starts, ends = edges[:-1], edges[1:]
+    # With eps = 1 the interval is the single level 0, where the average is the value.
+    shares = (ends - starts) / end if end > 0 else np.ones(1)
+    return _plan(x, y, starts, np.stack([starts, ends], axis=1), shares)
+
+
+def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
+    """Given levels (L,), each standing for an equal share."""
+    betas = np.sort(betas)
+    return _plan(x, y, betas, betas, np.full(len(betas), 1.0 / len(betas)))
+
+
+def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
+    """Midpoints of `n_levels` equal parts of [0, 1 - eps]."""
+    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
+
+
+def _plan(
+    x: TrimmedRegions,
+    y: TrimmedRegions,
+    betas: np.ndarray,
+    levels: np.ndarray,
+    shares: np.ndarray,
+) -> LevelPlan:
+    return LevelPlan(levels, shares, x.stops(betas), y.stops(betas))
+
+
+def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
+    """(length * sum of shares * gaps**p) ** (1/p); the largest gap for p = inf.
+
+    Gaps are divided by the largest first, so that no power overflows or vanishes.
+    """
+    largest = float(gaps.max())
+    if largest == 0 or math.isinf(p):
+        return largest
+    return largest * (length * float(shares @ (gaps / largest) ** p)) ** (1.0 / p)

@@ -1,0 +1,167 @@
+"""A sample in canonical form: distinct rows, in one order, each with its exact mass.
+
+Everything downstream works on this form. It makes three promises free of charge: the order of the
+rows cannot matter, repeated rows are the same as weights, and equal points cannot be told apart by
+how a matrix product happens to round at their position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.validation import check_weights
+from isodepth.engine.ordering import order_of
+
+# Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
+_TOTAL_BITS = 61
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct points and their masses.
+
+    Attributes
+    ----------
+    points : ndarray of shape (u, d)
+        Distinct rows in lexicographic order.
+    masses : int64 ndarray of shape (u,), or None
+        The mass of each row in units of 1/total; None when all are one unit.
+    total : int
+    inverse : intp ndarray of shape (n,)
+        For each row the caller gave, its place in `points`; -1 for rows of weight zero.
+    """
+
+    points: np.ndarray
+    masses: np.ndarray | None
+    total: int
+    inverse: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray, weights: Any = None, name: str = "weights") -> Sample:
+        """Canonical form of checked points (n, d) with optional weights (n,)."""
+        checked = check_weights(weights, len(points), name)
+        if checked is None:
+            return cls._merge(points, None)
+        present = checked > 0
+        if present.all():
+            return cls._merge(points, exact_masses(checked))
+        kept = cls._merge(points[present], exact_masses(checked[present]))
+        inverse = np.full(len(points), -1, dtype=np.intp)
+        inverse[present] = kept.inverse
+        return cls(kept.points, kept.masses, kept.total, inverse)
+
+    def with_queries(self, queries: np.ndarray) -> Sample:
+        """The same sample with further points of mass zero; `inverse` places the queries.
+
+        A query that equals a sample point becomes that point, so it gets the same depth.
+        """
+        masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
+        masses[: len(self.points)] = 1 if self.masses is None else self.masses
+        joint = self._merge(np.concatenate([self.points, queries]), masses)
+        return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
+
+    @classmethod
+    def _merge(cls, points: np.ndarray, masses: np.ndarray | None) -> Sample:
+        order, distinct = lexicographic_order(points)
+        rows = points.take(order, axis=0)
+        # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
+        rows += points.dtype.type(0)
+        inverse = np.empty(len(rows), dtype=np.intp)
+        if not distinct:
+            first = np.ones(len(rows), dtype=bool)
+            np.any(rows[1:] != rows[:-1], axis=1, out=first[1:])
+            distinct = bool(first.all())
+        if distinct:
+            inverse[order] = np.arange(len(rows))
+            ordered = None if masses is None else masses[order]
+        else:
+            inverse[order] = np.cumsum(first) - 1
+            units = np.ones(len(rows), dtype=np.int64) if masses is None else masses[order]
+            starts = np.flatnonzero(first)
+            ordered = np.add.reduceat(units, starts)
+            rows = rows[starts]
+        if ordered is not None and (ordered == ordered[0]).all() and ordered[0] > 0:
+            ordered = None
+        total = len(rows) if ordered is None else int(ordered.sum())
+        return cls(np.ascontiguousarray(rows), ordered, total, inverse)
+
+    @property
+    def n_points(self) -> int:
+        """How many distinct points there are."""
+        return len(self.points)
+
+    @property
+    def width(self) -> int:
+        """The dimension of the space."""
+        return self.points.shape[1]
+
+    @cached_property
+    def is_simplex(self) -> bool:
+        """Whether these are u <= d + 1 points in general position."""
+        u, d = self.points.shape
+        if u > d + 1:
+            return False
+        if u == 1:
+            return True
+        edges = self.points[1:].astype(np.float64) - self.points[0]
+        # Scaling each edge to about one keeps a single far point from hiding the others.
+        edges /= np.abs(edges).max(axis=1, keepdims=True)
+        singular = np.linalg.svd(edges, compute_uv=False)
+        return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
+
+    @property
+    def unit_masses(self) -> np.ndarray:
+        """The masses as an int64 array of shape (u,), also when all are equal."""
+        if self.masses is None:
+            return np.ones(self.n_points, dtype=np.int64)
+        return self.masses
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The masses as float64 shares of the total, of shape (u,)."""
+        return self.unit_masses / self.total
+
+
+def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Indices that sort rows by their first column, then the second, and so on.
+
+    Also whether the first column alone shows that no two rows are equal.
+    """
+    column = points[:, 0]
+    order = order_of(column)
+    leading = column[order]
+    tied = leading[1:] == leading[:-1]
+    if not tied.any():
+        return order, True
+    # Only the rows that share their first entry with a neighbour are still out of order.
+    open_ = np.zeros(len(points), dtype=bool)
+    open_[1:] |= tied
+    open_[:-1] |= tied
+    rows = order[open_]
+    order[open_] = rows[np.lexsort(points[rows].T[::-1])]
+    return order, False
+
+
+def exact_masses(weights: np.ndarray) -> np.ndarray:
+    """Positive weights as integers in proportion, so that their sums are exact in any order.
+
+    Ties between regions and depths are decided by sums of weights; floating-point sums of one set
+    in two orders differ, integer sums do not. Floats are dyadic rationals, so a common power of two
+    makes them integers without any rounding, unless they span more than about 2**8 in size with
+    full mantissas; then they are rounded at 2**-61 of the total.
+    """
+    if (weights == np.rint(weights)).all() and weights.sum() < 2.0**53:
+        return weights.astype(np.int64)
+    # In [0.5, 1) for the largest weight, so that nothing below can overflow.
+    scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
+    room = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
+    mantissas, exponents = np.frexp(scaled)
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    trailing_zeros = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
+    needed = int((53 - trailing_zeros - exponents).max())
+    integers = np.rint(np.ldexp(scaled, min(needed, room))).astype(np.int64)
+    return np.maximum(integers, 1)

@@ -1,0 +1,1 @@
+"""What comes in and goes out: checks, frames, readers, files, optional packages."""

@@ -1,0 +1,250 @@
+"""Tables of numbers from files: .csv, .parquet and .npy."""
+
+from __future__ import annotations
+
+import csv
+import os
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from isodepth.errors import MissingExtraError, UnreadableFileError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Table(NamedTuple):
+    """Numbers and the names of their columns; with names it passes wherever a data frame does.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n, d)
+    columns : tuple of str, length d, or None
+    """
+
+    points: NDArray[Any]
+    columns: tuple[str, ...] | None
+
+    def to_numpy(self) -> NDArray[Any]:
+        """Return the numbers; the name is that of pandas and polars."""
+        return self.points
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a table of numbers from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file whose name ends in ``.csv``, ``.parquet`` or ``.npy``.
+
+        * ``.csv``: UTF-8, separated by commas. A first row without any number is a header; every
+          other cell must hold a number.
+        * ``.parquet``: needs pyarrow. Every column must be of an integer or floating type and
+          complete. Columns that hold a pandas index are left out, as they are for frames.
+        * ``.npy``: opened as a read-only memory map; files that hold Python objects are refused.
+
+    Returns
+    -------
+    table : Table
+        A pair ``(points, columns)``: the numbers, shape (n, d), and the column names, None where
+        the file has none. A ``.npy`` file keeps its shape and dtype; the others give float32
+        where all columns are float32 and float64 everywhere else.
+
+    Raises
+    ------
+    UnreadableFileError
+        The file is missing, damaged, of an unknown kind, or holds something that is not a number.
+        The message is one line and says where.
+    MissingExtraError
+        The file needs a package that is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "wine.csv")
+    ...     _ = path.write_text("alcohol,ash\\n14.23,2.43\\n13.2,2.14\\n")
+    ...     points, columns = read_table(path)
+    >>> points
+    array([[14.23,  2.43],
+           [13.2 ,  2.14]])
+    >>> columns
+    ('alcohol', 'ash')
+    """
+    file = Path(path)
+    if file.is_dir():
+        _refuse(file, "it is a folder, not a file")
+    if not file.exists():
+        _refuse(file, "there is no such file")
+    reader = _READERS.get(file.suffix.lower())
+    if reader is None:
+        ending = f"its name ends in {file.suffix!r}" if file.suffix else "its name has no ending"
+        _refuse(file, f"{ending}; the known ones are {', '.join(_READERS)}")
+    try:
+        return reader(file)
+    except OSError as error:
+        _refuse(file, error.strerror or str(error), error)
+
+
+def _refuse(file: Path, reason: str, cause: Exception | None = None) -> NoReturn:
+    # Messages of other libraries may span lines; a report of ours is always one.
+    raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
+
+
+# -- csv ------------------------------------------------------------------------------------------
+
+
+def _read_csv(file: Path) -> Table:
+    try:
+        columns, header_lines, width = _csv_header(file)
+        points = _csv_numbers(file, header_lines)
+        if points is not None and points.size == 0:
+            _refuse(file, "it has a header but no rows")
+        if points is None or points.shape[1] != width:
+            _refuse(file, _csv_fault(file, columns, header_lines, width))
+    except UnicodeDecodeError as error:
+        _refuse(file, f"it is not UTF-8 text (byte {error.start} of a block)", error)
+    except csv.Error as error:
+        _refuse(file, f"its quotes are damaged ({error})", error)
+    return Table(points, columns)
+
+
+def _csv_header(file: Path) -> tuple[tuple[str, ...] | None, int, int]:
+    """Column names, how many lines to skip for them, and how many cells a row must have."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = csv.reader(lines, strict=True)
+        first = next((row for row in rows if row), None)
+        if first is None:
+            _refuse(file, "it is empty")
+        if any("\0" in cell for cell in first):
+            _refuse(file, "it is not a text file")
+        names = [cell.strip() for cell in first]
+        if any(map(_is_number, names)) and all(_is_number(name) or not name for name in names):
+            return None, 0, len(names)
+        _check_names(file, names)
+        return tuple(names), rows.line_num, len(names)
+
+
+def _check_names(file: Path, names: Sequence[str]) -> None:
+    number = next(filter(_is_number, names), None)
+    if number is not None:
+        text = next(name for name in names if name and not _is_number(name))
+        _refuse(
+            file,
+            f"its first row mixes numbers ({number!r}) and text ({text!r}): "
+            "it is neither a header nor data",
+        )
+    if "" in names:
+        _refuse(
+            file,
+            f"column {names.index('') + 1} has no name in the header; if it is a row index, "
+            "save the table without it (index=False in pandas)",
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        _refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
+
+
+def _csv_numbers(file: Path, header_lines: int) -> NDArray[np.float64] | None:
+    """The numbers below the header, or None where something among them is not a number."""
+    with file.open(encoding="utf-8-sig", newline="") as lines, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*input contained no data.*")
+        try:
+            return np.loadtxt(
+                lines, delimiter=",", comments=None, quotechar='"', skiprows=header_lines, ndmin=2
+            )
+        except UnicodeDecodeError:
+            raise
+        except ValueError:
+            return None
+
+
+def _csv_fault(file: Path, columns: tuple[str, ...] | None, header_lines: int, width: int) -> str:
+    """Say where a table that NumPy refused goes wrong: it is walked again, cell by cell."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = csv.reader(lines, strict=True)
+        for row in rows:
+            if not row or rows.line_num <= header_lines:
+                continue
+            if len(row) != width:
+                return f"line {rows.line_num} has {len(row)} cells where {width} are expected"
+            for position, cell in enumerate(row, start=1):
+                if _is_number(cell):
+                    continue
+                where = f"line {rows.line_num}, column {position}"
+                where += f" ({columns[position - 1]!r})" if columns else ""
+                if not cell.strip():
+                    return f"{where}: the cell is empty; fill in or drop incomplete rows"
+                separator = next((mark for mark in ";\t" if mark in cell), None)
+                if width == 1 and separator:
+                    return f"{where}: cells must be separated by commas, not by {separator!r}"
+                return f"{where}: {cell!r} is not a number"
+    return "its cells cannot be told apart; check quotes and line ends"
+
+
+def _is_number(cell: str) -> bool:
+    # float() takes "1_000", which no program writes into a table and NumPy refuses.
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+# -- parquet --------------------------------------------------------------------------------------
+
+
+def _read_parquet(file: Path) -> Table:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingExtraError(
+            f"reading {file} needs pyarrow: pip install 'isodepth[frames]'"
+        ) from error
+    try:
+        table = pq.read_table(file, use_threads=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        _refuse(file, f"it is damaged or not a parquet file ({error})", error)
+
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    table = table.drop_columns([name for name in index if isinstance(name, str)])
+    if not table.num_columns or not table.num_rows:
+        _refuse(file, f"it holds {table.num_rows} rows and {table.num_columns} columns")
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+            _refuse(file, f"column {field.name!r} is of type {field.type}, not a number type")
+        if column.null_count:
+            _refuse(
+                file,
+                f"column {field.name!r} has {column.null_count} missing values; "
+                "fill in or drop incomplete rows",
+            )
+    single = all(pa.types.is_float32(field.type) for field in table.schema)
+    points = np.empty((table.num_rows, table.num_columns), np.float32 if single else np.float64)
+    for position, column in enumerate(table.columns):
+        points[:, position] = column.to_numpy()
+    return Table(points, tuple(table.column_names))
+
+
+# -- npy ------------------------------------------------------------------------------------------
+
+
+def _read_npy(file: Path) -> Table:
+    try:
+        points = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        _refuse(file, f"it is not a .npy file of numbers, or is damaged ({error})", error)
+    if not isinstance(points, np.ndarray):
+        points.close()
+        _refuse(file, "it is an archive of arrays; save one of them with numpy.save")
+    return Table(points, None)
+
+
+_READERS = {".csv": _read_csv, ".parquet": _read_parquet, ".npy": _read_npy}

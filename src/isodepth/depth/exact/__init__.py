@@ -1,0 +1,1 @@
+"""Exact depths by combinatorics, with their loops."""

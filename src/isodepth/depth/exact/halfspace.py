@@ -1,0 +1,177 @@
+"""Halfspace depth without directions: the smallest closed halfspace, found by combinatorics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from isodepth.depth.exact.inputs import check_work, merge_points, merge_queries, scale_columns
+from isodepth.depth.exact.rational import (
+    AffineSpan,
+    as_integers,
+    lowest_bit,
+    products_are_exact,
+    smallest_mass,
+)
+
+#: About ten minutes of one core.
+MAX_WORK = 5e10
+
+# Determinants without rounding need memory of the order of 2**d.
+_MAX_COMPILED_WIDTH = 12
+# Below this, fractions of integers are told apart by their rounded quotients.
+_LATTICE_BITS = 26
+
+
+def exact_halfspace_depth(
+    points: np.ndarray,
+    masses: np.ndarray,
+    queries: np.ndarray,
+    *,
+    max_work: float = MAX_WORK,
+) -> np.ndarray:
+    """Smallest mass of a closed halfspace that contains each query.
+
+    The result is exact for the floats given: signs that rounding leaves open are decided without
+    rounding, so collinear, coplanar and repeated points, and queries on the border of a
+    halfspace, are counted as they are. Points in a lower-dimensional flat are treated inside it;
+    a query off the flat has depth 0.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        Repeated points count with the sum of their masses.
+    masses : int array of shape (n,)
+        None negative. Points of mass zero do not belong to the sample.
+    queries : array of shape (m, d)
+    max_work : float
+        How many elementary steps may be taken: ``n log n`` a query for d <= 2, and
+        ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes some ten nanoseconds: 2000 points of
+        the plane in one another, or 200 points in three dimensions, take about a second.
+
+    Returns
+    -------
+    smallest : int64 ndarray of shape (m,)
+        Divided by the total mass, the halfspace depth.
+
+    Raises
+    ------
+    InvalidOptionError
+        When the work would exceed `max_work`.
+
+    References
+    ----------
+    P. J. Rousseeuw and I. Ruts (1996), Bivariate location depth.
+    R. Dyckerhoff and P. Mozharovskyi (2016), Exact computation of the halfspace depth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> exact_halfspace_depth(corners, np.ones(4, dtype=int), [[0, 0], [1, 1], [1, 0], [3, 3]])
+    array([1, 2, 1, 0])
+    """
+    sample = merge_points(points, masses)
+    distinct, inverse = merge_queries(queries, sample.points.shape[1])
+    if sample.total == 0:
+        return np.zeros(len(inverse), dtype=np.int64)
+    (rows, asked), _ = scale_columns(sample.points, distinct)
+    columns, inside = _restrict(rows, asked)
+    smallest = np.zeros(len(distinct), dtype=np.int64)
+    if not inside.any():
+        return smallest[inverse]
+    rows, asked = rows[:, columns], asked[inside][:, columns]
+    check_work(
+        len(asked) * _steps(*rows.shape),
+        max_work,
+        f"the exact halfspace depth of {len(asked)} points in a sample of {len(rows)} distinct "
+        f"points spanning {len(columns)} dimensions",
+    )
+    smallest[inside] = _in_full_span(rows, sample.masses, asked)
+    return smallest[inverse]
+
+
+def _steps(n: int, d: int) -> float:
+    """Elementary steps for one query."""
+    sweeps = math.comb(n, d - 2) if d > 2 else 1
+    return sweeps * n * max(1.0, math.log2(n))
+
+
+def _restrict(rows: np.ndarray, asked: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """Coordinates that tell the points of the sample's flat apart, and which queries lie in it."""
+    if _span_everything(rows):
+        return list(range(rows.shape[1])), np.ones(len(asked), dtype=bool)
+    exponent = lowest_bit(rows, asked)
+    span = AffineSpan.of(as_integers(rows, exponent))
+    inside = [span.contains(query) for query in as_integers(asked, exponent)]
+    return sorted(span.columns), np.array(inside, dtype=bool)
+
+
+def _span_everything(rows: np.ndarray) -> bool:
+    """Whether a few rows picked by elimination in floats certainly span the whole space."""
+    n, d = rows.shape
+    picked = [0]
+    # Whatever happens to these floats, the rows they pick are judged without rounding.
+    with np.errstate(all="ignore"):
+        rest = rows - rows[0]
+        for _ in range(min(d, n - 1)):
+            row, column = np.unravel_index(int(np.abs(rest).argmax()), rest.shape)
+            if rest[row, column] == 0:
+                return False
+            picked.append(int(row))
+            rest = rest - np.outer(rest[:, column] / rest[row, column], rest[row])
+            rest[:, column] = 0
+    few = rows[picked]
+    return len(AffineSpan.of(as_integers(few, lowest_bit(few))).columns) == d
+
+
+def _in_full_span(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """The smallest masses at `asked` (m, d) where distinct `rows` (n, d) span all d dimensions."""
+    d = rows.shape[1]
+    if d == 0:
+        return np.full(len(asked), masses.sum())
+    if d == 1:
+        return _on_a_line(rows[:, 0], masses, asked[:, 0])
+    exponent = lowest_bit(rows, asked)
+    if d > _MAX_COMPILED_WIDTH or not products_are_exact(d, rows, asked):
+        result, unresolved = np.empty(len(asked), dtype=np.int64), np.arange(len(asked))
+    else:
+        from isodepth.depth.exact.halfspace_loops import smallest_masses
+
+        lattice = _is_small_lattice(rows, asked, exponent)
+        if lattice:
+            rows, asked = np.ldexp(rows, -exponent), np.ldexp(asked, -exponent)
+            exponent = 0
+        result = smallest_masses(rows, masses, asked, lattice)
+        unresolved = np.flatnonzero(result < 0)
+    if len(unresolved):
+        whole = as_integers(rows, exponent)
+        units = masses.tolist()
+        for i, query in zip(unresolved, as_integers(asked[unresolved], exponent), strict=True):
+            seen = [[x - q for x, q in zip(point, query, strict=True)] for point in whole]
+            result[i] = smallest_mass(list(zip(seen, units, strict=True)))
+    return result
+
+
+def _on_a_line(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    order = np.argsort(rows)
+    below = np.concatenate([[0], np.cumsum(masses[order])])
+    at_most = below[np.searchsorted(rows[order], asked, side="right")]
+    at_least = below[-1] - below[np.searchsorted(rows[order], asked, side="left")]
+    return np.minimum(at_most, at_least)
+
+
+def _is_small_lattice(rows: np.ndarray, asked: np.ndarray, exponent: int) -> bool:
+    """Whether elimination on these multiples of 2**exponent stays within exact doubles."""
+    d = rows.shape[1]
+    low = np.minimum(rows.min(axis=0), asked.min(axis=0))
+    high = np.maximum(rows.max(axis=0), asked.max(axis=0))
+    side = float(np.ldexp(high - low, -exponent).max())
+    if not side < 2.0**53:
+        return False
+    # After all d - 2 steps the coordinates are minors of d - 1 rows; before the last division
+    # they are differences of products of two minors of d - 2 rows.
+    minor = math.factorial(d - 1) * int(side) ** (d - 1)
+    product = 2 * (math.factorial(d - 2) * int(side) ** (d - 2)) ** 2
+    return minor <= 2**_LATTICE_BITS and product <= 2**53

@@ -1,0 +1,81 @@
+"""What the exact depths and regions ask of their arrays, and the one form they work on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.data.validation import check_number, check_points, check_same_width
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+
+class WeightedPoints(NamedTuple):
+    """Distinct points (u, d) in lexicographic order, each of positive mass (u,), and the total."""
+
+    points: np.ndarray
+    masses: np.ndarray
+    total: int
+
+
+def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
+    """Put equal points together and leave out those of mass zero.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+    masses : int array-like of shape (n,), none negative
+    """
+    rows, _ = check_points(points, "points", "float64", any_size=True)
+    units = np.asarray(masses)
+    if units.shape != (len(rows),) or units.dtype.kind not in "biu":
+        raise InvalidInputError(
+            f"masses must be one integer for each of the {len(rows)} points, got shape "
+            f"{units.shape} and dtype {units.dtype}; scale fractional weights to integers first"
+        )
+    if (units < 0).any():
+        raise InvalidInputError(
+            f"masses must not be negative, got {units.min()} at position {int(units.argmin())}"
+        )
+    present = units > 0
+    # Adding zero turns -0.0 into 0.0.
+    distinct, inverse = np.unique(rows[present] + 0.0, axis=0, return_inverse=True)
+    merged = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(merged, inverse.ravel(), units[present].astype(np.int64))
+    return WeightedPoints(np.ascontiguousarray(distinct), merged, int(merged.sum()))
+
+
+def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct queries (v, d), and for each query (m,) its place among them."""
+    rows, _ = check_points(queries, "queries", "float64", any_size=True)
+    check_same_width(rows.shape[1], width, "queries", "points")
+    distinct, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
+    return np.ascontiguousarray(distinct), inverse.ravel()
+
+
+def scale_columns(*tables: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Bring each column of all tables (n_i, d) to sizes below one, by a power of two.
+
+    Returns
+    -------
+    scaled : the tables, each column divided by 2**exponent
+    exponents : int ndarray of shape (d,); all zero when dividing would have lost digits
+    """
+    largest = np.max([np.abs(table).max(axis=0) for table in tables], axis=0)
+    exponents = np.frexp(largest)[1]
+    scaled = tuple(np.ldexp(table, -exponents) for table in tables)
+    for new, old in zip(scaled, tables, strict=True):
+        if not np.array_equal(np.ldexp(new, exponents), old):
+            return tables, np.zeros_like(exponents)
+    return scaled, exponents
+
+
+def check_work(work: float, max_work: float, what: str) -> None:
+    """Refuse a computation of more than `max_work` elementary steps."""
+    limit = check_number(max_work, "max_work", 0.0, low_open=True)
+    if work > limit:
+        raise InvalidOptionError(
+            f"{what} takes about {work:.2g} steps, more than max_work={limit:.2g}; use random "
+            "directions instead of the exact method, take fewer points, or raise max_work "
+            "(10**9 steps take from ten seconds to a minute)"
+        )

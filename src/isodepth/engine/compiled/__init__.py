@@ -1,0 +1,1 @@
+"""The passes on a processor, compiled by numba."""

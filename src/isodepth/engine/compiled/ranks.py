@@ -1,0 +1,168 @@
+"""Compiled: what the ranks of a block of projections say about depth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, lower_by_bounds
+from isodepth.engine.compiled.sorting import (
+    STRETCH,
+    divide,
+    sort_stretch,
+    sort_with_index,
+    stretch_bits,
+)
+
+
+@njit(cache=True, nogil=True)
+def all_distinct(keys):
+    """Whether no two neighbours of sorted `keys` (n,) are equal."""
+    # As wide as float32, for vector instructions.
+    tied = np.int32(0)
+    for i in range(1, keys.shape[0]):
+        tied = np.int32(tied + (keys[i] == keys[i - 1]))
+    return tied == 0
+
+
+@njit(cache=True, nogil=True)
+def halfspace_block(projections, masses, total, room, bounds, best, first, where):
+    """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
+
+    Parameters
+    ----------
+    projections : (B, n) array, one row a direction; each counts with both signs
+    masses : int64 (n,), or empty for unit masses
+    total : int, the sum of the masses
+    room, bounds : from `sort_room` and `bounds_room`
+    best : integer (n,), updated in place
+    first : index of the first of these directions
+    where : int64 (n,), the direction that gave the smallest mass, or empty
+    """
+    n = projections.shape[1]
+    keys, index = room.keys, room.index
+    plain = masses.shape[0] == 0 and where.shape[0] == 0
+    bounded = plain and n >= WORTH_BOUNDS
+    for row in range(projections.shape[0]):
+        if bounded and lower_by_bounds(projections[row], bounds, best):
+            continue
+        sort_with_index(projections[row], room)
+        if plain and all_distinct(keys):
+            for i in range(n // 2 + 1):
+                smaller = i + 1
+                if smaller < best[index[i]]:
+                    best[index[i]] = smaller
+                if smaller < best[index[n - 1 - i]]:
+                    best[index[n - 1 - i]] = smaller
+            continue
+        below = total - total
+        start = 0
+        while start < n:
+            stop = start + 1
+            while stop < n and keys[stop] == keys[start]:
+                stop += 1
+            upto = below + (stop - start)
+            if masses.shape[0] > 0:
+                upto = below
+                for i in range(start, stop):
+                    upto += masses[index[i]]
+            smaller = min(upto, total - below)
+            for i in range(start, stop):
+                if smaller < best[index[i]]:
+                    best[index[i]] = smaller
+                    if where.shape[0] > 0:
+                        where[index[i]] = first + row
+            below = upto
+            start = stop
+
+
+@njit(nogil=True, inline="always")
+def _weight(twice, total, shift):
+    """min(F, 1 - F) in units of 2**shift / (2 total), where F is `twice` / (2 total)."""
+    return min(twice, 2 * total - twice) >> shift
+
+
+@njit(cache=True, nogil=True)
+def _add_weights(keys, index, first, total, shift, out):
+    """Add the weights of sorted `keys` (n,), of unit mass and with `first` values below them.
+
+    That of keys[i] is added to out[index[i]].
+    """
+    n = keys.shape[0]
+    for i in range(n):
+        out[index[i]] += _weight(2 * (first + i) + 1, total, shift)
+    # Few numbers are equal, most often: these get what they share instead.
+    i = 1
+    while i < n:
+        if keys[i] == keys[i - 1]:
+            start = i - 1
+            while i < n and keys[i] == keys[start]:
+                i += 1
+            shared = _weight(2 * first + start + i, total, shift)
+            for j in range(start, i):
+                out[index[j]] += shared - _weight(2 * (first + j) + 1, total, shift)
+        i += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_weights_by_stretches(values, room, shift, acc):
+    """Like `rank_weight_block` for one direction, unit masses and many values.
+
+    Weights are written next to each other within a stretch and read back in the order in which the
+    values were divided, so nothing is looked up at a random place of a large array.
+    """
+    n = values.shape[0]
+    bits = stretch_bits(n)
+    starts = divide(values, room)
+    weights = room.spare_index
+    for s in range(starts.shape[0] - 1):
+        first, last = np.int64(starts[s]), np.int64(starts[s + 1])
+        size = last - first
+        # The same places, stretch after stretch: they stay in the cache. Of `count` a stretch needs
+        # the front, and at least n places are left behind that.
+        keys, index = room.keys[:size], room.index[:size]
+        found = room.count[room.count.shape[0] - n :]
+        sort_stretch(room, s, first, last, keys, index)
+        for i in range(size):
+            found[i] = 0
+        _add_weights(keys, index, first, n, shift, found)
+        for i in range(size):
+            weights[first + i] = found[i]
+    for i in range(n):
+        s = room.bucket[i] >> bits
+        place = starts[s]
+        starts[s] = place + 1
+        acc[i] += weights[place]
+
+
+@njit(cache=True, nogil=True)
+def rank_weight_block(projections, masses, total, shift, room, acc):
+    """Add min(F, 1 - F), in units of 2**shift / (2 total), to `acc` (n,) for each projection.
+
+    F is the mid-rank distribution function (P(<) + P(<=)) / 2. Integers keep the sum exact, so that
+    it does not depend on the order in which blocks arrive; the caller chooses an integer type that
+    can hold it. `room` is from `sort_room`; the rest is as in `halfspace_block`.
+    """
+    n = projections.shape[1]
+    keys, index = room.keys, room.index
+    for row in range(projections.shape[0]):
+        if masses.shape[0] == 0 and n > STRETCH:
+            _add_weights_by_stretches(projections[row], room, shift, acc)
+            continue
+        sort_with_index(projections[row], room)
+        if masses.shape[0] == 0:
+            _add_weights(keys, index, np.int64(0), total, shift, acc)
+            continue
+        below = total - total
+        start = 0
+        while start < n:
+            upto = below
+            stop = start
+            while stop < n and keys[stop] == keys[start]:
+                upto += masses[index[stop]]
+                stop += 1
+            weight = _weight(below + upto, total, shift)
+            for i in range(start, stop):
+                acc[index[i]] += weight
+            below = upto
+            start = stop

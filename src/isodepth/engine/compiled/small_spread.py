@@ -1,0 +1,102 @@
+"""Compiled: outlyingness for a few points, with all directions of a block side by side.
+
+A sorting network makes the same comparisons whatever the data are, so that neighbouring directions
+can be sorted together, a few at a time by each instruction of the processor. For up to a hundred
+points that takes a fraction of the time of anything that looks at one direction after the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from isodepth.engine.compiled.spread import raise_outlyingness
+
+#: Up to this many points.
+SMALL = 64
+
+
+@njit(cache=True, nogil=True, inline="always")
+def sort_columns(rows):
+    """Sort every column of `rows` (n, B) in place, by Batcher's odd-even merging network."""
+    n, width = rows.shape
+    size = 1
+    while size < n:
+        gap = size
+        while gap >= 1:
+            for start in range(gap % size, n - gap, 2 * gap):
+                for i in range(start, start + gap if start + 2 * gap <= n else n - gap):
+                    if i // (2 * size) != (i + gap) // (2 * size):
+                        continue
+                    upper = rows[i]
+                    lower = rows[i + gap]
+                    for k in range(width):
+                        a = upper[k]
+                        b = lower[k]
+                        upper[k] = a if a < b else b
+                        lower[k] = b if a < b else a
+            gap //= 2
+        size *= 2
+
+
+@njit(cache=True, nogil=True)
+def _deviation(rows, middle, rank, out):
+    """Write to `out` (B,) the deviation from `middle` (B,) of rank 1, 2, ... in sorted columns.
+
+    Deviations rise outwards on both sides. Of two rising lists A and B the element of rank h is the
+    smallest over i of max(A_i, B_(h - i)), with 0 for what comes before the first.
+    """
+    n, width = rows.shape
+    split = (n - 1) // 2 + 1
+    for k in range(width):
+        out[k] = np.inf
+    for from_left in range(max(0, rank - (n - split)), min(rank, split) + 1):
+        from_right = rank - from_left
+        for k in range(width):
+            x = abs(rows[split - from_left, k] - middle[k]) if from_left > 0 else out.dtype.type(0)
+            y = abs(rows[split + from_right - 1, k] - middle[k]) if from_right > 0 else x
+            larger = x if x > y else y
+            out[k] = larger if larger < out[k] else out[k]
+
+
+# Part of its only caller: compiling it apart would take as long again.
+@njit(cache=True, nogil=True, inline="always")
+def medians_and_mads(rows):
+    """Medians and median absolute deviations, both (B,), of the columns of `rows` (n, B).
+
+    The columns are sorted in place.
+    """
+    n, width = rows.shape
+    real = rows.dtype.type
+    half = real(0.5)
+    sort_columns(rows)
+    middle = np.empty(width, rows.dtype)
+    mad = np.empty(width, rows.dtype)
+    for k in range(width):
+        middle[k] = half * rows[(n - 1) // 2, k] + half * rows[n // 2, k]
+    _deviation(rows, middle, (n + 1) // 2, mad)
+    if n % 2 == 0:
+        other = np.empty(width, rows.dtype)
+        _deviation(rows, middle, n // 2 + 1, other)
+        for k in range(width):
+            mad[k] = half * mad[k] + half * other[k]
+    return middle, mad
+
+
+@njit(cache=True, nogil=True)
+def small_outlyingness_block(projections, zero, reach, queries, query_reach, out, first, where):
+    """The same as `outlyingness_block` for a few points."""
+    width, n = projections.shape
+    rows = np.empty((n, width), projections.dtype)
+    for row in range(width):
+        for i in range(n):
+            rows[i, row] = projections[row, i]
+    middle, mad = medians_and_mads(rows)
+    for row in range(width):
+        if queries.shape[0] == 0:
+            judged, judged_reach = projections[row], reach
+        else:
+            judged, judged_reach = queries[row], query_reach
+        raise_outlyingness(
+            judged, middle[row], mad[row], zero, judged_reach, out, first + row, where
+        )

@@ -1,0 +1,81 @@
+"""Products of points and directions, made tile by tile in registers.
+
+A BLAS is made for long sums. With few columns most of its time goes into copying the operands into
+tiles and the results out of them, again at every call. Here the points (or the directions) are laid
+out in tiles once. Each product is a sum over the columns in their order, so it has the same bits
+wherever a point stands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from isodepth.engine.compiled.lanes import lanes, multiply_four, multiply_one
+
+
+class Tiles(NamedTuple):
+    """Rows of numbers laid out in tiles."""
+
+    values: Any  # (tiles, d, lanes)
+    starts: Any  # int64 (tiles,), the row in the first lane of each tile
+
+
+def tiles_of(rows: np.ndarray) -> Tiles:
+    """Lay out `rows` (n, d) in tiles.
+
+    The last tile ends with the last row, so it may overlap the one before. Where there are fewer
+    rows than lanes, the last is repeated.
+    """
+    n, d = rows.shape
+    width = lanes(rows.dtype)
+    if n < width:
+        values = np.empty((1, d, width), rows.dtype)
+        values[0, :, :n] = rows.T
+        values[0, :, n:] = rows[-1][:, None]
+        return Tiles(values, np.zeros(1, np.int64))
+    whole = n // width
+    starts = np.arange(0, n, width)
+    starts[-1] = n - width
+    values = np.empty((len(starts), d, width), rows.dtype)
+    values[:whole] = rows[: whole * width].reshape(whole, width, d).transpose(0, 2, 1)
+    values[-1] = rows[n - width :].T
+    return Tiles(values, starts)
+
+
+def multipliers(directions: np.ndarray, dtype: Any) -> np.ndarray:
+    """`directions` (K, d) as `project` takes them.
+
+    A copy, always: directions may be kept and read-only, and for such arrays everything would be
+    compiled once more.
+    """
+    return np.array(directions, dtype=dtype, order="C")
+
+
+def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
+    """Write to `out` (B, n) the products of n points in `tiles` with `rows` (B, d)."""
+    width = tiles.values.shape[2]
+    if out.shape[1] >= width:
+        _multiply(tiles.values, tiles.starts, rows, out)
+        return
+    wide = np.empty((len(rows), width), out.dtype)
+    _multiply(tiles.values, tiles.starts, rows, wide)
+    out[:] = wide[:, : out.shape[1]]
+
+
+@njit(cache=True, nogil=True)
+def _multiply(tiles, starts, rows, out):
+    count, n = out.shape
+    for tile in range(tiles.shape[0]):
+        row = np.int64(0)
+        place = starts[tile]
+        while row + 4 <= count:
+            multiply_four(tiles, tile, rows, row, out, place, n)
+            row += 4
+            place += 4 * n
+        while row < count:
+            multiply_one(tiles, tile, rows, row, out, place, n)
+            row += 1
+            place += n

@@ -1,0 +1,130 @@
+"""Compiled: walk two samples in depth order and keep the largest gap of their supports.
+
+A tile of directions is taken at a time. Few points reach farther than all deeper ones in any of
+them, so each sample is first reduced to these, with the supports after each; between two of them
+the gap stays the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from isodepth.engine.compiled.lanes import follow_four, follow_one, lanes, widest_gap
+
+
+class WalkRoom(NamedTuple):
+    """What `_follow` notes, of the first sample in the first half and of the second in the second.
+
+    In each half the first row of `tops` and `lows` has the supports where a chunk begins, and each
+    other row those after the row of points in the place before of `moves`.
+    """
+
+    tops: Any  # (2 (rows + 2), lanes)
+    lows: Any
+    moves: Any  # int64 (2 (rows + 2),)
+    ranges: Any  # (2, tiles, 2, lanes)
+
+
+def walk_room(rows: int, tiles: int, dtype: Any) -> WalkRoom:
+    """Allocate for chunks of that many rows and blocks of that many tiles."""
+    width, places = lanes(dtype), 2 * (rows + 2)
+    tops, lows = np.empty((2, places, width), dtype)
+    return WalkRoom(tops, lows, np.empty(places, np.int64), np.empty((2, tiles, 2, width), dtype))
+
+
+@njit(cache=True, nogil=True)
+def _follow(tiles, tile, rows, start, stop, room, range_, place):
+    """Note the rows start..stop that move the supports in a tile of directions.
+
+    They are noted from `place` on; `stop` comes last in `moves`.
+    """
+    tops, lows, moves, _ = room
+    # A loop compiles in a fraction of the time of an assignment of arrays.
+    for k in range(range_.shape[1]):
+        lows[place, k] = range_[0, k]
+        tops[place, k] = range_[1, k]
+    row = start
+    while row + 4 <= stop:
+        place = follow_four(tiles, tile, rows, row, range_, tops, lows, moves, place)
+        row += 4
+    while row < stop:
+        place = follow_one(tiles, tile, rows, row, range_, tops, lows, moves, place)
+        row += 1
+    moves[place] = stop
+
+
+# Part of its only caller, as the next is of its own: compiling them apart would take longer.
+@njit(cache=True, nogil=True, inline="always")
+def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
+    """Note the largest gap of a tile whose first direction is number `first`."""
+    known = where[level] if where[level] >= 0 else -1 - where[level]
+    if largest == gaps[level] and known <= first:
+        return
+    lane = np.int64(0)
+    while each[lane] != largest:
+        lane += 1
+    place = first + lane
+    # Of equal gaps the first direction is named, whichever thread saw it first.
+    if largest > gaps[level] or place < known:
+        gaps[level] = largest
+        where[level] = place if abs(tops[at_x, lane] - tops[at_y, lane]) == largest else -1 - place
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _compare(room, stops_x, stops_y, start, stop, first, gaps, where, each):
+    """Compare the supports that `_follow` noted at the levels start..stop."""
+    tops, lows, moves, _ = room
+    at_x = np.int64(0)
+    at_y = np.int64(moves.shape[0] // 2)
+    level = start
+    while level < stop:
+        while moves[at_x] < stops_x[level]:
+            at_x += 1
+        while moves[at_y] < stops_y[level]:
+            at_y += 1
+        gap = widest_gap(tops, lows, at_x, at_y, each)
+        largest = np.float64(gap)
+        next_x = moves[at_x]
+        next_y = moves[at_y]
+        while level < stop and stops_x[level] <= next_x and stops_y[level] <= next_y:
+            if largest >= gaps[level]:
+                _raise(gaps, where, level, gap, each, tops, at_x, at_y, first)
+            level += 1
+
+
+@njit(cache=True, nogil=True)
+def walk(x, y, stops_x, stops_y, ends, tiles, starts, room, gaps, where):
+    """Largest gap of each level over a block of directions and their opposites.
+
+    Parameters
+    ----------
+    x, y : (n, d) and (m, d) points, deepest first
+    stops_x, stops_y : int64 (L,) rows that belong to each level
+    ends : int64 (C, 3) where each chunk of the walk ends: row of x, row of y, level
+    tiles, starts : (T, d, lanes) and int64 (T,), the directions, from `tiles_of`
+    room : from `walk_room`
+    gaps : float64 (L,), raised in place to the largest gap
+    where : int64 (L,), the direction that gives it: k for u_k, -1 - k for -u_k
+    """
+    ranges = room.ranges
+    width = tiles.shape[2]
+    each = np.empty(width, tiles.dtype)
+    half = np.int64(room.moves.shape[0] // 2)
+    for side in range(2):
+        for tile in range(tiles.shape[0]):
+            for k in range(width):
+                ranges[side, tile, 0, k] = np.inf
+                ranges[side, tile, 1, k] = -np.inf
+    row_x = np.int64(0)
+    row_y = np.int64(0)
+    level = np.int64(0)
+    for chunk in range(ends.shape[0]):
+        end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
+        for tile in range(tiles.shape[0]):
+            _follow(tiles, tile, x, row_x, end_x, room, ranges[0, tile], np.int64(0))
+            _follow(tiles, tile, y, row_y, end_y, room, ranges[1, tile], half)
+            _compare(room, stops_x, stops_y, level, done, starts[tile], gaps, where, each)
+        row_x, row_y, level = end_x, end_y, done

@@ -1,0 +1,109 @@
+"""The gap pass: the largest gap over given directions and their opposites, at all levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isodepth.engine.threads import Resources, fold_blocks, worker_count
+
+# A chunk of both samples and what is noted of them stays in the second-level cache.
+_TILES = 4
+# With less than this to do for each tile, more of them are taken together.
+_WORTH_A_CALL = 1 << 13
+_CHUNK_BYTES = 1 << 16
+_FEWEST_ROWS = 64
+_MOST_ROWS = 1024
+
+
+def search_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    stops_x: np.ndarray,
+    stops_y: np.ndarray,
+    directions: np.ndarray,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest gap of each level over u and -u for the given directions.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    stops_x, stops_y : int64 ndarrays of shape (L,), rising
+        How many rows of each sample belong to each level.
+    directions : ndarray of shape (K, d)
+
+    Returns
+    -------
+    gaps : float64 ndarray of shape (L,)
+    where : int64 ndarray of shape (L,)
+        k where it is attained at u_k, -1 - k where at -u_k.
+    """
+    from isodepth.engine.compiled.tiles import tiles_of
+    from isodepth.engine.compiled.walk import walk, walk_room
+
+    stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
+    walked = stop_x + stop_y
+    rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
+    ends = _chunk_ends(stops_x, stops_y, rows)
+    tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    n_levels = len(stops_x)
+    size = max(_TILES, min(len(tiles.starts), _WORTH_A_CALL // walked))
+    blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
+
+    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
+        room = walk_room(min(rows, max(stop_x, stop_y)), size, x.dtype)
+        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), room
+
+    def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
+        gaps, where, room = state
+        walk(
+            x, y, stops_x, stops_y, ends, tiles.values[block], tiles.starts[block],
+            room, gaps, where,
+        )  # fmt: skip
+
+    workers = worker_count(resources.n_jobs, len(blocks), walked * len(directions))
+    states = fold_blocks(blocks, start, step, workers)
+    return _largest(states)
+
+
+def signed_directions(directions: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """The unit vectors (L, d) that `search_gaps` points at."""
+    place = np.where(where >= 0, where, -1 - where)
+    return directions[place] * np.where(where >= 0, 1.0, -1.0)[:, None]
+
+
+def _largest(states: list) -> tuple[np.ndarray, np.ndarray]:
+    gaps, where = states[0][:2]
+    for other_gaps, other_where, *_ in states[1:]:
+        place = np.where(where >= 0, where, -1 - where)
+        other_place = np.where(other_where >= 0, other_where, -1 - other_where)
+        better = (other_gaps > gaps) | ((other_gaps == gaps) & (other_place < place))
+        gaps = np.where(better, other_gaps, gaps)
+        where = np.where(better, other_where, where)
+    return gaps, where
+
+
+def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:
+    """Cut the walk into chunks of at most `rows` rows of each sample.
+
+    Each chunk ends at (row of x, row of y, first level it does not complete).
+    """
+    if stops_x[-1] <= rows and stops_y[-1] <= rows:
+        return np.array([[stops_x[-1], stops_y[-1], len(stops_x)]], dtype=np.int64)
+    ends = []
+    row_x = row_y = level = 0
+    while level < len(stops_x):
+        end_x, end_y = row_x + rows, row_y + rows
+        done = min(
+            int(np.searchsorted(stops_x, end_x, side="right")),
+            int(np.searchsorted(stops_y, end_y, side="right")),
+        )
+        if done > level:
+            end_x, end_y = int(stops_x[done - 1]), int(stops_y[done - 1])
+        else:
+            # The next level alone is larger than a chunk: go part of the way.
+            end_x, end_y = min(end_x, int(stops_x[level])), min(end_y, int(stops_y[level]))
+        ends.append((end_x, end_y, done))
+        row_x, row_y, level = end_x, end_y, done
+    return np.array(ends, dtype=np.int64)

@@ -1,0 +1,94 @@
+"""The rank pass: where each point stands among the others along every direction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isodepth.engine.blocks import fold_projections
+from isodepth.engine.threads import Resources, best_of_workers
+
+_UNIT_MASSES = np.empty(0, dtype=np.int64)
+
+
+def smallest_halfspace(
+    points: np.ndarray,
+    masses: np.ndarray | None,
+    total: int,
+    directions: np.ndarray,
+    resources: Resources,
+    locate: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest closed-halfspace mass at each point, over u and -u, in units of 1/total.
+
+    Parameters
+    ----------
+    points : ndarray of shape (u, d)
+    masses : int64 ndarray of shape (u,), or None where each is one unit
+    total : int
+        The sum of the masses.
+    locate : bool
+        Whether to say which direction gave it.
+
+    Returns
+    -------
+    smallest : integer ndarray of shape (u,)
+    where : int64 ndarray of shape (u,), or empty
+    """
+    from isodepth.engine.compiled.halfspace_bounds import bounds_room
+    from isodepth.engine.compiled.ranks import halfspace_block
+    from isodepth.engine.compiled.sorting import sort_room
+
+    units = _UNIT_MASSES if masses is None else masses
+    dtype = np.int32 if masses is None else np.int64
+    n_located = len(points) if locate else 0
+
+    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
+        # One more than any mass, so that the first direction is always an improvement.
+        best = np.full(len(points), total + 1, dtype=dtype)
+        room = sort_room(len(points), points.dtype)
+        bounds = bounds_room(len(points), points.dtype)
+        return best, np.zeros(n_located, dtype=np.int64), room, bounds
+
+    def step(
+        state: tuple[np.ndarray, np.ndarray, tuple, tuple], projections: np.ndarray, which: slice
+    ) -> None:
+        best, where, room, bounds = state
+        halfspace_block(projections, units, np.int64(total), room, bounds, best, which.start, where)
+
+    states = fold_projections(points, directions, start, step, resources)
+    return best_of_workers([state[:2] for state in states], np.less)
+
+
+def mean_rank_weight(
+    points: np.ndarray,
+    masses: np.ndarray | None,
+    total: int,
+    directions: np.ndarray,
+    resources: Resources,
+) -> np.ndarray:
+    """Mean over the directions of min(F, 1 - F) at each point, F with mid-ranks.
+
+    Points, masses and their total as in `smallest_halfspace`; the result is float64 (u,).
+    """
+    from isodepth.engine.compiled.ranks import rank_weight_block
+    from isodepth.engine.compiled.sorting import sort_room
+
+    units = _UNIT_MASSES if masses is None else masses
+    # What is dropped, at most 2**shift / total a direction, is below the rounding of a double.
+    bits = (2 * total * len(directions)).bit_length()
+    shift = np.int64(max(0, bits - 63))
+
+    # No weight is above half of 2 total; half as wide is half as much to read and write.
+    narrow = masses is None and total * len(directions) < 2**32
+
+    def start() -> tuple[np.ndarray, tuple]:
+        sums = np.zeros(len(points), dtype=np.uint32 if narrow else np.int64)
+        return sums, sort_room(len(points), points.dtype)
+
+    def step(state: tuple[np.ndarray, tuple], projections: np.ndarray, _: slice) -> None:
+        sums, room = state
+        rank_weight_block(projections, units, np.int64(total), shift, room, sums)
+
+    states = fold_projections(points, directions, start, step, resources)
+    sums = np.add.reduce([sums for sums, _ in states], dtype=np.int64)
+    return np.ldexp(sums.astype(np.float64), int(shift)) / (2.0 * total * len(directions))

@@ -1,0 +1,98 @@
+"""The spread pass: how far out each point lies along every direction, in units of the MAD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isodepth.engine.blocks import fold_projections
+from isodepth.engine.threads import Resources, best_of_workers
+
+
+def largest_outlyingness(
+    points: np.ndarray,
+    masses: np.ndarray | None,
+    total: int,
+    queries: np.ndarray | None,
+    directions: np.ndarray,
+    resources: Resources,
+    locate: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest |<u,x> - med| / MAD of `queries`, or of the points themselves.
+
+    Parameters
+    ----------
+    points : ndarray of shape (u, d)
+        Those that give median and MAD, around zero with size about one.
+    masses : int64 ndarray of shape (u,), or None where each is one unit
+    total : int
+        The sum of the masses.
+    queries : ndarray of shape (m, d), or None for the points
+    directions : ndarray of shape (K, d)
+    locate : bool
+        Whether to say which direction gave it.
+
+    Returns
+    -------
+    largest : ndarray of shape (m,) or (u,)
+    where : int64 ndarray of that shape, or empty
+    """
+    from isodepth.engine.compiled.small_spread import SMALL, small_outlyingness_block
+    from isodepth.engine.compiled.sorting import sort_room
+    from isodepth.engine.compiled.spread import (
+        outlyingness_block,
+        spread_room,
+        weighted_outlyingness_block,
+    )
+    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+
+    real = points.dtype.type
+    sizes = _largest_entries(points)
+    typical = np.sort(sizes)[len(sizes) // 2]
+    # Rounding of a projection of size s; a deviation no larger says nothing.
+    rounding = 8 * np.finfo(points.dtype).eps * points.shape[1]
+    zero = real(rounding * typical)
+    reach = (rounding * (sizes + typical)).astype(points.dtype)
+    none = np.empty((0, 0), dtype=points.dtype)
+    tiles, judged_reach = None, none.reshape(0)
+    if queries is not None:
+        tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
+        judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
+    n_judged = len(points) if queries is None else len(queries)
+    n_located = n_judged if locate else 0
+
+    def start() -> tuple[np.ndarray, np.ndarray, Any]:
+        make = spread_room if masses is None else sort_room
+        out = np.zeros(n_judged, dtype=points.dtype)
+        return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
+
+    def step(
+        state: tuple[np.ndarray, np.ndarray, Any], projections: np.ndarray, which: slice
+    ) -> None:
+        out, where, room = state
+        other = none
+        if tiles is not None:
+            other = np.empty((len(projections), n_judged), dtype=points.dtype)
+            project(tiles, rows[which], other)
+        rest = (zero, reach, other, judged_reach, out, which.start, where)
+        if masses is None and len(points) <= SMALL:
+            small_outlyingness_block(projections, *rest)
+        elif masses is None:
+            outlyingness_block(projections, room, *rest)
+        else:
+            deviations = np.empty(len(points), dtype=points.dtype)
+            weighted_outlyingness_block(
+                projections, room, deviations, masses, np.int64(total), *rest
+            )
+
+    states = fold_projections(points, directions, start, step, resources)
+    return best_of_workers([state[:2] for state in states], np.greater)
+
+
+def _largest_entries(points: np.ndarray) -> np.ndarray:
+    """The largest absolute value in each row of (n, d)."""
+    if points.shape[1] > 32:
+        return np.abs(points).max(axis=1)
+    # Along the long axis a maximum is taken for several rows at once.
+    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)

@@ -1,0 +1,82 @@
+"""The support pass: h(u) and h(-u) of nested prefixes of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isodepth.engine.threads import Resources, fold_blocks, worker_count
+
+# A chunk of projections, rows by directions, stays in the second-level cache.
+_BLOCK = 64
+_CHUNK_ROWS = 512
+_LOCATED_ROWS = 4096
+
+
+def write_supports(
+    ordered: np.ndarray,
+    stops: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write h(u) and h(-u) of the prefixes of `ordered` (n, d) that end at `stops` (L,).
+
+    Parameters
+    ----------
+    directions : ndarray of shape (K, d)
+    out : ndarray of shape (L, 2K)
+    """
+    from isodepth.engine.compiled.supports import note_supports
+    from isodepth.engine.compiled.tiles import project, tiles_of
+
+    n_directions, last = len(directions), int(stops[-1])
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+
+    def step(_: None, k: int) -> None:
+        end = min(k + _BLOCK, n_directions)
+        tiles = tiles_of(units[k:end])
+        room = np.empty((min(_CHUNK_ROWS, last), end - k), dtype=ordered.dtype)
+        top = np.full(end - k, -np.inf, dtype=ordered.dtype)
+        low = np.full(end - k, np.inf, dtype=ordered.dtype)
+        upper, lower = out[:, k:end], out[:, n_directions + k : n_directions + end]
+        done = 0
+        for first in range(0, last, _CHUNK_ROWS):
+            rows = ordered[first : min(first + _CHUNK_ROWS, last)]
+            projections = room[: len(rows)]
+            project(tiles, rows, projections)
+            done = note_supports(projections, first, stops, done, top, low, upper, lower)
+
+    blocks = range(0, n_directions, _BLOCK)
+    workers = worker_count(resources.n_jobs, len(blocks), last * n_directions)
+    fold_blocks(blocks, lambda: None, step, workers)
+
+
+def support_points(rows: np.ndarray, stops: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Extremes of projections and the rows that give them, at each level.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d), deepest first
+    stops : int64 ndarray of shape (S,), rising
+    directions : ndarray of shape (D, d)
+
+    Returns
+    -------
+    supports : float64 ndarray of shape (4, S, D)
+        Largest and smallest projection, row of the largest, row of the smallest.
+    """
+    from isodepth.engine.compiled.supports import supports
+
+    columns = np.ascontiguousarray(directions.T, dtype=rows.dtype)
+    width = columns.shape[1]
+    top = np.full(width, -np.inf, dtype=rows.dtype)
+    low = np.full(width, np.inf, dtype=rows.dtype)
+    at = np.zeros((2, width), dtype=np.int64)
+    out = np.empty((4, len(stops), width))
+    done = 0
+    last = int(stops[-1])
+    for first in range(0, last, _LOCATED_ROWS):
+        projections = rows[first : min(first + _LOCATED_ROWS, last)] @ columns
+        done = supports(projections, first, stops, done, top, low, at[0], at[1], out)
+    return out

@@ -1,0 +1,1 @@
+"""Is a difference real: batches watched against a reference."""

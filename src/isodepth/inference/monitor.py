@@ -1,0 +1,117 @@
+"""DepthMonitor: one reference, fitted once, against batch after batch."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.validation import check_points
+from isodepth.errors import InvalidOptionError, SignatureError, UnreadableFileError
+from isodepth.many.pairwise import table_metric
+from isodepth.metric.metric import Metric
+from isodepth.metric.signature import with_directions
+from isodepth.metric.table import table_from, table_header
+
+_KIND = "depth monitor"
+
+
+class DepthMonitor:
+    """How far each new batch of data is from a reference.
+
+    The reference is turned into a table when the monitor is made; a batch costs one fit of its own
+    and a comparison of two tables. A saved monitor holds the table and the settings, none of the
+    reference's rows.
+
+    Parameters
+    ----------
+    reference : array-like or data frame of shape (n, d)
+    weights : array-like of shape (n,) or None
+    **options
+        The fields of :class:`Metric`, with ``levels=20`` by default. Without a `random_state`
+        directions are drawn once and kept.
+
+    Attributes
+    ----------
+    reference : RegionTable
+    signature : str
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> monitor = isodepth.DepthMonitor(rng.normal(size=(2000, 3)), random_state=0)
+    >>> monitor.score(rng.normal(size=(500, 3))) < 0.5
+    True
+    >>> round(monitor.score(rng.normal(size=(500, 3)) + [4, 0, 0]))
+    4
+    """
+
+    def __init__(self, reference: Any, *, weights: Any = None, **options: Any) -> None:
+        points, _ = check_points(reference, "reference", options.get("dtype"))
+        # Whatever a batch comes in, it is computed in the precision of the reference.
+        self._metric = table_metric({**options, "dtype": str(points.dtype)})
+        self.reference = self._metric.table(reference, weights)
+
+    @property
+    def signature(self) -> str:
+        """How scores are made."""
+        return self.reference.signature
+
+    def score(self, batch: Any, weights: Any = None) -> float:
+        """Distance of a batch from the reference.
+
+        Parameters
+        ----------
+        batch : array-like or data frame of shape (m, d)
+        weights : array-like of shape (m,) or None
+
+        Returns
+        -------
+        distance : float
+        """
+        table = self._metric.table(batch, weights)
+        return self.reference.distance_to(table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the monitor to an .npz file; a file already there is replaced whole or not at all.
+
+        A depth that is the caller's own object cannot be saved.
+        """
+        from isodepth.data.archive import write_file
+
+        if "foreign:" in self.signature:
+            raise InvalidOptionError(
+                "a monitor whose depth is the caller's own object cannot be saved, got "
+                f"{self._metric.depth!r}; use one of the depths of isodepth"
+            )
+        arrays = {"values": self.reference.values}
+        if not isinstance(self._metric.directions, str):
+            arrays["directions"] = self._metric.directions
+        write_file(path, _KIND, table_header(self.reference), arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DepthMonitor:
+        """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
+        from isodepth.data.archive import read_file
+
+        header, arrays = read_file(path, _KIND)
+        monitor = cls.__new__(cls)
+        monitor.reference = table_from(header, arrays, path)
+        try:
+            monitor._metric = _metric_of(monitor.reference.signature, arrays.get("directions"))
+        except SignatureError as error:
+            raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
+        return monitor
+
+    def __repr__(self) -> str:
+        return f"DepthMonitor({self.reference.width} column(s))\n  {self.signature}"
+
+
+def _metric_of(signature: str, directions: np.ndarray | None) -> Metric:
+    if directions is None:
+        return Metric.from_signature(signature)
+    stand_in = Metric.from_signature(with_directions(signature, f"uniform:{len(directions)}"))
+    return replace(stand_in, directions=directions)

@@ -1,0 +1,1 @@
+"""Many samples: all pairs, stacks of tables, nearest neighbours, scikit-learn transformers."""

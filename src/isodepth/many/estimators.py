@@ -1,0 +1,228 @@
+"""Lists of samples ("bags") in scikit-learn: tables as features, distances as a matrix.
+
+This module imports scikit-learn; ``import isodepth`` does not, until one of these is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from isodepth.data.validation import check_choice, check_points
+from isodepth.errors import InvalidInputError
+from isodepth.many.matrix import fill_distances
+from isodepth.many.pairwise import TABLE_LEVELS, as_list, fit_tables, table_metric
+from isodepth.many.stack import TableStack
+from isodepth.metric.table import STORAGES, RegionTable, check_comparable
+
+
+class _BagTransformer(TransformerMixin, BaseEstimator):
+    """What the transformers of bags share: the settings, and how bags become tables."""
+
+    def __init__(
+        self,
+        *,
+        depth: Any = "projection",
+        p: float = 2,
+        eps: float = 0.1,
+        n_directions: int = 1000,
+        directions: Any = "uniform",
+        levels: int = TABLE_LEVELS,
+        normalize: bool = True,
+        dtype: str | None = None,
+        storage: str = "float64",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.depth = depth
+        self.p = p
+        self.eps = eps
+        self.n_directions = n_directions
+        self.directions = directions
+        self.levels = levels
+        self.normalize = normalize
+        self.dtype = dtype
+        self.storage = storage
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_tables(self, X: Any) -> TableStack:
+        """Take over the settings, the directions and the precision from the bags fitted."""
+        options = self.get_params(deep=False)
+        storage = check_choice(options.pop("storage"), "storage", STORAGES)
+        bags = as_list(X, "X")
+        first, _ = check_points(bags[0], "X[0]", self.dtype)
+        self.metric_ = table_metric({**options, "dtype": str(first.dtype)})
+        stack = fit_tables(bags, None, self.metric_, storage, False, name="X")
+        self.n_features_in_ = stack.width
+        self._first = stack[0]
+        return stack
+
+    def _tables(self, X: Any) -> TableStack:
+        check_is_fitted(self)
+        stack = fit_tables(as_list(X, "X"), None, self.metric_, self.storage, False, name="X")
+        check_comparable(self._first, stack[0], "the fitted bags", "X")
+        return stack
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "metric_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.no_validation = True
+        return tags
+
+
+class RegionTransformer(_BagTransformer):
+    """Turn each bag of points into one row: its flattened region table.
+
+    Parameters
+    ----------
+    depth, p, eps, n_directions, directions, levels, normalize, dtype, n_jobs
+        As in :class:`isodepth.Metric`.
+    storage : {"float64", "float32"}
+    random_state : None, int or numpy.random.Generator
+        None draws directions when fitting and keeps them.
+
+    Attributes
+    ----------
+    metric_ : Metric
+    n_features_in_ : int
+        Columns of the bags.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(n, 3)) for n in (50, 80, 65)]
+    >>> transformer = isodepth.RegionTransformer(n_directions=10, random_state=0)
+    >>> rows = transformer.fit_transform(bags)
+    >>> rows.shape
+    (3, 400)
+    >>> isodepth.pairwise(bags, n_directions=10, random_state=0)[0, 1].item() == (
+    ...     transformer.metric(rows[0], rows[1]))
+    True
+    """
+
+    def fit(self, X: Any, y: Any = None) -> RegionTransformer:
+        """Take over the settings.
+
+        Parameters
+        ----------
+        X : sequence of bags of shape (n_i, d)
+        y : ignored
+        """
+        self._fit_tables(as_list(X, "X")[:1])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Tables of bags, flattened.
+
+        Parameters
+        ----------
+        X : sequence of N bags of shape (n_i, d)
+
+        Returns
+        -------
+        rows : ndarray of shape (N, levels * 2 * n_directions)
+        """
+        stack = self._tables(X)
+        return stack.values.reshape(len(stack), -1)
+
+    def metric(self, a: np.ndarray, b: np.ndarray) -> float:
+        """Distance between two rows of `transform`, for estimators that take a function."""
+        first, second = (self._as_table(row) for row in (a, b))
+        return first.distance_to(second)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of `transform`: level and direction; -k is opposite to k."""
+        check_is_fitted(self)
+        n_levels, n_values = self._first.values.shape
+        half = n_values // 2
+        signed = [f"+{k}" for k in range(half)] + [f"-{k}" for k in range(half)]
+        names = [f"level{level}_direction{k}" for level in range(n_levels) for k in signed]
+        return np.asarray(names, dtype=object)
+
+    def _as_table(self, row: np.ndarray) -> RegionTable:
+        check_is_fitted(self)
+        first = self._first
+        values = np.asarray(row, dtype=first.values.dtype)
+        if values.size != first.values.size:
+            raise InvalidInputError(
+                f"a row must hold {first.values.size} support values, as `transform` gives them; "
+                f"got shape {values.shape}"
+            )
+        return RegionTable(values.reshape(first.values.shape), first.signature, first.width)
+
+
+class DepthDistance(_BagTransformer):
+    """Turn each bag of points into one row: its distances to the bags fitted.
+
+    In a pipeline this goes before anything that takes ``metric="precomputed"`` or
+    ``affinity="precomputed_nearest_neighbors"``.
+
+    Parameters
+    ----------
+    depth, p, eps, n_directions, directions, levels, normalize, dtype, n_jobs
+        As in :class:`isodepth.Metric`.
+    storage : {"float64", "float32"}
+    random_state : None, int or numpy.random.Generator
+        None draws directions when fitting and keeps them.
+
+    Attributes
+    ----------
+    metric_ : Metric
+    tables_ : sequence of RegionTable
+        Of the bags fitted.
+    n_features_in_ : int
+        Columns of the bags.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(60, 2)) + [shift, 0] for shift in (0, 0, 0, 3, 3, 3)]
+    >>> model = make_pipeline(
+    ...     isodepth.DepthDistance(n_directions=50, random_state=0),
+    ...     KNeighborsClassifier(n_neighbors=1, metric="precomputed"),
+    ... )
+    >>> model.fit(bags, [0, 0, 0, 1, 1, 1]).predict([rng.normal(size=(80, 2)) + [3, 0]])
+    array([1])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> DepthDistance:
+        """Keep the tables of the bags.
+
+        Parameters
+        ----------
+        X : sequence of N bags of shape (n_i, d)
+        y : ignored
+        """
+        self.tables_ = self._fit_tables(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Distances between the bags, of shape (N, N): symmetric, with a zero diagonal."""
+        self.fit(X)
+        out = np.empty((len(self.tables_), len(self.tables_)))
+        fill_distances(self.tables_, None, out, self.n_jobs)
+        return out
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances of M bags to the N bags fitted, of shape (M, N)."""
+        stack = self._tables(X)
+        out = np.empty((len(stack), len(self.tables_)))
+        fill_distances(stack, self.tables_, out, self.n_jobs)
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of `transform`, one for each bag fitted."""
+        check_is_fitted(self)
+        return np.asarray([f"bag{i}" for i in range(len(self.tables_))], dtype=object)

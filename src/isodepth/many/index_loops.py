@@ -1,0 +1,115 @@
+"""Compiled: nearest tables, with as little of each table looked at as possible."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from isodepth.metric.table_loops import power_mean
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def largest_gap(a, b):
+    """Largest |a - b| of two rows (W,)."""
+    zero = a.dtype.type(0)
+    g0 = zero
+    g1 = zero
+    g2 = zero
+    g3 = zero
+    width = a.shape[0]
+    whole = width - width % 4
+    # Four running maxima: one alone would wait for itself at every step.
+    for k in range(0, whole, 4):
+        x0 = abs(a[k] - b[k])
+        x1 = abs(a[k + 1] - b[k + 1])
+        x2 = abs(a[k + 2] - b[k + 2])
+        x3 = abs(a[k + 3] - b[k + 3])
+        g0 = x0 if x0 > g0 else g0
+        g1 = x1 if x1 > g1 else g1
+        g2 = x2 if x2 > g2 else g2
+        g3 = x3 if x3 > g3 else g3
+    for k in range(whole, width):
+        x0 = abs(a[k] - b[k])
+        g0 = x0 if x0 > g0 else g0
+    return max(max(g0, g1), max(g2, g3))
+
+
+@njit(cache=True, nogil=True)
+def distances_to(query, tables, places, p, length, out):
+    """Distances from `query` (L, W) to the tables (N, L, W) at `places` (M,), to `out` (M,)."""
+    gaps = np.empty(query.shape[0], query.dtype)
+    for at in range(places.shape[0]):
+        for level in range(query.shape[0]):
+            gaps[level] = largest_gap(query[level], tables[places[at], level])
+        out[at] = power_mean(gaps, p, length)
+
+
+@njit(cache=True, nogil=True)
+def _share(gap, limit, p, weight):
+    """How much of the allowed sum of powers a gap uses up, where `limit` allows a sum of one."""
+    if limit == 0:
+        return np.inf if gap > 0 else 0.0
+    if p == np.inf:
+        return 2.0 if gap > limit else 0.0
+    return weight * (gap / limit) ** p
+
+
+@njit(cache=True, nogil=True)
+def _insert(distance, place, distances, places):
+    """Put a neighbour in its place among the nearest so far; equal distances go by index."""
+    k = distances.shape[0] - 1
+    while k > 0 and (
+        distances[k - 1] > distance or (distances[k - 1] == distance and places[k - 1] > place)
+    ):
+        distances[k] = distances[k - 1]
+        places[k] = places[k - 1]
+        k -= 1
+    distances[k] = distance
+    places[k] = place
+
+
+@njit(cache=True, nogil=True)
+def nearest(query, tables, order, bounds, levels, p, length, slack, distances, places):
+    """Find the nearest tables among the candidates.
+
+    Parameters
+    ----------
+    query : (L, W) table
+    tables : (N, L, W) tables of the same dtype
+    order : int64 (M,) candidates, by rising lower bound
+    bounds : float64 (M,) lower bounds of their distances
+    levels : int64 (L,) in which order to look at the levels: the telling ones first
+    p, length : as in `power_mean`
+    slack : how far rounding may move a distance, relative
+    distances, places : (k,) the nearest so far, by distance and index; inf and -1 where none.
+        Updated in place.
+
+    Returns
+    -------
+    rows : how many rows (one level of one candidate) were looked at
+    """
+    n_levels = levels.shape[0]
+    weight = length / n_levels
+    gaps = np.empty(n_levels, query.dtype)
+    last = distances.shape[0] - 1
+    rows = 0
+    for at in range(order.shape[0]):
+        # A little more than the distance to beat: what ties with it must be looked at in full.
+        limit = distances[last] * (1.0 + slack)
+        if bounds[at] > limit:
+            break
+        candidate = tables[order[at]]
+        used = 0.0
+        for level in levels:
+            gaps[level] = largest_gap(query[level], candidate[level])
+            rows += 1
+            used += _share(np.float64(gaps[level]), limit, p, weight)
+            if used > 1.0 + slack:
+                break
+        if used > 1.0 + slack:
+            continue
+        distance = power_mean(gaps, p, length)
+        closer = distance < distances[last]
+        if closer or (distance == distances[last] and order[at] < places[last]):
+            _insert(distance, order[at], distances, places)
+    return rows

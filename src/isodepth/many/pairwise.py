@@ -1,0 +1,285 @@
+"""Many samples at once: their tables, and all distances between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.api import metric_from_options
+from isodepth.core.sample import Sample
+from isodepth.data.validation import check_integer, check_points, check_weights, split_weights
+from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.many.matrix import fill_distances
+from isodepth.many.stack import TableList, TableStack
+from isodepth.metric.metric import Metric
+from isodepth.metric.table import RegionTable, check_comparable
+from isodepth.metric.table_maker import TableMaker, needs_seed
+from isodepth.progress import progress_bar
+
+#: What tables take where a metric has no usable default: tables need a grid of levels.
+TABLE_LEVELS = 20
+
+
+def table_metric(options: dict[str, Any]) -> Metric:
+    """The metric for tables that keyword options ask for; a missing seed is drawn here, once."""
+    if options.get("refine"):
+        raise InvalidOptionError(
+            f"tables cannot be refined, got refine={options['refine']!r}; leave it out, or compare "
+            "pairs with Metric.distance"
+        )
+    metric = metric_from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
+    if isinstance(metric.random_state, int) or not needs_seed(metric.directions):
+        return metric
+    seed = int(np.random.default_rng(metric.random_state).integers(2**31))
+    return replace(metric, random_state=seed)
+
+
+def tables(
+    samples: Iterable[Any],
+    *,
+    weights: Any = None,
+    progress: bool = False,
+    storage: str = "float64",
+    **options: Any,
+) -> TableStack:
+    """The region tables of many samples, fitted in parallel.
+
+    Parameters
+    ----------
+    samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
+        The sizes n_i may differ.
+    weights : sequence of N arrays of shape (n_i,) or None, or None
+    progress : bool
+        Show a progress bar (needs tqdm).
+    storage : {"float64", "float32"}
+        Precision of the stored support values.
+    **options
+        The fields of :class:`Metric`, with ``levels=20`` by default.
+
+    Returns
+    -------
+    tables : TableStack
+        A sequence of N :class:`RegionTable`, with `values` of shape (N, L, 2K).
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(n, 3)) for n in (50, 80, 65)]
+    >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
+    (3, 20, 200)
+    """
+    given = as_list(samples, "samples")
+    return fit_tables(given, weights, table_metric(options), storage, progress)
+
+
+def pairwise(
+    samples: Iterable[Any],
+    other: Iterable[Any] | None = None,
+    *,
+    weights: Any = None,
+    progress: bool = False,
+    out: np.ndarray | None = None,
+    storage: str = "float64",
+    **options: Any,
+) -> np.ndarray:
+    """Distances between all pairs of many samples.
+
+    Each sample is fitted once. An entry depends on its two samples and the options alone: it is
+    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list.
+    The matrix is exactly symmetric with a zero diagonal.
+
+    Parameters
+    ----------
+    samples : sequence of N samples of shape (n_i, d), or of N RegionTable
+        The sizes n_i may differ. Tables are compared as they are, with the settings they carry.
+    other : the same for M further samples, or None
+        None compares `samples` with themselves.
+    weights : None, a sequence of N weights, or a pair of such sequences
+        Weights of the rows of each sample, of shape (n_i,) or None. With `other`, a pair (weights
+        of samples, weights of other), either of which may be None.
+    progress : bool
+        Show a progress bar (needs tqdm).
+    out : ndarray or memory map of shape (N, N) or (N, M), or None
+        Where to put the distances; a memory map keeps a matrix larger than memory on disk.
+    storage : {"float64", "float32"}
+        Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
+        apart from the result, is worked on in small blocks.
+    **options
+        The fields of :class:`Metric`, with ``levels=20`` by default; with tables only `n_jobs`.
+        Without a `random_state` directions are drawn once for this call.
+
+    Returns
+    -------
+    distances : ndarray of shape (N, N) or (N, M); `out` if it was given
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(n, 3)) for n in (400, 300, 500)]
+    >>> bags[2] += [3, 0, 0]
+    >>> isodepth.pairwise(bags, n_directions=100, random_state=0).round(1)
+    array([[0. , 0.6, 3.3],
+           [0.6, 0. , 3.1],
+           [3.3, 3.1, 0. ]])
+    """
+    rows_given = as_list(samples, "samples")
+    columns_given = None if other is None else as_list(other, "other")
+    shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
+    result = _room(out, shape)
+    are_tables = isinstance(rows_given[0], RegionTable)
+    if columns_given is not None and are_tables != isinstance(columns_given[0], RegionTable):
+        raise InvalidInputError(
+            f"samples and other must both hold tables or both hold samples, got "
+            f"{type(rows_given[0]).__name__} and {type(columns_given[0]).__name__}"
+        )
+    if are_tables:
+        n_jobs = _tables_only(weights, options)
+        rows, columns = _as_tables(rows_given, "samples"), None
+        if columns_given is not None:
+            columns = _as_tables(columns_given, "other")
+            check_comparable(rows[0], columns[0], "samples[0]", "other[0]")
+    else:
+        metric = table_metric(options)
+        n_jobs = metric.n_jobs
+        mine, theirs = (weights, None) if other is None else split_weights(weights)
+        rows, columns = fit_tables(rows_given, mine, metric, storage, progress), None
+        if columns_given is not None:
+            columns = fit_tables(columns_given, theirs, metric, storage, progress, rows, "other")
+    fill_distances(rows, columns, result, n_jobs, progress)
+    return result
+
+
+def fit_tables(
+    samples: Sequence[Any],
+    weights: Any,
+    metric: Metric,
+    storage: str,
+    progress: bool,
+    like: TableStack | None = None,
+    name: str = "samples",
+) -> TableStack:
+    """The tables of `samples`, which must agree with those of `like` where there are any."""
+    each = _weights_of_each(weights, len(samples), name)
+    first, columns = check_points(samples[0], f"{name}[0]", metric.dtype)
+    if like is not None:
+        columns = columns or like.columns
+    work = len(samples) * len(first) * metric.n_directions
+    workers = worker_count(metric.n_jobs, len(samples) // 2, work)
+    # One sample a task; where there are too few of them, directions are shared out instead.
+    inner = metric if workers == 1 else replace(metric, n_jobs=1)
+    maker = inner.table_maker(first.shape[1], str(first.dtype), storage)
+    values = np.empty((len(samples), *maker.shape), dtype=storage)
+    stack = TableStack(values, maker.signature, first.shape[1], columns)
+    if like is not None:
+        check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+    simplices: list[Sample] = []
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+
+        def step(_: None, i: int) -> None:
+            points, names = check_points(samples[i], f"{name}[{i}]", metric.dtype)
+            _check_alike(points, names, f"{name}[{i}]", maker, stack)
+            checked = check_weights(each[i], len(points), f"weights of {name}[{i}]")
+            sample = Sample.of(points, checked)
+            if sample.n_points <= sample.width + 1:
+                simplices.append(sample)
+            maker.fill(points, checked, sample, values[i])
+            advance(1)
+
+        with single_threaded_blas():
+            fold_blocks(range(len(samples)), lambda: None, step, workers)
+    maker.warn_if_uninformative(*simplices)
+    return stack
+
+
+def as_list(samples: Any, name: str) -> Sequence[Any]:
+    """Check a collection of samples."""
+    shape = getattr(samples, "shape", None)
+    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
+        raise InvalidInputError(
+            f"{name} must be a sequence of samples of shape (n, d), got {type(samples).__name__}"
+        )
+    if shape is not None and len(shape) != 3:
+        raise InvalidInputError(
+            f"{name} must be a sequence of samples of shape (n, d), got one array of shape "
+            f"{tuple(shape)}; for a single sample write [{name}]"
+        )
+    result = samples if isinstance(samples, Sequence) else list(samples)
+    if len(result) == 0:
+        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
+    return result
+
+
+def _check_alike(
+    points: np.ndarray,
+    columns: tuple[str, ...] | None,
+    name: str,
+    maker: TableMaker,
+    stack: TableStack,
+) -> None:
+    if points.shape[1] != stack.width:
+        raise InvalidInputError(
+            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
+            f"and {stack.width} in the first"
+        )
+    if columns and stack.columns and columns != stack.columns:
+        raise InvalidInputError(
+            f"{name} names its columns {list(columns)} and the first sample "
+            f"{list(stack.columns)}; select the same columns in the same order"
+        )
+    if points.dtype != maker.dtype:
+        # Converting all of them would let one sample change the distances between others.
+        raise InvalidInputError(
+            f"{name} is {points.dtype} and the first sample {maker.dtype}; say which precision to "
+            "compute in, such as dtype='float64'"
+        )
+
+
+def _weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
+    if weights is None:
+        return [None] * count
+    if not isinstance(weights, Iterable):
+        raise InvalidInputError(
+            f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
+            f"got {type(weights).__name__}"
+        )
+    each = list(weights)
+    if len(each) != count:
+        raise InvalidInputError(
+            f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"
+        )
+    return each
+
+
+def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:
+    return given if isinstance(given, TableStack) else TableList(given, name)
+
+
+def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
+    """What is left to choose when tables are given: `n_jobs`."""
+    if weights is not None:
+        raise InvalidOptionError("weights go with samples; tables have taken theirs in already")
+    unknown = [name for name in options if name != "n_jobs"]
+    if unknown:
+        raise InvalidOptionError(
+            f"tables carry their own settings, got {', '.join(unknown)} as well; only n_jobs goes "
+            "with tables"
+        )
+    n_jobs = options.get("n_jobs")
+    return None if n_jobs is None else check_integer(n_jobs, "n_jobs", 1, "; None uses all cores")
+
+
+def _room(out: Any, shape: tuple[int, int]) -> np.ndarray:
+    if out is None:
+        return np.empty(shape)
+    if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:
+        kind = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise InvalidOptionError(f"out must be a writable float array or memory map, got {kind}")
+    if out.shape != shape:
+        raise InvalidOptionError(f"out must have shape {shape}, got {out.shape}")
+    return out

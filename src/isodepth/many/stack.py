@@ -1,0 +1,74 @@
+"""Many tables of one making, held together or one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from isodepth.errors import InvalidInputError
+from isodepth.metric.table import RegionTable, check_comparable
+
+
+class TableStack(Sequence[RegionTable]):
+    """Many tables of one making in one array; a sequence of :class:`RegionTable`.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N, L, 2K)
+    signature : str
+    width : int
+    columns : tuple of str or None
+    """
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        signature: str,
+        width: int,
+        columns: tuple[str, ...] | None = None,
+    ) -> None:
+        self.values = values
+        self.signature = signature
+        self.width = width
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, item: Any) -> Any:
+        if isinstance(item, slice):
+            return TableStack(self.values[item], self.signature, self.width, self.columns)
+        return RegionTable(self.values[item], self.signature, self.width, self.columns)
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        """Tables start..stop as one array of shape (stop - start, L, 2K)."""
+        return self.values[start:stop]
+
+    def __repr__(self) -> str:
+        return f"TableStack({len(self)} tables of {self[0]!r})"
+
+
+class TableList:
+    """Tables that the caller holds one by one: stacked a few at a time, never all at once."""
+
+    def __init__(self, tables: Sequence[RegionTable], name: str) -> None:
+        for i, table in enumerate(tables):
+            if not isinstance(table, RegionTable):
+                raise InvalidInputError(
+                    f"{name} must be all tables: {name}[{i}] is {type(table).__name__}; make "
+                    "tables with isodepth.tables"
+                )
+            check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
+        self.tables = tables
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __getitem__(self, item: int) -> RegionTable:
+        return self.tables[item]
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        """Tables start..stop as one array of shape (stop - start, L, 2K)."""
+        return np.stack([table.values for table in self.tables[start:stop]])

@@ -1,0 +1,125 @@
+"""Pictures of a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isodepth.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from isodepth.metric.comparison import Comparison, LargestGap
+
+_CURVE = "#1f4e79"
+_MARK = "#c1440e"
+_QUIET = "#6b6b6b"
+
+
+def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw how far apart the two samples are at every level.
+
+    The curve is the gap (the Hausdorff distance between the two regions of level beta) over
+    the levels that enter the distance. A gap that is large on the left says that the centres
+    differ; one that only rises on the right says that the outskirts do. The largest gap
+    is marked, with the columns that carry it, and a dashed line shows the distance: the mean
+    of order p of the curve.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `isodepth.compare` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np, isodepth
+    >>> from isodepth.plot import gap_profile
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.standard_normal((200, 2)), 2 * rng.standard_normal((200, 2))
+    >>> ax = gap_profile(isodepth.compare(X, Y, n_directions=50, random_state=0))
+    >>> ax.get_ylabel()
+    'gap between the two regions'
+    """
+    if ax is None:
+        ax = _new_axes()
+    levels = np.asarray(comparison.levels, dtype=float)
+    gaps = np.asarray(comparison.gaps, dtype=float)
+    if levels.ndim == 2:
+        _draw_pieces(ax, levels, gaps)
+    else:
+        _draw_grid(ax, levels, gaps)
+    distance = float(comparison)
+    ax.axhline(distance, color=_QUIET, linestyle=(0, (4, 3)), linewidth=1.2, zorder=2)
+    ax.annotate(
+        f"distance {distance:.4g}",
+        (0.01, distance),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        color=_QUIET,
+        fontsize="small",
+    )
+    _mark_largest(ax, comparison.worst)
+    top = max(float(gaps.max()), distance)
+    ax.set_ylim(0, 1.3 * top if top > 0 else 1.0)
+    ax.set_xlabel("level β: share of the mass inside the region, deepest points first")
+    ax.set_ylabel("gap between the two regions")
+    ax.set_title("Where the two samples differ", loc="left", fontweight="bold")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="y", color="0.92")
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _new_axes() -> Axes:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("drawing needs matplotlib: pip install 'isodepth[plot]'") from error
+    # Figure() and not pyplot: no window system is needed and no figure stays open behind.
+    return Figure(figsize=(8, 4.5), layout="constrained").subplots()
+
+
+def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
+    """Pieces [start, stop) on which the gap is constant, side by side."""
+    edges = np.append(pieces[:, 0], pieces[-1, 1])
+    ax.stairs(gaps, edges, color=_CURVE, linewidth=1.8, baseline=None, zorder=3)
+    ax.stairs(gaps, edges, fill=True, color=_CURVE, alpha=0.1, linewidth=0)
+    if edges[-1] > edges[0]:
+        ax.set_xlim(edges[0], edges[-1])
+
+
+def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:
+    """Levels of a grid, or drawn at random and therefore not in order."""
+    order = np.argsort(betas)
+    ax.step(betas[order], gaps[order], where="mid", color=_CURVE, linewidth=1.8, zorder=3)
+    ax.fill_between(betas[order], gaps[order], step="mid", color=_CURVE, alpha=0.1, linewidth=0)
+    if len(betas) <= 50:
+        ax.plot(betas, gaps, "o", color=_CURVE, markersize=3.5, zorder=3)
+    ax.set_xlim(left=0)
+
+
+def _mark_largest(ax: Axes, worst: LargestGap) -> None:
+    carriers = ", ".join(f"{name} {share:.0%}" for name, share in worst.columns[:2])
+    left, right = ax.get_xlim()
+    to_the_right = worst.level < (left + right) / 2
+    ax.plot(worst.level, worst.gap, "o", color=_MARK, markersize=7, zorder=4, clip_on=False)
+    ax.annotate(
+        f"largest gap {worst.gap:.4g} at β = {worst.level:.3g}\n{carriers}",
+        (worst.level, worst.gap),
+        xytext=(8 if to_the_right else -8, 10),
+        textcoords="offset points",
+        ha="left" if to_the_right else "right",
+        color=_MARK,
+        fontsize="small",
+    )

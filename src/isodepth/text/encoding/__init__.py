@@ -1,0 +1,1 @@
+"""From texts to clouds of token vectors: encoders, their networks, a cache."""

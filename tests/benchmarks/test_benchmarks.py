@@ -1,0 +1,290 @@
+"""The benchmarks: the authors' algorithm is the authors' algorithm, and every section runs.
+
+Nothing here looks at how long anything took.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks.harness.data import DEPTHS, SHAPES, pair, shaped_pair
+from benchmarks.harness.timing import Box, alternate, slope
+from benchmarks.peers import authors, pot
+from benchmarks.publish import checks, pages
+from benchmarks.sections import growth, memory, profile, shapes, table
+from benchmarks.sections import threads as thread_section
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
+from isodepth.core.directions import unit_vectors
+
+ONE_TURN = Box(seconds=0.0, least=1, most=1)
+ESTIMATORS = {
+    "halfspace": HalfspaceDepth,
+    "projection": ProjectionDepth,
+    "irw": IRWDepth,
+    "ai_irw": AIIRWDepth,
+}
+#: A projection is a sum of d products, a depth a quotient or a count of such: a few ulps each.
+ROUNDING = 1e-12
+
+
+def both_signs(directions: np.ndarray) -> np.ndarray:
+    return np.concatenate([directions, -directions])
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_depths_of_the_authors_are_ours(depth: str) -> None:
+    # An even number of points: see the module about irw at the middle of an odd one.
+    X, _ = pair(60, 3, seed=1)
+    U = unit_vectors(3, 40, "uniform", np.random.default_rng(2))
+
+    fitted = ESTIMATORS[depth](directions=U).fit(X)
+    theirs = U
+    if isinstance(fitted, AIIRWDepth):
+        # Two square roots of one precision matrix differ by a rotation: turn their directions.
+        values, axes = np.linalg.eigh(np.cov(X.T))
+        theirs = U @ fitted.whitening_ @ (axes * np.sqrt(values)) @ axes.T
+
+    expected, projections = authors.DEPTHS[depth](X, both_signs(theirs))
+
+    np.testing.assert_allclose(fitted.depth_, expected, rtol=ROUNDING)
+    assert projections.shape == (60, 80)
+
+
+@pytest.mark.parametrize(
+    ("depth", "eps", "seed"),
+    list(itertools.product(["halfspace", "projection", "irw"], [0.1, 0.3], range(5))),
+)
+def test_distance_of_the_authors_is_ours(depth: str, eps: float, seed: int) -> None:
+    X, Y = pair(80, 4, seed=seed)
+    # `Metric.paper` draws its directions, then its levels, from one generator.
+    rng = np.random.default_rng(seed)
+    U = unit_vectors(4, 50, "uniform", rng)
+    levels = rng.uniform(0, 1 - eps, 20)
+
+    expected = authors.distance(X, Y, depth, eps=eps, directions=both_signs(U), levels=levels)
+
+    found = Metric.paper(20, 50, depth=depth, eps=eps, random_state=seed).distance(X, Y)
+    assert found == pytest.approx(expected, rel=ROUNDING)
+
+
+def test_strict_region_of_the_paper_leaves_out_the_level_itself() -> None:
+    D = np.array([0.1, 0.2, 0.2, 0.3, 0.4])
+    alpha = np.quantile(D, 1 - 0.5, method="inverted_cdf")
+
+    assert authors.inside(D, 0.5).tolist() == [False, True, True, True, True]
+    assert (alpha < D).tolist() == [False, False, False, True, True]
+    # Below 1/n the paper's region is empty; ours is the deepest point.
+    assert authors.inside(D, 0.1).tolist() == [False, False, False, False, True]
+
+
+def test_mmd_is_the_same_in_blocks() -> None:
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    X, Y = pair(50, 3)
+    squared = rbf_kernel(X, X).mean() + rbf_kernel(Y, Y).mean() - 2 * rbf_kernel(X, Y).mean()
+
+    assert pot.mmd(X, Y, rows=7) == pytest.approx(np.sqrt(squared), rel=1e-10)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("held", [None, 4])
+def test_sort_floor_sorts_every_row(
+    n_threads: int, held: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, Y = pair(30, 2)
+    if held is not None:
+        monkeypatch.setattr(pot, "_LARGEST_MATRIX", held * 30 * 4)
+    sorted_rows = []
+    kept = np.sort
+    run = pot.sort_floor(X, Y, unit_vectors(2, 11), n_threads)
+
+    def counting(block: np.ndarray, axis: int) -> np.ndarray:
+        sorted_rows.append(len(block))
+        assert block.dtype == np.float32
+        return kept(block, axis=axis)
+
+    monkeypatch.setattr(pot.np, "sort", counting)
+    run()
+
+    assert sum(sorted_rows) == 2 * 11
+
+
+def test_contenders_take_turns() -> None:
+    calls: list[str] = []
+
+    timings = alternate(
+        {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, Box(0.0, least=3, most=9)
+    )
+
+    assert calls == ["a", "b"] * 3
+    assert {name: t.runs for name, t in timings.items()} == {"a": 3, "b": 3}
+
+
+def test_slope_of_a_power() -> None:
+    assert slope([1, 10, 100], [2.0, 2 * 10**1.5, 2 * 1000.0]) == pytest.approx(1.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_shape_of_data(shape: str, dtype: str) -> None:
+    X, Y = shaped_pair(shape, 20, 3, dtype)
+
+    assert X.shape == Y.shape == (20, 3)
+    assert X.dtype == Y.dtype == dtype
+    assert np.isfinite(X).all()
+    assert np.isfinite(Y).all()
+
+
+@pytest.fixture(scope="module")
+def small_table() -> list[dict[str, Any]]:
+    return table.measure_size(60, 2, K=20, threads=1, box=ONE_TURN)
+
+
+def test_table_has_everybody(small_table: list[dict[str, Any]]) -> None:
+    keys = {"who", "depth", "dtype", "refine", "n", "d", "K", "threads", "seconds", "runs", "value"}
+    assert all(row.keys() == keys for row in small_table)
+    who = {row["who"] for row in small_table}
+    assert {"isodepth", "authors", "sort floor", "MMD (scikit-learn)"} <= who
+    assert sum(row["who"] == "isodepth" for row in small_table) == 4 * 2 * 2
+    assert "| authors, irw, float64 |" in table.markdown(small_table)
+
+
+def test_ratios_divide_seconds(small_table: list[dict[str, Any]]) -> None:
+    over = {"who": "authors", "depth": "halfspace"}
+    under = {"who": "isodepth", "depth": "halfspace", "dtype": "float32", "refine": 0}
+    a, b = table.find(small_table, **over), table.find(small_table, **under)
+
+    assert a is not None
+    assert b is not None
+    assert table.ratio(small_table, over, under) == a["seconds"] / b["seconds"]
+    assert table.ratio(small_table, over, under | {"n": 61}) is None
+
+
+def test_profile_runs_every_step() -> None:
+    for depth in profile.DEPTHS:
+        result = profile.profile(depth, 200, 3, 8, Box(0.0, least=2, most=2))
+
+        steps = {row["step"]: row for row in result["steps"]}
+        assert len(steps) == 10
+        assert result["levels"] > 1
+        parts = [r["seconds"] for name, r in steps.items() if "refine" not in name]
+        assert sum(parts) == pytest.approx(result["total_seconds"])
+        assert depth in profile.markdown([result])
+
+
+def test_growth_shapes_and_threads_have_their_keys() -> None:
+    curves = growth.grow("n", [50, 100], {"n": 50, "d": 2, "K": 8}, ("irw",), ONE_TURN)
+    assert [c["depth"] for c in curves] == ["irw"]
+    assert len(curves[0]["seconds"]) == 2
+    assert "slope" in growth.markdown(curves)
+
+    rows = shapes.compare_shapes(50, 2, 8, ONE_TURN)
+    assert {r["shape"] for r in rows} == set(SHAPES)
+    assert "cauchy" in shapes.markdown(rows)
+
+    scaling = thread_section.scaling(50, 2, 8, ONE_TURN)
+    assert {row["depth"] for row in scaling} == set(DEPTHS)
+    bits = thread_section.same_bits(300, 2, 64)
+    assert all(row["same"] for row in bits)
+    assert "16 of 16" in thread_section.markdown({"scaling": scaling, "bits": bits})
+
+
+def test_memory_sees_a_matrix_of_projections() -> None:
+    n, K = 20_000, 200
+    result = memory.peak_of("authors", "projection", n, 2, K)
+
+    # The authors hold both (n, K) matrices in float64.
+    assert result["added_mb"] > 2 * n * K * 8 / memory.MB
+    assert result["above_inputs_mb"] > result["added_mb"]
+    assert "authors, projection" in memory.markdown([result])
+
+
+def test_checks_judge_by_relation_and_target() -> None:
+    size = {"n": 10000, "d": 10, "K": 1000, "threads": 2}
+    mine = size | {"who": "isodepth", "dtype": "float32", "refine": 0}
+    rows = [
+        mine | {"depth": "halfspace", "seconds": 1.0},
+        mine | {"depth": "projection", "seconds": 0.5},
+        size | {"who": "authors", "depth": "halfspace", "dtype": "float64", "seconds": 18.0},
+        size | {"who": "sort floor", "depth": None, "dtype": "float32", "seconds": 0.3},
+        size | {"who": "POT max-sliced W", "depth": None, "dtype": "float64", "seconds": 56.0},
+        size | {"who": "POT max-sliced W", "depth": None, "dtype": "float32", "seconds": 54.0},
+    ]
+    found = {
+        c["what"]: (c["measured"], c["kept"])
+        for c in checks.measure({"table": rows, "startup": {"warm_extra": 0.5, "cold_extra": 16}})
+    }
+
+    assert found == {
+        "n=10000, d=10, halfspace, float32: times faster than the authors": (18.0, True),
+        # Against the slower of our depths and the faster of POT's precisions.
+        "n=10000, d=10, slower of two depths, float32: times faster than max-sliced W": (
+            54.0,
+            False,
+        ),
+        "n=10000, halfspace, 2 thread(s): time over the sort floor": (1 / 0.3, False),
+        "n=10000, projection, 2 thread(s): time over the sort floor": (0.5 / 0.3, False),
+        "seconds a first distance adds to the imports, warm numba cache": (0.5, True),
+        "seconds a first distance adds to the imports, cold numba cache": (16, False),
+    }
+
+
+def test_command_writes_json_and_markdown(tmp_path: Any, capsys: Any) -> None:
+    assert command.main(["small", "--quick", "--out", str(tmp_path)]) == 0
+
+    results = json.loads((tmp_path / "bench-small.json").read_text())
+    assert results.keys() == {"quick", "machine", "small", "checks"}
+    assert results["quick"] is True
+    assert {"cpu", "cores", "versions", "blas", "load_before", "quiet"} <= results["machine"].keys()
+    assert {c["item"] for c in results["checks"]} == {6}
+    assert "bare calls" in (tmp_path / "bench-small.md").read_text()
+    assert results["machine"]["cpu"] in capsys.readouterr().out
+
+
+def test_command_refuses_unknown_sections(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--only", "nonsense"])
+
+    assert "there are small, threads" in capsys.readouterr().err
+
+
+def test_figure_is_drawn(small_table: list[dict[str, Any]], tmp_path: Any) -> None:
+    pytest.importorskip("matplotlib")
+    from benchmarks.publish.figure import draw
+
+    centre = {"n": 8, "d": 2, "K": 8}
+    curves = []
+    for along in centre:
+        curves += growth.grow(along, [8, 16], centre, ("irw",), ONE_TURN)
+    machine = {"cpu": "a processor", "cores": 1}
+
+    assert draw({"machine": machine, "table": small_table, "growth": curves}, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert not draw({"machine": machine}, tmp_path / "b.png")
+
+
+def test_publishing_fills_marked_places_only(tmp_path: Any) -> None:
+    text = "a\n<!-- BENCH table -->\nold\n<!-- /BENCH -->\nb\n<!-- BENCH other -->\n<!-- /BENCH -->"
+    document = tmp_path / "page.md"
+    document.write_text(text)
+
+    assert pages.publish({"table": "| new |"}, [document]) == [document]
+    filled = document.read_text()
+    assert "old" not in filled
+    assert "<!-- BENCH table -->\n\n| new |\n\n<!-- /BENCH -->\nb\n" in filled
+    assert filled.endswith("<!-- BENCH other -->\n<!-- /BENCH -->")
+    assert pages.publish({"table": "| new |"}, [document]) == []
+
+
+def test_quick_runs_are_not_published(tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps({"quick": True, "machine": {}, "checks": []}))
+
+    assert command.main(["--publish", str(path)]) == 1
+    assert "not for quoting" in capsys.readouterr().out

@@ -1,0 +1,260 @@
+"""The command line: the same numbers as the library, and one clear line on bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.cli.main import main
+
+
+def run(capsys, *arguments):
+    """Exit code, stdout and stderr of the command."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as stop:  # argparse leaves this way
+        code = stop.code
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def save(path, points, names=None):
+    header = ",".join(names) if names else ""
+    np.savetxt(path, points, fmt="%.17g", delimiter=",", header=header, comments="")
+    return path
+
+
+@pytest.fixture(scope="module")
+def points():
+    rng = np.random.default_rng(0)
+    shift = [0, 5, 0]
+    return rng.standard_normal((40, 3)), rng.standard_normal((50, 3)) + shift
+
+
+@pytest.fixture
+def files(tmp_path, points):
+    names = ("radius", "texture", "area")
+    return tuple(
+        save(tmp_path / f"{letter}.csv", table, names)
+        for letter, table in zip("ab", points, strict=True)
+    )
+
+
+# -- what it prints -------------------------------------------------------------------------------
+
+
+def test_json_holds_what_the_library_finds(capsys, files, points):
+    code, out, err = run(capsys, "compare", *files, "--json", "--directions", 64)
+    expected = isodepth.compare(*points, n_directions=64, random_state=0)
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert report["distance"] == expected.distance
+    assert report["signature"] == expected.signature
+    assert report["worst"]["level"] == expected.worst.level
+    assert report["worst"]["gap"] == expected.worst.gap
+    assert report["worst"]["direction"] == expected.worst.direction.tolist()
+    assert report["columns"] == ["radius", "texture", "area"]
+    assert [sample["rows"] for sample in report["samples"]] == [40, 50]
+
+
+def test_the_shifted_column_is_named(capsys, files):
+    _, out, _ = run(capsys, "compare", *files, "--json")
+    columns = json.loads(out)["worst"]["columns"]
+    assert columns[0]["name"] == "texture"
+    assert sum(column["share"] for column in columns) == pytest.approx(1)
+    code, out, err = run(capsys, "compare", *files)
+    assert (code, err) == (0, "")
+    assert "carried by   texture" in out
+
+
+def test_text_holds_distance_level_and_signature(capsys, files, points):
+    _, out, _ = run(capsys, "compare", *files)
+    expected = isodepth.compare(*points, random_state=0)
+    assert f"{expected.distance:.6g}" in out
+    assert f"{expected.worst.level:.4g}" in out
+    assert expected.signature in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["--depth", "halfspace"], {"depth": "halfspace"}),
+        (["--eps", "0.3"], {"eps": 0.3}),
+        (["--p", "inf"], {"p": np.inf}),
+        (["--p", "1"], {"p": 1}),
+        (["--directions", "17"], {"n_directions": 17}),
+        (["--family", "orthogonal"], {"directions": "orthogonal"}),
+        (["--levels", "10"], {"levels": 10}),
+        (
+            ["--levels", "monte-carlo", "--n-levels", "5"],
+            {"levels": "monte-carlo", "n_levels": 5},
+        ),
+        (["--refine", "0"], {"refine": 0}),
+        (["--seed", "3"], {"random_state": 3}),
+    ],
+)
+def test_every_setting_reaches_the_metric(capsys, files, points, arguments, options):
+    code, out, _ = run(capsys, "compare", *files, "--json", *arguments)
+    assert code == 0
+    expected = isodepth.Metric(**{"random_state": 0, **options}).compare(*points)
+    assert json.loads(out)["signature"] == expected.signature
+    assert json.loads(out)["distance"] == expected.distance
+
+
+def test_the_signature_gives_the_number_back(capsys, files, points):
+    _, out, _ = run(capsys, "compare", *files, "--json", "--eps", "0.25")
+    report = json.loads(out)
+    again = isodepth.Metric.from_signature(report["signature"]).distance(*points)
+    assert again == report["distance"]
+
+
+def test_runs_are_reproducible(capsys, files):
+    assert run(capsys, "compare", *files) == run(capsys, "compare", *files)
+
+
+def test_plot_is_written(capsys, files, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, _, err = run(capsys, "compare", *files, "--plot", tmp_path / "gaps.png")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "gaps.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"isodepth {isodepth.__version__}\n", "")
+
+
+def test_degenerate_depth_is_a_warning_of_one_line(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    a = save(tmp_path / "a.csv", rng.standard_normal((4, 3)))
+    b = save(tmp_path / "b.csv", rng.standard_normal((4, 3)))
+    code, out, err = run(capsys, "compare", a, b, "--json", "--depth", "halfspace")
+    assert code == 0
+    assert err.startswith("isodepth: warning: ")
+    assert err.count("\n") == len(json.loads(out)["warnings"]) >= 1
+
+
+# -- columns --------------------------------------------------------------------------------------
+
+
+def test_columns_are_matched_by_name(capsys, files, points, tmp_path):
+    a, b = files
+    turned = save(tmp_path / "turned.csv", points[1][:, [2, 0, 1]], ("area", "radius", "texture"))
+    as_it_was = json.loads(run(capsys, "compare", a, b, "--json")[1])
+    reordered = json.loads(run(capsys, "compare", a, turned, "--json")[1])
+    assert reordered["distance"] == as_it_was["distance"]
+    assert reordered["worst"] == as_it_was["worst"]
+
+
+def test_different_names_are_refused_and_listed(capsys, files, points, tmp_path):
+    other = save(tmp_path / "other.csv", points[1], ("radius", "weight", "area"))
+    code, out, err = run(capsys, "compare", files[0], other)
+    assert (code, out) == (2, "")
+    assert "'texture' is only in" in err
+    assert "'weight' is only in" in err
+    assert "area" not in err
+
+
+def test_names_of_one_table_serve_for_both(capsys, files, points, tmp_path):
+    np.save(tmp_path / "b.npy", points[1])
+    named = json.loads(run(capsys, "compare", *files, "--json")[1])
+    mixed = json.loads(run(capsys, "compare", files[0], tmp_path / "b.npy", "--json")[1])
+    assert mixed["columns"] == ["radius", "texture", "area"]
+    assert mixed["distance"] == named["distance"]
+
+
+def test_tables_without_names_are_numbered_as_by_the_library(capsys, points, tmp_path):
+    a, b = (save(tmp_path / f"{name}.csv", points[i]) for i, name in enumerate("ab"))
+    report = json.loads(run(capsys, "compare", a, b, "--json")[1])
+    assert report["columns"] is None
+    assert report["worst"]["columns"][0]["name"] == "column 1"
+
+
+# -- bad input ------------------------------------------------------------------------------------
+
+
+def refusal(capsys, *arguments):
+    """What the command says when it refuses, checked to be one line on stderr and code 2."""
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("isodepth: error: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--depth", "tukey"], "halfspace"),
+        (["--eps", "0"], "eps"),
+        (["--eps", "1.5"], "eps"),
+        (["--eps", "x"], "--eps"),
+        (["--p", "0"], "p must"),
+        (["--p", "nan"], "p must"),
+        (["--directions", "0"], "n_directions"),
+        (["--family", "grid"], "directions"),
+        (["--levels", "0"], "levels"),
+        (["--levels", "few"], "levels"),
+        (["--refine", "-1"], "refine"),
+        (["--seed", "-1"], "random_state"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_settings_are_refused(capsys, files, arguments, said):
+    assert said in refusal(capsys, "compare", *files, *arguments)
+
+
+def test_no_command_is_refused(capsys):
+    refusal(capsys)
+    refusal(capsys, "contrast")
+    assert "B" in refusal(capsys, "compare", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("b.csv", "radius,texture,area\n1,2,x\n", "line 2, column 3 ('area'): 'x'"),
+        ("b.csv", "radius,texture,area\n1,2,nan\n", "b.csv"),
+        ("b.csv", "1,2\n3,4\n", "same number of columns"),
+        ("b.csv", "", "empty"),
+        ("b.npy", "not an array", "damaged"),
+        ("b.xls", "1,2,3\n", ".csv, .parquet, .npy"),
+    ],
+)
+def test_bad_files_are_refused(capsys, files, tmp_path, name, content, said):
+    (tmp_path / name).write_text(content)
+    assert said in refusal(capsys, "compare", files[0], tmp_path / name)
+
+
+def test_missing_file_is_refused(capsys, files, tmp_path):
+    assert "no such file" in refusal(capsys, "compare", files[0], tmp_path / "absent.csv")
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 2, 2), ()])
+def test_arrays_that_are_no_tables_are_refused(capsys, files, tmp_path, shape):
+    np.save(tmp_path / "b.npy", np.ones(shape))
+    assert "b.npy" in refusal(capsys, "compare", files[0], tmp_path / "b.npy")
+
+
+@pytest.mark.parametrize("picture", ["gaps.nonsense", "absent/gaps.png"])
+def test_unwritable_plot_is_refused(capsys, files, tmp_path, picture):
+    pytest.importorskip("matplotlib")
+    assert "gaps" in refusal(capsys, "compare", *files, "--plot", tmp_path / picture)
+
+
+def test_module_runs_as_a_program(files):
+    done = subprocess.run(
+        [sys.executable, "-m", "isodepth.cli", "compare", str(files[0]), "absent.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "isodepth: error: cannot read absent.csv: there is no such file\n"

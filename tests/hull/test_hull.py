@@ -1,0 +1,512 @@
+"""Distances to and between convex hulls, against slow twins and closed forms.
+
+Where a tolerance is a multiple of the size of the data it stands for rounding: sums of a few dozen
+products carry an error of a few dozen ulps (2.2e-16) of the largest of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from twins import naive_hull as naive
+
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.hull import (
+    hausdorff,
+    hausdorff_bracket,
+    hausdorff_levels,
+    hausdorff_lower,
+    hausdorff_upper,
+    project_to_hull,
+)
+from isodepth.hull.extreme import extreme_rows
+from isodepth.hull.frame import common_frame
+
+ROUNDING = 1e-13
+
+
+def make_points(family: str, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    """Points in good and in bad position."""
+    normal = rng.normal(size=(n, dim))
+    if family == "normal":
+        return normal
+    if family == "lattice":
+        return rng.integers(-2, 3, size=(n, dim)).astype(float)
+    if family == "cube corners":
+        return np.sign(normal)
+    if family == "sphere":
+        return normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    if family == "flat":
+        normal[:, 0] *= 1e-9
+        return normal
+    if family == "columns of many sizes":
+        return normal * 10.0 ** -np.arange(0, 3 * dim, 3)
+    if family == "repeated":
+        return normal[rng.integers(0, max(1, n // 4), n)]
+    if family == "almost repeated":
+        return normal[rng.integers(0, max(1, n // 4), n)] + 1e-12 * rng.normal(size=(n, dim))
+    if family == "in a subspace":
+        half = max(1, dim // 2)
+        return normal[:, :half] @ rng.normal(size=(half, dim))
+    if family == "collinear":
+        return normal[:, :1] * rng.normal(size=dim) + 1.0
+    if family == "heavy tails":
+        return rng.standard_cauchy(size=(n, dim)) ** 3
+    if family == "far away":
+        return normal + 1e6
+    assert family == "short arc"
+    return rng.uniform(0, 1e-4, size=(n, 1)) ** np.arange(1, dim + 1)
+
+
+FAMILIES = [
+    "normal",
+    "lattice",
+    "cube corners",
+    "sphere",
+    "flat",
+    "columns of many sizes",
+    "repeated",
+    "almost repeated",
+    "in a subspace",
+    "collinear",
+    "heavy tails",
+    "far away",
+    "short arc",
+]
+
+
+def random_pair(rng: np.random.Generator, most: int = 9) -> tuple[np.ndarray, np.ndarray]:
+    """Two small samples in 1 to 8 dimensions: apart, overlapping, nested, on a lattice."""
+    dim = int(rng.integers(1, 9))
+    n, m = rng.integers(1, most, size=2)
+    first = rng.normal(size=(n, dim)) * rng.choice([0.05, 1.0, 3.0])
+    second = rng.normal(size=(m, dim)) + rng.choice([0.0, 0.0, 1.0, 5.0])
+    if rng.random() < 0.3:
+        first, second = np.round(first), np.round(second)
+    return first, second
+
+
+def size_of(*samples: np.ndarray) -> float:
+    return max(float(np.abs(sample).max()) for sample in samples)
+
+
+def levels_of(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Stops of the levels at which either of two samples without ties takes in one more point."""
+    betas = np.unique(np.concatenate([np.arange(n) / n, np.arange(m) / m]))
+    return tuple(np.floor(betas * size + 1e-9).astype(int) + 1 for size in (n, m))
+
+
+def from_the_inside_out(points: np.ndarray) -> np.ndarray:
+    return points[np.argsort(np.linalg.norm(points - np.median(points, axis=0), axis=1))]
+
+
+# --- the point of a hull nearest to a query --------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["normal", "lattice", "repeated", "in a subspace", "collinear"])
+def test_projection_agrees_with_every_simplex_tried(family):
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        dim, n = int(rng.integers(1, 9)), int(rng.integers(1, 8))
+        points, query = make_points(family, n, dim, rng), make_points(family, 1, dim, rng)[0]
+        expected = naive.enumerated_distance(points, query)
+        # The twin's own least squares lose digits where edges are nearly parallel.
+        tolerance = 1e-10 * size_of(points, query)
+        assert project_to_hull(points, query).distance == pytest.approx(expected, abs=tolerance)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_projection_is_proven_optimal(family):
+    """The half-space at the nearest point bounds the distance below: no twin needed."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        dim, n = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 20, 200]))
+        points = make_points(family, n, dim, rng)
+        corners = points[:4]
+        queries = np.concatenate(
+            [
+                make_points(family, 8, dim, rng),
+                3 * make_points(family, 4, dim, rng),
+                corners,
+                corners + 1e-7 * rng.normal(size=corners.shape) * size_of(points),
+                rng.dirichlet(np.ones(n), size=4) @ points,
+            ]
+        )
+        found = project_to_hull(points, queries)
+        size = np.maximum(size_of(points), np.abs(queries).max(axis=1))
+        assert (found.gap >= -ROUNDING * size).all()
+        assert (found.gap <= 1e-12 * size).all()
+        assert (found.weights >= 0).all()
+        assert np.allclose(found.weights.sum(axis=1), 1, rtol=0, atol=1e-14)
+        assert (np.count_nonzero(found.weights, axis=1) <= dim + 1).all()
+        assert np.allclose(found.nearest, found.weights @ points, rtol=0, atol=1e-12 * size.max())
+        reached = np.linalg.norm(found.nearest - queries, axis=1)
+        assert (np.abs(reached - found.distance) <= 1e-12 * size).all()
+
+
+def test_projection_agrees_with_least_squares_on_many_points():
+    rng = np.random.default_rng(3)
+    for dim in (2, 3, 8, 30, 100):
+        points, queries = rng.normal(size=(150, dim)), 2 * rng.normal(size=(10, dim))
+        expected = [naive.distance(points, query) for query in queries]
+        assert project_to_hull(points, queries).distance == pytest.approx(expected, rel=1e-10)
+
+
+def test_projection_inside_is_exactly_zero():
+    rng = np.random.default_rng(4)
+    for dim in (1, 2, 5, 20):
+        points = rng.normal(size=(10 * dim + 10, dim))
+        inside = rng.dirichlet(np.ones(len(points)), size=20) @ points
+        found = project_to_hull(points, np.concatenate([inside, points]))
+        assert (found.distance == 0).all()
+        assert (found.gap == 0).all()
+
+
+def test_projection_of_one_query_and_of_many_agree():
+    rng = np.random.default_rng(5)
+    points, queries = rng.normal(size=(12, 3)), rng.normal(size=(5, 3)) + 2
+    many = project_to_hull(points, queries)
+    for i, query in enumerate(queries):
+        one = project_to_hull(points, query)
+        assert one.distance == many.distance[i]
+        assert (one.nearest == many.nearest[i]).all()
+        assert (one.weights == many.weights[i]).all()
+
+
+# --- the distance between two hulls -----------------------------------------------------------
+
+
+def test_hausdorff_agrees_with_a_general_optimiser_on_200_cases():
+    rng = np.random.default_rng(6)
+    for _ in range(200):
+        first, second = random_pair(rng)
+        gap = hausdorff(first, second)
+        assert gap.distance == pytest.approx(
+            naive.searched_hausdorff(first, second), rel=1e-8, abs=1e-8 * size_of(first, second)
+        )
+        assert gap.distance == pytest.approx(
+            naive.hausdorff(first, second), rel=1e-10, abs=ROUNDING * size_of(first, second)
+        )
+
+
+def test_direction_attains_the_distance_and_no_other_exceeds_it():
+    rng = np.random.default_rng(7)
+    for _ in range(100):
+        first, second = random_pair(rng, most=40)
+        gap = hausdorff(first, second)
+        rounding = ROUNDING * size_of(first, second)
+        assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
+        ahead = naive.gap_along(first, second, gap.direction)
+        assert abs(ahead) == pytest.approx(gap.distance, abs=rounding)
+        if gap.distance > rounding:
+            assert (ahead > 0) == gap.from_first
+        for u in naive.unit_vectors(rng, 50, first.shape[1]):
+            assert abs(naive.gap_along(first, second, u)) <= gap.distance + rounding
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+def test_hausdorff_of_points_in_bad_position(family, dim):
+    rng = np.random.default_rng(8)
+    for n, m in ((1, 1), (1, 30), (30, 25)):
+        first, second = make_points(family, n, dim, rng), make_points(family, m, dim, rng)
+        gap = hausdorff(first, second)
+        size = size_of(first, second)
+        assert gap.distance == pytest.approx(naive.hausdorff(first, second), abs=1e-12 * size)
+        assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 7, 60])
+def test_identical_hulls_are_at_distance_zero(dim):
+    rng = np.random.default_rng(9)
+    points = rng.normal(size=(20, dim))
+    inside = rng.dirichlet(np.ones(20), size=5) @ points
+    for other in (points, points[::-1], np.concatenate([points[5:], points, inside])):
+        gap = hausdorff(points, other)
+        # In 60 dimensions the points are turned into their span: combinations are only inside up
+        # to rounding there.
+        assert gap.distance <= (1e-14 if dim == 60 and len(other) > 20 else 0.0)
+        assert np.linalg.norm(gap.direction) == pytest.approx(1, abs=1e-14)
+
+
+def test_closed_forms():
+    for dim in (1, 2, 3, 6):
+        corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * dim)).reshape(dim, -1).T
+        # A cube inside one twice as large: from corner to corner.
+        assert hausdorff(corners, 2 * corners).distance == pytest.approx(np.sqrt(dim), rel=1e-14)
+        assert not hausdorff(corners, 2 * corners).from_first
+        # A ball's inscribed cross-polytope in its circumscribed cube.
+        cross = np.concatenate([np.eye(dim), -np.eye(dim)])
+        expected = np.sqrt(dim) - 1 / np.sqrt(dim)
+        assert hausdorff(corners, cross).distance == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    step = np.array([3.0, -4.0, 12.0])
+    points = np.random.default_rng(10).normal(size=(40, 3))
+    assert hausdorff(points, points + step).distance == pytest.approx(13, rel=1e-14)
+    one, other = np.array([[1.0, 2.0]]), np.array([[4.0, 6.0]])
+    gap = hausdorff(one, other)
+    assert gap.distance == 5
+    assert gap.direction == pytest.approx([0.6, 0.8]) or gap.direction == pytest.approx(
+        [-0.6, -0.8]
+    )
+
+
+@pytest.mark.parametrize("dim", [2, 5, 50])
+def test_power_of_two_scales_every_digit_and_any_scale_works(dim):
+    rng = np.random.default_rng(11)
+    first, second = rng.normal(size=(20, dim)), rng.normal(size=(15, dim)) + 1
+    gap = hausdorff(first, second)
+    for power in (-1000, -500, 500, 1000):
+        scaled = hausdorff(np.ldexp(first, power), np.ldexp(second, power))
+        assert scaled.distance == np.ldexp(gap.distance, power)
+        assert (scaled.direction == gap.direction).all()
+    for factor in (1e-150, 1e150):
+        scaled = hausdorff(first * factor, second * factor)
+        assert scaled.distance / factor == pytest.approx(gap.distance, rel=1e-12)
+
+
+def test_swapping_and_moving_the_samples():
+    rng = np.random.default_rng(12)
+    for dim in (1, 2, 4, 70):
+        first, second = rng.normal(size=(30, dim)), 1.5 * rng.normal(size=(20, dim))
+        gap, swapped = hausdorff(first, second), hausdorff(second, first)
+        assert swapped.distance == pytest.approx(gap.distance, rel=1e-13)
+        assert swapped.from_first != gap.from_first
+        # Moving by 1e6 rounds the points themselves to 1e6 ulps.
+        moved = hausdorff(first + 1e6, second + 1e6)
+        assert moved.distance == pytest.approx(gap.distance, abs=1e6 * 1e-15 * np.sqrt(dim))
+
+
+# --- all levels at once -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 4, 12, 60])
+@pytest.mark.parametrize("family", ["normal", "lattice", "heavy tails"])
+def test_every_level_is_that_of_its_own_points(dim, family):
+    rng = np.random.default_rng(13)
+    first = from_the_inside_out(make_points(family, 17, dim, rng))
+    second = from_the_inside_out(0.8 * make_points(family, 22, dim, rng) + 0.3)
+    stops = levels_of(17, 22)
+    gaps, directions = hausdorff_levels(first, second, *stops)
+    assert directions.shape == (len(gaps), dim)
+    for gap, direction, i, j in zip(gaps, directions, *stops, strict=True):
+        a, b = first[:i], second[:j]
+        size = size_of(a, b)
+        assert gap == pytest.approx(naive.hausdorff(a, b), rel=1e-10, abs=ROUNDING * size)
+        assert abs(naive.gap_along(a, b, direction)) == pytest.approx(gap, abs=10 * ROUNDING * size)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_levels_whose_points_are_thinned(dim):
+    rng = np.random.default_rng(14)
+    first = from_the_inside_out(rng.normal(size=(900, dim)))
+    second = from_the_inside_out(rng.standard_cauchy(size=(700, dim)))
+    stops = levels_of(900, 700)
+    gaps, directions = hausdorff_levels(first, second, *stops)
+    for level in (0, 40, 333, 800, len(gaps) - 1):
+        a, b = first[: stops[0][level]], second[: stops[1][level]]
+        # The twin, from vertices alone: interior points are never the furthest.
+        outer_a, outer_b = a[extreme_rows(a)], b[extreme_rows(b)]
+        assert gaps[level] == pytest.approx(naive.hausdorff(outer_a, outer_b), rel=1e-10)
+        assert abs(naive.gap_along(a, b, directions[level])) == pytest.approx(
+            gaps[level], abs=10 * ROUNDING * size_of(a, b)
+        )
+
+
+def test_levels_where_many_points_enter_together_or_none_does():
+    rng = np.random.default_rng(15)
+    for dim in (2, 6):
+        first, second = rng.normal(size=(400, dim)), rng.normal(size=(300, dim))
+        stops_first, stops_second = [1, 1, 200, 200, 390], [3, 250, 250, 250, 300]
+        gaps, _ = hausdorff_levels(first, second, stops_first, stops_second)
+        single = [
+            hausdorff(first[:i], second[:j]).distance
+            for i, j in zip(stops_first, stops_second, strict=True)
+        ]
+        assert gaps == pytest.approx(single, rel=1e-12)
+        assert gaps[2] == gaps[3]
+
+
+def test_text_like_levels_in_the_span_of_the_points():
+    rng = np.random.default_rng(16)
+    first = from_the_inside_out(rng.normal(size=(20, 768)))
+    second = from_the_inside_out(rng.normal(size=(25, 768)) + 0.05)
+    stops = levels_of(20, 25)
+    gaps, directions = hausdorff_levels(first, second, *stops)
+    for gap, direction, i, j in zip(gaps, directions, *stops, strict=True):
+        assert gap == pytest.approx(naive.hausdorff(first[:i], second[:j]), rel=1e-10)
+        assert abs(naive.gap_along(first[:i], second[:j], direction)) == pytest.approx(
+            gap, rel=1e-12
+        )
+    # In the span the general optimiser has 44 unknowns, not 768.
+    basis = np.linalg.qr(np.concatenate([first, second]).T - first[:1].T)[0]
+    for level in (0, 12, len(gaps) - 1):
+        a, b = first[: stops[0][level]] @ basis, second[: stops[1][level]] @ basis
+        assert gaps[level] == pytest.approx(naive.searched_hausdorff(a, b), rel=1e-6)
+
+
+@pytest.mark.parametrize("dim", [2, 9, 80])
+def test_initial_directions_change_nothing(dim):
+    rng = np.random.default_rng(17)
+    first = from_the_inside_out(rng.normal(size=(40, dim)))
+    second = from_the_inside_out(rng.normal(size=(30, dim)) + 0.5)
+    stops = levels_of(40, 30)
+    gaps, directions = hausdorff_levels(first, second, *stops)
+    for hints in (directions, rng.normal(size=(7, dim)), -1e9 * directions[:1]):
+        again, found = hausdorff_levels(first, second, *stops, initial_directions=hints)
+        assert again == pytest.approx(gaps, rel=1e-12)
+        assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-14)
+
+
+def test_same_input_gives_the_same_bits():
+    rng = np.random.default_rng(18)
+    first, second = rng.normal(size=(60, 7)), rng.normal(size=(50, 7))
+    stops = levels_of(60, 50)
+    gaps, directions = hausdorff_levels(first, second, *stops)
+    for _ in range(2):
+        again, turned = hausdorff_levels(first.copy(), second.copy(order="F"), *stops)
+        assert (gaps == again).all()
+        assert (directions == turned).all()
+
+
+def test_float32_and_lists_are_taken_as_they_are():
+    rng = np.random.default_rng(19)
+    first, second = rng.normal(size=(9, 3)).astype(np.float32), rng.normal(size=(8, 3))
+    expected = hausdorff(first.astype(np.float64), second).distance
+    assert hausdorff(first, second.tolist()).distance == expected
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-6, 0.02, 0.1, 0.5])
+def test_bracket_always_holds_the_exact_value(tolerance):
+    rng = np.random.default_rng(20)
+    for _ in range(40):
+        first, second = random_pair(rng, most=60)
+        stops = levels_of(len(first), len(second))
+        exact, _ = hausdorff_levels(first, second, *stops)
+        bounds = hausdorff_bracket(first, second, *stops, tolerance=tolerance)
+        assert (bounds.lower <= exact).all()
+        assert (exact <= bounds.upper).all()
+        # upper <= max((1 + t) lower, lower / (1 - t)), and rounding.
+        widest = bounds.lower / (1 - tolerance) + 20 * ROUNDING * size_of(first, second)
+        assert (bounds.upper <= widest).all()
+        upper = hausdorff_upper(first, second, *stops, tolerance=tolerance)
+        assert (upper == bounds.upper).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_bracket_of_points_in_bad_position(family):
+    rng = np.random.default_rng(26)
+    for dim in (1, 2, 3, 10, 50):
+        first = from_the_inside_out(make_points(family, 50, dim, rng))
+        second = from_the_inside_out(make_points(family, 40, dim, rng))
+        stops = levels_of(50, 40)
+        exact, _ = hausdorff_levels(first, second, *stops)
+        for tolerance in (0.0, 0.02):
+            bounds = hausdorff_bracket(first, second, *stops, tolerance=tolerance)
+            assert (bounds.lower <= exact).all()
+            assert (exact <= bounds.upper).all()
+
+
+def test_lower_bound_of_a_bracket_is_attained():
+    rng = np.random.default_rng(21)
+    first, second = rng.normal(size=(40, 30)), rng.normal(size=(50, 30))
+    stops = levels_of(40, 50)
+    bounds = hausdorff_bracket(first, second, *stops, tolerance=0.2)
+    for lower, u, from_first, i, j in zip(
+        bounds.lower, bounds.directions, bounds.from_first, *stops, strict=True
+    ):
+        ahead = naive.gap_along(first[:i], second[:j], u)
+        assert abs(ahead) >= lower
+        assert (ahead > 0) == from_first
+
+
+@pytest.mark.parametrize("dim", [1, 3, 40, 90])
+def test_lower_bound_by_given_directions(dim):
+    rng = np.random.default_rng(22)
+    first, second = rng.normal(size=(35, dim)), rng.normal(size=(40, dim)) + 0.2
+    stops = levels_of(35, 40)
+    directions = np.array(list(naive.unit_vectors(rng, 30, dim)))
+    lower, where = hausdorff_lower(first, second, *stops, directions)
+    exact, best = hausdorff_levels(first, second, *stops)
+    assert (lower <= exact * (1 + 1e-12)).all()
+    for value, u, i, j in zip(lower, where, *stops, strict=True):
+        a, b = first[:i], second[:j]
+        expected = max(abs(naive.gap_along(a, b, s * v)) for v in directions for s in (1, -1))
+        assert value == pytest.approx(expected, rel=1e-12)
+        assert abs(naive.gap_along(a, b, u)) == pytest.approx(value, rel=1e-12)
+    attained, _ = hausdorff_lower(first, second, *stops, best)
+    assert attained == pytest.approx(exact, rel=1e-12)
+
+
+# --- the pieces -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_extreme_rows_span_the_same_hull(family, dim):
+    rng = np.random.default_rng(23)
+    points = make_points(family, 200, dim, rng)
+    rows = extreme_rows(points)
+    assert (np.diff(rows) > 0).all()
+    left = project_to_hull(points[rows], points)
+    # Qhull takes points within a few ulps of the largest coordinate of a facet to lie on it.
+    assert left.distance.max() <= 1e-14 * size_of(points)
+
+
+@pytest.mark.parametrize(("rank", "at_most"), [(0, 1), (1, 2), (2, 60)])
+def test_extreme_rows_of_flat_sets_are_few(rank, at_most):
+    rng = np.random.default_rng(24)
+    points = rng.normal(size=(500, rank)) @ rng.normal(size=(rank, 3)) + 1
+    assert len(extreme_rows(points)) <= at_most
+
+
+def test_frame_keeps_every_distance():
+    rng = np.random.default_rng(25)
+    for dim in (3, 11, 500):
+        first, second = rng.normal(size=(6, dim)), rng.normal(size=(5, dim)) + 7
+        frame = common_frame(first, second)
+        assert frame.first.shape[1] == min(dim, 11)
+        assert frame.dimension == dim
+        expected = np.linalg.norm(first[:, None] - second, axis=2)
+        found = frame.lengths(np.linalg.norm(frame.first[:, None] - frame.second, axis=2))
+        assert found == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stops_first", "stops_second", "message"),
+    [
+        ([[0.0]], [[0.0, 1.0]], [1], [1], "same number of columns, got 1 and 2"),
+        ([], [[0.0]], [1], [1], "shape"),
+        ([0.0, 1.0], [[0.0]], [1], [1], "shape"),
+        ([[np.nan]], [[0.0]], [1], [1], "finite"),
+        ([[0.0]], [[0.0]], [0], [1], "1..1"),
+        ([[0.0]], [[0.0]], [2], [1], "1..1"),
+        ([[0.0], [1.0]], [[0.0]], [2, 1], [1, 1], "not decrease"),
+        ([[0.0], [1.0]], [[0.0]], [1, 2], [1], "every level, got 2 and 1"),
+        ([[0.0]], [[0.0]], [1.5], [1], "whole number"),
+        ([[0.0]], [[0.0]], [], [], "at least one"),
+    ],
+)
+def test_bad_input_is_named(first, second, stops_first, stops_second, message):
+    with pytest.raises(InvalidInputError, match=message):
+        hausdorff_levels(first, second, stops_first, stops_second)
+
+
+def test_bad_options_are_named():
+    point = [[0.0, 0.0]]
+    with pytest.raises(InvalidInputError, match=r"shape \(K, 2\)"):
+        hausdorff_lower(point, point, [1], [1], [[1.0, 0.0, 0.0]])
+    with pytest.raises(InvalidInputError, match="not zero"):
+        hausdorff_lower(point, point, [1], [1], [[0.0, 0.0]])
+    with pytest.raises(InvalidOptionError, match="tolerance"):
+        hausdorff_bracket(point, point, [1], [1], tolerance=1.0)
+
+
+def test_importing_compiles_nothing():
+    code = "import sys, isodepth.hull; assert not {'numba', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,365 @@
+"""All-pairs matrices: each entry its own, whatever the list, the threads and the memory."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+from strategies import p_values
+from twins import naive_tables
+
+import isodepth
+from isodepth import InvalidInputError, InvalidOptionError, Metric, pairwise, tables
+from isodepth.many.stack import TableStack
+
+OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
+
+
+def make_bags(count: int, d: int = 3, number: int = 0) -> list[np.ndarray]:
+    """Return samples of different sizes, places and shapes."""
+    rng = np.random.default_rng([number, count, d])
+    return [
+        rng.standard_t(4, (int(rng.integers(d + 3, 40)), d)) * rng.uniform(0.5, 2, d)
+        + rng.normal(0, 2, d)
+        for _ in range(count)
+    ]
+
+
+BAGS = make_bags(150)
+MATRIX = pairwise(BAGS, **OPTIONS)
+
+
+# -- the entries ----------------------------------------------------------------------------------
+
+
+@seed(7)
+@settings(max_examples=40, deadline=None)
+@given(
+    number=st.integers(0, 10**6),
+    d=st.integers(1, 5),
+    p=p_values(),
+    depth=st.sampled_from(["halfspace", "projection", "irw", "ai_irw"]),
+    normalize=st.booleans(),
+    data=st.data(),
+)
+def test_entries_are_those_of_the_metric(number, d, p, depth, normalize, data) -> None:
+    bags = make_bags(4, d, number)
+    rng = np.random.default_rng(number)
+    weights = [rng.integers(1, 4, len(bag)) if data.draw(st.booleans()) else None for bag in bags]
+    options = {**OPTIONS, "depth": depth, "p": p, "normalize": normalize}
+    matrix = pairwise(bags, weights=weights, **options)
+    metric = Metric(**options, refine=0)
+    for i in range(4):
+        for j in range(4):
+            expected = metric.distance(bags[i], bags[j], weights=(weights[i], weights[j]))
+            assert matrix[i, j] == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("p", [0.7, 1, 2, float("inf")])
+def test_entries_are_those_of_the_plain_loops(p: float) -> None:
+    stack = tables(BAGS[:5], **OPTIONS, p=p)
+    matrix = pairwise(stack)
+    for i in range(5):
+        for j in range(5):
+            a, b = stack.values[i].tolist(), stack.values[j].tolist()
+            assert matrix[i, j] == pytest.approx(naive_tables.distance(a, b, p), rel=1e-13)
+
+
+def test_the_matrix_is_exactly_symmetric_with_a_zero_diagonal() -> None:
+    assert MATRIX.shape == (150, 150)
+    assert MATRIX.dtype == np.float64
+    assert (MATRIX == MATRIX.T).all()
+    assert (np.diag(MATRIX) == 0).all()
+    assert (MATRIX[~np.eye(150, dtype=bool)] > 0).all()
+
+
+def test_a_permuted_list_permutes_the_matrix() -> None:
+    order = np.random.default_rng(1).permutation(150)
+    assert (pairwise([BAGS[i] for i in order], **OPTIONS) == MATRIX[np.ix_(order, order)]).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 64, 65, 129, 149])
+def test_other_samples_change_nothing(count: int) -> None:
+    assert (pairwise(BAGS[:count], **OPTIONS) == MATRIX[:count, :count]).all()
+
+
+def test_rows_against_columns() -> None:
+    rows, columns = BAGS[:7], BAGS[3:140]
+    assert (pairwise(rows, columns, **OPTIONS) == MATRIX[:7, 3:140]).all()
+    assert (pairwise(columns, rows, **OPTIONS) == MATRIX[3:140, :7]).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_threads_change_nothing(n_jobs: int) -> None:
+    assert (pairwise(BAGS, **OPTIONS, n_jobs=n_jobs) == MATRIX).all()
+
+
+def test_tables_give_what_their_samples_give() -> None:
+    stack = tables(BAGS, **OPTIONS)
+    assert (pairwise(stack) == MATRIX).all()
+    assert (pairwise(list(stack), n_jobs=2) == MATRIX).all()
+    assert (pairwise(stack[:9], list(stack[9:])) == MATRIX[:9, 9:]).all()
+    assert stack[3].distance_to(stack[8]) == MATRIX[3, 8]
+
+
+def test_a_table_of_a_list_is_the_table_of_a_sample() -> None:
+    stack = tables(BAGS[:10], **OPTIONS)
+    assert isinstance(stack, TableStack)
+    metric = Metric(**OPTIONS)
+    for bag, table in zip(BAGS, stack, strict=False):
+        alone = metric.table(bag)
+        assert (alone.values == table.values).all()
+        assert alone.signature == table.signature
+    assert "10 tables" in repr(stack)
+
+
+def test_float32_tables_and_data() -> None:
+    coarse = pairwise(BAGS[:20], **OPTIONS, storage="float32")
+    size = max(np.abs(bag).max() for bag in BAGS[:20]) * np.sqrt(3)
+    # Two values rounded by 2**-25 of their size each, and their difference once more.
+    assert np.abs(coarse - MATRIX[:20, :20]).max() <= 3 * 2.0**-24 * size
+    single = [bag.astype(np.float32) for bag in BAGS[:20]]
+    upcast = pairwise(single, **OPTIONS, dtype="float64")
+    doubled = pairwise([bag.astype(np.float64) for bag in single], **OPTIONS)
+    assert (upcast == doubled).all()
+
+
+def test_weights_are_repeated_rows() -> None:
+    rng = np.random.default_rng(3)
+    bags = BAGS[:6]
+    weights = [rng.integers(1, 4, len(bag)) for bag in bags]
+    repeated = [np.repeat(bag, w, axis=0) for bag, w in zip(bags, weights, strict=True)]
+    expected = pairwise(repeated, **OPTIONS)
+    assert (pairwise(bags, weights=weights, **OPTIONS) == expected).all()
+    mixed = pairwise(bags[:2], bags[2:], weights=(weights[:2], weights[2:]), **OPTIONS)
+    assert (mixed == expected[:2, 2:]).all()
+    half = pairwise(bags[:2], bags[2:], weights=(None, weights[2:]), **OPTIONS)
+    assert (half == pairwise(bags[:2], repeated[2:], **OPTIONS)).all()
+
+
+def test_many_kinds_of_collections() -> None:
+    cube = np.random.default_rng(4).normal(size=(5, 9, 2))
+    expected = pairwise(list(cube), **OPTIONS)
+    for given_as in (cube, tuple(cube), cube.tolist(), (bag for bag in cube)):
+        assert (pairwise(given_as, **OPTIONS) == expected).all()
+
+
+def test_without_a_seed_the_directions_are_shared_but_new() -> None:
+    bags = [BAGS[0], BAGS[0], BAGS[1]]
+    first, second = (pairwise(bags, levels=3, n_directions=3) for _ in range(2))
+    assert first[0, 1] == 0
+    assert first[0, 2] == first[1, 2] != second[0, 2]
+    drawn = pairwise(bags, **{**OPTIONS, "random_state": np.random.default_rng(5)})
+    again = pairwise(bags, **{**OPTIONS, "random_state": np.random.default_rng(5)})
+    assert (drawn == again).all()
+
+
+def test_fixed_directions_stay_comparable_without_a_seed() -> None:
+    first, second = (tables(BAGS[:3], levels=3, directions=np.eye(3)) for _ in range(2))
+    assert pairwise(first, second)[0, 0] == 0
+
+
+def test_the_default_is_a_grid_of_twenty_levels() -> None:
+    default = pairwise(BAGS[:3], random_state=0)
+    assert (default == pairwise(BAGS[:3], random_state=0, levels=20, refine=0)).all()
+
+
+# -- where the result goes ------------------------------------------------------------------------
+
+
+def test_out_takes_the_result(tmp_path: Path) -> None:
+    for dtype in (np.float64, np.float32):
+        file = np.memmap(tmp_path / "matrix", dtype=dtype, mode="w+", shape=(150, 150))
+        assert pairwise(BAGS, out=file, **OPTIONS) is file
+        del file
+        again = np.memmap(tmp_path / "matrix", dtype=dtype, mode="r", shape=(150, 150))
+        assert (again == MATRIX.astype(dtype)).all()
+    window = np.zeros((300, 160))
+    pairwise(BAGS, out=window[::2, 10:], **OPTIONS)
+    assert (window[::2, 10:] == MATRIX).all()
+    assert not window[1::2].any()
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.empty((3, 2)), r"shape \(3, 3\), got \(3, 2\)"),
+        (np.empty((3, 3), dtype=int), "float array or memory map, got int64"),
+        ([[0.0] * 3] * 3, "got list"),
+        (np.broadcast_to(0.0, (3, 3)), "writable"),
+    ],
+)
+def test_out_that_cannot_take_it(out: object, message: str) -> None:
+    with pytest.raises(InvalidOptionError, match=message):
+        pairwise(BAGS[:3], out=out, **OPTIONS)  # type: ignore[arg-type]
+
+
+def test_a_progress_bar_shows_both_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    assert (pairwise(BAGS, progress=True, **OPTIONS) == MATRIX).all()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "regions: 100%" in shown.err
+    assert "150/150" in shown.err
+    assert "distances: 100%" in shown.err
+    pairwise(BAGS[:3], **OPTIONS)
+    assert capsys.readouterr().err == ""
+
+
+def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(isodepth.MissingExtraError, match="pip install tqdm"):
+        pairwise(BAGS[:3], progress=True, **OPTIONS)
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ([], "samples is empty"),
+        (BAGS[0], "one array of shape"),
+        ("abc", "sequence of samples"),
+        (3, "sequence of samples"),
+        ([BAGS[0], BAGS[1][:, :2]], r"got 2 in samples\[1\] and 3 in the first"),
+        ([BAGS[0], np.where(BAGS[1] > 0, np.nan, BAGS[1])], r"samples\[1\] contains"),
+        ([BAGS[0], [["a", "b", "c"]]], r"samples\[1\] must hold real numbers"),
+        ([BAGS[0], BAGS[1].astype(np.float32)], r"samples\[1\] is float32 .* dtype='float64'"),
+        ([BAGS[0].astype(np.float32), BAGS[1]], r"samples\[1\] is float64"),
+    ],
+)
+def test_bad_samples_are_named(samples: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        pairwise(samples, **OPTIONS)  # type: ignore[arg-type]
+
+
+def test_other_must_be_like_the_samples() -> None:
+    with pytest.raises(InvalidInputError, match="3 and 2 columns"):
+        pairwise(BAGS[:2], [bag[:, :2] for bag in BAGS[:2]], **OPTIONS)
+    with pytest.raises(InvalidInputError, match="differ in dtype"):
+        pairwise(BAGS[:2], [bag.astype(np.float32) for bag in BAGS[:2]], **OPTIONS)
+    with pytest.raises(InvalidInputError, match="differ in seed"):
+        pairwise(tables(BAGS[:2], **OPTIONS), tables(BAGS[:2], **{**OPTIONS, "random_state": 1}))
+
+
+def test_columns_must_have_the_same_names() -> None:
+    pd = pytest.importorskip("pandas")
+    frames = [pd.DataFrame(bag, columns=list("abc")) for bag in BAGS[:3]]
+    assert (pairwise(frames, **OPTIONS) == MATRIX[:3, :3]).all()
+    assert tables(frames, **OPTIONS)[0].columns == ("a", "b", "c")
+    frames[2] = frames[2].rename(columns={"a": "z"})
+    with pytest.raises(InvalidInputError, match=r"samples\[2\] names its columns"):
+        pairwise(frames, **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([None], "one entry for each of 2 samples, got 1"),
+        (5, "must be a sequence"),
+        ([np.ones(2), None], r"weights of samples\[0\] must hold one number for each"),
+        ([1, 2], r"weights of samples\[0\]"),
+    ],
+)
+def test_bad_weights_are_named(weights: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        pairwise(BAGS[:2], weights=weights, **OPTIONS)
+
+
+def test_bad_options() -> None:
+    with pytest.raises(InvalidOptionError, match="cannot be refined, got refine=20"):
+        pairwise(BAGS[:2], refine=20)
+    with pytest.raises(InvalidOptionError, match="did you mean 'n_directions'"):
+        pairwise(BAGS[:2], n_direction=20)
+    with pytest.raises(InvalidOptionError, match="levels='exact'"):
+        pairwise(BAGS[:2], levels="exact")
+    stack = tables(BAGS[:2], **OPTIONS)
+    with pytest.raises(InvalidOptionError, match="got p as well"):
+        pairwise(stack, p=1)
+    with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
+        pairwise(stack, n_jobs=0)
+    with pytest.raises(InvalidOptionError, match="weights go with samples"):
+        pairwise(stack, weights=[None, None])
+    with pytest.raises(InvalidInputError, match=r"samples\[1\] is ndarray"):
+        pairwise([stack[0], BAGS[0]])
+    for first, second in ((stack, BAGS[:2]), (BAGS[:2], stack)):
+        with pytest.raises(InvalidInputError, match="both hold tables or both hold samples"):
+            pairwise(first, second)
+
+
+def test_a_depth_that_cannot_order_says_so_once() -> None:
+    bags = [np.eye(3) + i for i in range(5)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pairwise(bags, **OPTIONS)
+    assert [w.category for w in caught] == [isodepth.DegenerateDepthWarning]
+    assert caught[0].filename == __file__
+
+
+# -- interrupts -----------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import signal, sys, threading, time
+import numpy as np
+from isodepth import pairwise, tables
+# Whoever runs the tests in the background may have told its children to ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+bags = [rng.normal(size=(300, 3)) for _ in range(4)]
+work = tables(bags, n_directions=100, random_state=0)
+if sys.argv[1] == "distances":
+    work = [work[i % 4] for i in range(20_000)]
+    options = {}
+else:
+    work = [bags[i % 4] for i in range(20_000)]
+    options = {"n_directions": 100, "random_state": 0}
+reached = threading.Event()
+def announce():
+    reached.wait()
+    print("working", flush=True)
+announcer = threading.Thread(target=announce)
+announcer.start()
+import tqdm.auto
+class Bar(tqdm.auto.tqdm):
+    def update(self, n=1):
+        super().update(n)
+        reached.set()
+tqdm.auto.tqdm = Bar
+try:
+    pairwise(work, n_jobs=3, progress=True, **options)
+except KeyboardInterrupt:
+    announcer.join()
+    # A thread caught in the middle of being started is not waited for; it ends without working.
+    for _ in range(100):
+        if threading.active_count() > 1:
+            time.sleep(0.01)
+    print("interrupted", threading.active_count(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("phase", ["regions", "distances"])
+def test_an_interrupt_ends_all_threads_soon(phase: str) -> None:
+    pytest.importorskip("tqdm")
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, phase],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "working\n"
+        child.send_signal(signal.SIGINT)
+        # The whole matrix would take minutes; the tasks at hand take a fraction of a second.
+        out, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.wait()
+    assert out == "interrupted 1\n"
+    assert child.returncode == 0

@@ -1,0 +1,451 @@
+"""The whole pipeline against the plain loops of ``naive``, on many seeded random cases.
+
+Regions must be identical; distances agree to 1e-10 relative, which leaves room for the rounding
+of dot products of a handful of terms (about 1e-15) and nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import (
+    POINTS,
+    dyadic_weights,
+    eps_values,
+    exact_directions,
+    gaussian_directions,
+    lattice_pairs,
+    make_case,
+    p_values,
+)
+from twins import naive
+
+import isodepth
+
+RELATIVE = 1e-10
+#: Depths are sums of at most a few dozen masses or one quotient: rounding stays far below.
+DEPTH_TOLERANCE = 1e-13
+
+ESTIMATORS = {
+    "halfspace": isodepth.HalfspaceDepth,
+    "projection": isodepth.ProjectionDepth,
+    "irw": isodepth.IRWDepth,
+    "ai_irw": isodepth.AIIRWDepth,
+}
+#: Whitening needs points that span the space, and moves lattice points off exact arithmetic.
+AI_IRW_KINDS = ["gaussian", "heavy_tailed", "duplicated"]
+SEEDS = {kind: range(34) for kind in sorted(POINTS)}
+ALL_CASES = [
+    pytest.param(depth, kind, seed, id=f"{depth}-{kind}-{seed}")
+    for depth in sorted(ESTIMATORS)
+    for kind in sorted(POINTS)
+    if depth != "ai_irw" or kind in AI_IRW_KINDS
+    for seed in SEEDS[kind]
+]
+P_VALUES = [0.5, 1.0, 2.0, 3.0, math.inf]
+
+
+def naive_regions(
+    depth: str, points: np.ndarray, directions: np.ndarray, weights: np.ndarray | None
+) -> naive.NaiveRegions:
+    """Return the reference regions; for ai_irw through the whitening of the fitted estimator."""
+    if depth != "ai_irw":
+        return naive.depth_regions(depth, points, directions, weights)
+    fitted = isodepth.AIIRWDepth(directions=directions).fit(points, sample_weight=weights)
+    depths = naive.ai_irw_depth(points, fitted.whitening_, directions, weights)
+    return naive.regions(points, depths, weights, naive.TIES["ai_irw"])
+
+
+def levels_to_try(reference: naive.NaiveRegions) -> list[float]:
+    """Return a level inside every piece, and every breakpoint that a float can hold exactly."""
+    cuts = [Fraction(0), *reference.breakpoints()]
+    middles = [float((a + b) / 2) for a, b in itertools.pairwise(cuts)]
+    exact = [float(c) for c in cuts[:-1] if Fraction(float(c)) == c]
+    return middles + exact
+
+
+def assert_same_regions(
+    found: isodepth.TrimmedRegions, reference: naive.NaiveRegions, directions: np.ndarray
+) -> None:
+    present = [i for i, m in enumerate(reference.mass) if m > 0]
+    expected = np.array([float(v) for v in reference.depth])
+    np.testing.assert_allclose(
+        found.depth[present], expected[present], rtol=0, atol=naive.PROJECTION_TIE
+    )
+    signed = np.array(naive.both_signs(directions))
+    for beta in levels_to_try(reference):
+        inside = np.asarray(found.inside(beta)).tolist()
+        rows = reference.inside(beta)
+        assert sorted(inside) == sorted(rows), f"region at beta={beta}"
+        assert float(found.alpha(beta)) == pytest.approx(
+            float(reference.alpha(beta)), abs=naive.PROJECTION_TIE
+        )
+        supports = np.asarray(found.support(signed, beta)).ravel()
+        wanted = [naive.farthest([reference.points[i] for i in rows], u) for u in signed]
+        scale = np.abs(np.array(reference.points)).max()
+        np.testing.assert_allclose(supports, wanted, rtol=RELATIVE, atol=1e-13 * scale)
+
+
+def settings_of(seed: int) -> tuple[float, float]:
+    """Return p and eps of a seeded case: round decimals and arbitrary ones."""
+    rng = np.random.default_rng([7, seed])
+    p = float(rng.choice(P_VALUES))
+    eps = float(rng.choice([0.1, 0.25, 0.3, 0.5, 1.0, rng.uniform(0.01, 0.99)]))
+    return p, eps
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(ALL_CASES) >= 500
+    dimensions = {make_case(kind, seed).x.shape[1] for kind in POINTS for seed in SEEDS[kind]}
+    assert dimensions == {1, 2, 3, 4, 5, 6}
+
+
+@pytest.mark.parametrize(("depth", "kind", "seed"), ALL_CASES)
+def test_regions_and_distance(depth: str, kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    p, eps = settings_of(seed)
+    metric = isodepth.Metric(depth=depth, p=p, eps=eps, directions=case.directions, refine=0)
+    x = naive_regions(depth, case.x, case.directions, case.wx)
+    y = naive_regions(depth, case.y, case.directions, case.wy)
+
+    assert_same_regions(metric.regions(case.x, weights=case.wx), x, case.directions)
+    assert_same_regions(metric.regions(case.y, weights=case.wy), y, case.directions)
+    expected = naive.distance(x, y, case.directions, p, eps)
+    found = metric.distance(case.x, case.y, weights=case.weights)
+    assert found == pytest.approx(expected, rel=RELATIVE, abs=1e-14)
+
+
+@pytest.mark.parametrize("depth", sorted(naive.DEPTHS))
+@pytest.mark.parametrize("kind", sorted(POINTS))
+@pytest.mark.parametrize("seed", [100, 101, 102])
+def test_depths_of_other_points(depth: str, kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    fitted = ESTIMATORS[depth](directions=case.directions).fit(case.x, sample_weight=case.wx)
+    others = np.vstack([case.y, case.x])
+    expected = naive.DEPTHS[depth](case.x, case.directions, case.wx, Z=others)
+    np.testing.assert_allclose(
+        fitted.score_samples(others),
+        [float(v) for v in expected],
+        rtol=0,
+        atol=DEPTH_TOLERANCE if depth != "projection" else naive.PROJECTION_TIE,
+    )
+
+
+@pytest.mark.parametrize("kind", AI_IRW_KINDS)
+@pytest.mark.parametrize("seed", [100, 101, 102])
+def test_ai_irw_depths_of_other_points(kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    fitted = isodepth.AIIRWDepth(directions=case.directions).fit(case.x, sample_weight=case.wx)
+    others = np.vstack([case.y, case.x])
+    expected = naive.ai_irw_depth(case.x, fitted.whitening_, case.directions, case.wx, Z=others)
+    np.testing.assert_allclose(
+        fitted.score_samples(others), [float(v) for v in expected], rtol=0, atol=DEPTH_TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "heavy_tailed"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_whitening_makes_the_covariance_the_identity(kind: str, weighted: bool, seed: int) -> None:
+    """What ``whitening_`` must be, so that comparing through it proves something."""
+    rng = np.random.default_rng([seed, weighted])
+    points = POINTS[kind](rng, 40, 3)
+    weights = rng.integers(1, 5, 40) if weighted else None
+    fitted = isodepth.AIIRWDepth(directions=np.eye(3)).fit(points, sample_weight=weights)
+    whitened = points @ fitted.whitening_.T
+    covariance = np.cov(whitened.T, aweights=weights, bias=True)
+    # The normalisation (n or n-1) is free: ranks do not see it.
+    np.testing.assert_allclose(covariance / covariance[0, 0], np.eye(3), atol=1e-9)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw"])
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("normalize", [True, False])
+def test_midpoint_grid(depth: str, seed: int, normalize: bool) -> None:
+    case = make_case("gaussian", 200 + seed)
+    rng = np.random.default_rng([8, seed])
+    # An arbitrary eps keeps the grid off the breakpoints, where one rounding would decide.
+    p, eps, n_levels = P_VALUES[seed % 5], float(rng.uniform(0.05, 0.6)), int(rng.integers(1, 12))
+    metric = isodepth.Metric(
+        depth=depth,
+        p=p,
+        eps=eps,
+        levels=n_levels,
+        normalize=normalize,
+        directions=case.directions,
+        refine=0,
+    )
+    x = naive.depth_regions(depth, case.x, case.directions, case.wx)
+    y = naive.depth_regions(depth, case.y, case.directions, case.wy)
+    result = metric.compare(case.x, case.y, weights=case.weights)
+    expected_levels = [float(b) for b in naive.grid(n_levels, eps)]
+    np.testing.assert_allclose(result.levels, expected_levels, rtol=1e-14)
+    expected = naive.distance(x, y, case.directions, p, eps, n_levels, normalize)
+    assert result.distance == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 4, 8])
+def test_midpoint_grid_on_exact_breakpoints(n_levels: int) -> None:
+    """Dyadic levels that fall on dyadic breakpoints: the region at beta has mass > beta."""
+    rng = np.random.default_rng(5)
+    points = [rng.standard_normal((n, 1)) for n in (16, 8)]
+    x, y = (naive.depth_regions("halfspace", z, [[1.0]]) for z in points)
+    expected = naive.distance(x, y, [[1.0]], 1, 0.5, n_levels)
+    found = isodepth.distance(
+        *points, depth="halfspace", directions=[[1.0]], p=1, eps=0.5, levels=n_levels, refine=0
+    )
+    assert found == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw"])
+@pytest.mark.parametrize("seed", range(4))
+def test_monte_carlo_levels(depth: str, seed: int) -> None:
+    case = make_case("gaussian", 300 + seed)
+    metric = isodepth.Metric(
+        depth=depth,
+        p=P_VALUES[seed],
+        eps=0.2,
+        levels="monte-carlo",
+        n_levels=9,
+        directions=case.directions,
+        refine=0,
+        random_state=seed,
+    )
+    result = metric.compare(case.x, case.y, weights=case.weights)
+    levels = [float(b) for b in result.levels]
+    assert len(set(levels)) == 9
+    assert all(0 <= b <= 0.8 for b in levels)
+    x = naive.depth_regions(depth, case.x, case.directions, case.wx)
+    y = naive.depth_regions(depth, case.y, case.directions, case.wy)
+    expected = naive.distance(x, y, case.directions, P_VALUES[seed], 0.2, levels)
+    assert result.distance == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("p", P_VALUES)
+def test_normalisation(depth: str, normalize: bool, p: float) -> None:
+    case = make_case("gaussian", 400)
+    metric = isodepth.Metric(
+        depth=depth, p=p, eps=0.4, normalize=normalize, directions=case.directions, refine=0
+    )
+    x = naive.depth_regions(depth, case.x, case.directions, case.wx)
+    y = naive.depth_regions(depth, case.y, case.directions, case.wy)
+    expected = naive.distance(x, y, case.directions, p, 0.4, "exact", normalize)
+    found = metric.distance(case.x, case.y, weights=case.weights)
+    assert found == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw"])
+@pytest.mark.parametrize("kind", ["gaussian", "lattice", "duplicated"])
+@pytest.mark.parametrize("seed", [500, 501])
+def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> None:
+    case = make_case(kind, seed)
+    p, eps = 2.0, 0.15
+    metric = isodepth.Metric(depth=depth, p=p, eps=eps, directions=case.directions, refine=0)
+    result = metric.compare(case.x, case.y, weights=case.weights)
+    x = naive.depth_regions(depth, case.x, case.directions, case.wx)
+    y = naive.depth_regions(depth, case.y, case.directions, case.wy)
+
+    assert result.distance == metric.distance(case.x, case.y, weights=case.weights)
+    assert float(result) == result.distance
+    starts, stops = result.levels.T
+    assert starts[0] == 0
+    assert stops[-1] == pytest.approx(1 - eps, abs=1e-15)
+    np.testing.assert_array_equal(starts[1:], stops[:-1])
+    assert (stops > starts).all()
+    np.testing.assert_allclose(np.linalg.norm(result.direction, axis=1), 1.0, rtol=1e-12)
+    for start, stop, gap, u in zip(starts, stops, result.gaps, result.direction, strict=True):
+        middle = (start + stop) / 2
+        assert gap == pytest.approx(
+            naive.gap(x, y, case.directions, middle), rel=RELATIVE, abs=1e-14
+        )
+        assert abs(x.support(u, middle) - y.support(u, middle)) == pytest.approx(
+            gap, rel=RELATIVE, abs=1e-14
+        )
+    integral = math.fsum((stops - starts) * result.gaps**p) / (1 - eps)
+    assert integral ** (1 / p) == pytest.approx(result.distance, rel=RELATIVE, abs=1e-14)
+
+    worst = result.worst
+    largest = int(np.argmax(result.gaps))
+    assert worst.gap == result.gaps.max()
+    assert worst.gap == pytest.approx(naive.gap(x, y, case.directions, worst.level), rel=RELATIVE)
+    if (result.gaps == worst.gap).sum() == 1:
+        assert worst.level == pytest.approx((starts[largest] + stops[largest]) / 2, abs=1e-15)
+        np.testing.assert_array_equal(worst.direction, result.direction[largest])
+    shares = [share for _, share in worst.columns]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9])
+@pytest.mark.parametrize("n", [10, 20])
+def test_a_round_eps_on_a_breakpoint_leaves_no_sliver(eps: float, n: int) -> None:
+    """In floats 1 - 0.3 may pass 7/10: a piece of length 1e-17 must not count as one for p=inf."""
+    rng = np.random.default_rng(n)
+    points = [np.sort(rng.standard_normal((n, 1)) ** 3, axis=0) for _ in range(2)]
+    x, y = (naive.depth_regions("irw", z, [[1.0]]) for z in points)
+    expected = naive.distance(x, y, [[1.0]], math.inf, eps)
+    found = isodepth.distance(
+        *points, depth="irw", directions=[[1.0]], p=math.inf, eps=eps, refine=0
+    )
+    assert found == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
+@pytest.mark.parametrize(("n", "m", "n_directions"), [(150, 121, 3), (13, 11, 501)])
+def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> None:
+    """Many rows or many directions, in blocks small and large."""
+    rng = np.random.default_rng(n)
+    X, Y = rng.standard_normal((n, 3)), rng.standard_t(3, (m, 3)) + 0.5
+    X[: n // 5] = X[-(n // 5) :]
+    U = gaussian_directions(rng, 3, n_directions)
+    x, y = (naive.depth_regions(depth, z, U) for z in (X, Y))
+    regions = {beta: x.inside(beta) for beta in (0.0, 0.123, 0.456, 0.789, 0.999)}
+    levels = [0.05, 0.33, 0.61, 0.88]
+    gaps = [naive.gap(x, y, U, beta) for beta in levels]
+    for memory_mb in (0.01, 1, 256):
+        metric = isodepth.Metric(depth=depth, directions=U, refine=0, memory_mb=memory_mb)
+        found = metric.regions(X)
+        for beta, inside in regions.items():
+            assert set(np.asarray(found.inside(beta)).tolist()) == inside
+        result = metric.compare(X, Y)
+        at = np.searchsorted(result.levels[:, 0], levels, side="right") - 1
+        np.testing.assert_allclose(result.gaps[at], gaps, rtol=RELATIVE)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_callable_depth(weighted: bool) -> None:
+    """Any function of the points: here closeness to the origin, which no direction enters."""
+    rng = np.random.default_rng(3)
+    X, Y, U = *rng.standard_normal((2, 15, 2)), gaussian_directions(rng, 2, 6)
+    wx = rng.integers(1, 4, 15).astype(float) if weighted else None
+
+    def closeness(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        return 1 / (1 + np.abs(points).max(axis=1))
+
+    x, y = (naive.regions(z, closeness(z).tolist(), w) for z, w in ((X, wx), (Y, None)))
+    metric = isodepth.Metric(depth=closeness, directions=U, refine=0)
+    expected = naive.distance(x, y, U)
+    assert metric.distance(X, Y, weights=(wx, None)) == pytest.approx(expected, rel=RELATIVE)
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(pair=lattice_pairs(), data=st.data())
+def test_irw_on_lattices_of_any_size(
+    pair: tuple[np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
+    """Samples down to one point, ties everywhere, weights with zeros; shrinks when it fails."""
+    weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
+    p, eps = data.draw(p_values()), data.draw(eps_values())
+    directions = np.eye(pair[0].shape[1])
+    metric = isodepth.Metric(depth="irw", p=p, eps=eps, directions=directions, refine=0)
+    x, y = (
+        naive.depth_regions("irw", z, directions, w) for z, w in zip(pair, weights, strict=True)
+    )
+    assert_same_regions(metric.regions(pair[0], weights=weights[0]), x, directions)
+    expected = naive.distance(x, y, directions, p, eps)
+    found = metric.distance(*pair, weights=weights)
+    assert found == pytest.approx(expected, rel=RELATIVE, abs=1e-14)
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
+@pytest.mark.parametrize("seed", range(6))
+def test_float32_lattice(depth: str, seed: int) -> None:
+    """Small integers and axis directions are exact in float32 too: the regions must not change."""
+    case = make_case("lattice", 600 + seed)
+    x = naive.depth_regions(depth, case.x, case.directions, case.wx)
+    y = naive.depth_regions(depth, case.y, case.directions, case.wy)
+    metric = isodepth.Metric(depth=depth, p=2, eps=0.15, directions=case.directions, refine=0)
+    single = [z.astype(np.float32) for z in (case.x, case.y)]
+    found = metric.regions(single[0], weights=case.wx)
+    for beta in levels_to_try(x):
+        assert set(np.asarray(found.inside(beta)).tolist()) == x.inside(beta)
+    expected = naive.distance(x, y, case.directions, 2, 0.15)
+    # A few roundings of float32 (6e-8 each) at most.
+    assert metric.distance(*single, weights=case.weights) == pytest.approx(expected, rel=1e-6)
+
+
+AFFINE_INVARIANT = ["halfspace", "projection", "ai_irw"]
+
+
+def tied_depth(depth: str, n: int) -> float:
+    """Return the depth of each of n points in general position when n <= d+1."""
+    if depth == "halfspace":
+        return 1 / n
+    if depth == "projection":
+        return {1: 1.0, 2: 0.5}.get(n, 0.0)
+    ranks = [Fraction(2 * i + 1, 2 * n) for i in range(n)]
+    return float(sum(min(F, 1 - F) for F in ranks) / n)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.parametrize("depth", AFFINE_INVARIANT)
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (2, 3), (3, 2), (4, 3), (4, 5), (7, 6), (6, 20)])
+def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
+    """n <= d+1 points in general position: one depth for all, so one region at every level."""
+    rng = np.random.default_rng([n, d])
+    X, Y = rng.standard_normal((2, n, d))
+    directions = gaussian_directions(rng, d, 7)
+    metric = isodepth.Metric(depth=depth, directions=directions, refine=0)
+    found = metric.regions(X)
+    np.testing.assert_allclose(found.depth, tied_depth(depth, n), rtol=0, atol=1e-14)
+    assert len(set(found.depth.tolist())) == 1
+    assert set(np.asarray(found.inside(0.0)).tolist()) == set(range(n))
+    one_region = [naive.regions(z, [Fraction(1, n)] * n) for z in (X, Y)]
+    expected = naive.gap(*one_region, directions, 0)
+    assert metric.distance(X, Y) == pytest.approx(expected, rel=RELATIVE)
+
+
+@pytest.mark.parametrize("depth", AFFINE_INVARIANT)
+@pytest.mark.parametrize(("n", "d"), [(3, 2), (4, 3), (4, 5), (7, 6), (6, 20)])
+def test_simplices_warn(depth: str, n: int, d: int) -> None:
+    """From three points on; two points are tied under irw as well, so there is no advice."""
+    X, Y = np.random.default_rng([n, d]).standard_normal((2, n, d))
+    metric = isodepth.Metric(depth=depth, n_directions=10)
+    with pytest.warns(isodepth.DegenerateDepthWarning):
+        metric.regions(X)
+    with pytest.warns(isodepth.DegenerateDepthWarning):
+        metric.distance(X, Y)
+
+
+@pytest.mark.parametrize("depth", AFFINE_INVARIANT)
+def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
+    """Every vertex twice is the same distribution as every vertex once."""
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    with pytest.warns(isodepth.DegenerateDepthWarning):
+        once = isodepth.Metric(depth=depth).regions(X)
+    with pytest.warns(isodepth.DegenerateDepthWarning):
+        twice = isodepth.Metric(depth=depth).regions(np.vstack([X, X]))
+    np.testing.assert_array_equal(twice.depth, np.tile(once.depth, 2))
+
+
+def test_irw_of_a_simplex_is_no_tie() -> None:
+    """irw is not affine-invariant: there its depths do carry information."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((6, 20))
+    directions = gaussian_directions(rng, 20, 30)
+    found = isodepth.Metric(depth="irw", directions=directions).regions(X)
+    expected = [float(v) for v in naive.irw_depth(X, directions)]
+    np.testing.assert_allclose(found.depth, expected, rtol=0, atol=DEPTH_TOLERANCE)
+    assert len(set(expected)) > 1
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection"])
+@pytest.mark.parametrize("seed", range(6))
+def test_few_points_not_in_general_position(depth: str, seed: int) -> None:
+    """n <= d+1 points on one line are no simplex: the middle ones are deeper."""
+    rng = np.random.default_rng([11, seed])
+    d, n = 6, 5 + seed % 3
+    line = np.sort(rng.standard_normal(n))[:, None] * np.eye(d)[rng.integers(d)]
+    directions = exact_directions(rng, d)
+    reference = naive.depth_regions(depth, line, directions)
+    found = isodepth.Metric(depth=depth, directions=directions, refine=0).regions(line)
+    assert_same_regions(found, reference, directions)
+    assert len(set(reference.depth)) > 1

@@ -1,0 +1,454 @@
+"""Input that is unusual and right: it must work, and give what the definitions say."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import LAYOUTS, gaussian_directions
+from twins import naive
+
+import isodepth
+
+DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
+AFFINE_INVARIANT = ["ai_irw", "halfspace", "projection"]
+ESTIMATORS = {
+    "halfspace": isodepth.HalfspaceDepth,
+    "projection": isodepth.ProjectionDepth,
+    "irw": isodepth.IRWDepth,
+    "ai_irw": isodepth.AIIRWDepth,
+}
+quiet = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+
+
+def samples(n: int = 30, m: int = 25, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((n, d)), rng.standard_normal((m, d)) * 2 + 1
+
+
+# ---------------------------------------------------------------------------------------------
+# few or equal points
+# ---------------------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_one_point_against_one_point(depth: str, d: int) -> None:
+    """The distance is the largest |<u, x - y>| over the directions, at every p and eps."""
+    rng = np.random.default_rng(d)
+    X, Y = rng.standard_normal((2, 1, d))
+    U = gaussian_directions(rng, d, 9)
+    expected = np.abs(U @ (X - Y)[0]).max()
+    for p in (0.5, 2, math.inf):
+        for eps in (0.1, 1.0):
+            found = isodepth.distance(X, Y, depth=depth, p=p, eps=eps, directions=U, refine=0)
+            assert found == pytest.approx(expected, rel=1e-12)
+    # The supremum is reached at the direction of x - y itself; ascent from a random start climbs.
+    refined = isodepth.distance(X, Y, depth=depth, random_state=0)
+    assert refined == pytest.approx(np.linalg.norm(X - Y), rel=1e-6)
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("depth", "value"), [("halfspace", 1.0), ("projection", 1.0), ("irw", 0.5), ("ai_irw", 0.5)]
+)
+@pytest.mark.parametrize("n", [1, 6])
+def test_depth_when_all_points_are_equal(depth: str, value: float, n: int) -> None:
+    X = np.tile([[1.5, -2.0, 0.1]], (n, 1))
+    regions = isodepth.Metric(depth=depth, n_directions=20, random_state=0).regions(X)
+    np.testing.assert_array_equal(regions.depth, np.full(n, value))
+    assert set(np.asarray(regions.inside(0.0)).tolist()) == set(range(n))
+    assert regions.alpha(0.0) == value
+    if depth != "ai_irw":  # nothing to whiten: off the sample it has no meaning
+        fitted = ESTIMATORS[depth](n_directions=20, random_state=0).fit(X)
+        assert fitted.score_samples(X[:1] + 1) == pytest.approx([0.0], abs=1e-15)
+
+
+@quiet
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_all_points_equal_against_a_cloud(depth: str) -> None:
+    X, _ = samples()
+    Y = np.tile([[0.3, 0.1, -0.2]], (7, 1))
+    U = gaussian_directions(np.random.default_rng(0), 3, 30)
+    many = isodepth.distance(X, Y, depth=depth, directions=U, refine=0)
+    one = isodepth.distance(X, Y[:1], depth=depth, directions=U, refine=0)
+    assert many == pytest.approx(one, rel=1e-12)
+    assert many > 0
+
+
+@quiet
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize(("n", "m"), [(1, 40), (2, 40), (40, 1), (3, 2)])
+def test_very_different_sizes(depth: str, n: int, m: int) -> None:
+    X, Y = samples(n, m)
+    found = isodepth.distance(X, Y, depth=depth, n_directions=30, random_state=0)
+    assert np.isfinite(found)
+    assert found > 0
+
+
+@pytest.mark.parametrize("depth", AFFINE_INVARIANT)
+def test_the_degenerate_warning_says_what_to_use(depth: str) -> None:
+    X, Y = samples(5, 5, 8)
+    with pytest.warns(isodepth.DegenerateDepthWarning) as caught:
+        isodepth.distance(X, Y, depth=depth, n_directions=10)
+    message = str(caught[0].message)
+    assert "irw" in message
+    assert "5" in message
+    assert "8" in message
+    degenerate = [w for w in caught if w.category is isodepth.DegenerateDepthWarning]
+    assert len(degenerate) == 1, "one warning a call, not one a sample"
+
+
+@pytest.mark.parametrize("depth", AFFINE_INVARIANT)
+def test_estimators_warn_too(depth: str) -> None:
+    X, _ = samples(5, 5, 8)
+    with pytest.warns(isodepth.DegenerateDepthWarning):
+        ESTIMATORS[depth](n_directions=10).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("depth", "shape"),
+    [("irw", (5, 8)), ("halfspace", (30, 3)), ("projection", (30, 3)), ("ai_irw", (30, 3))],
+)
+def test_no_warning_where_depths_carry_information(depth: str, shape: tuple[int, int]) -> None:
+    X = np.random.default_rng(0).standard_normal(shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        isodepth.distance(X, X + 1, depth=depth, n_directions=10)
+
+
+def test_a_shrinkage_covariance_is_no_tie() -> None:
+    """Shrinking towards the identity breaks the affine invariance, and with it the tie."""
+    X, _ = samples(6, 5, 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = isodepth.AIIRWDepth(
+            covariance="ledoit-wolf", n_directions=200, random_state=0
+        ).fit(X)
+    assert len(set(fitted.depth_.tolist())) > 1
+
+
+# ---------------------------------------------------------------------------------------------
+# columns without spread, one column
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e9])
+def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
+    """It adds the same to every support value: nothing, beyond rounding at its own size."""
+    X, Y = samples(d=2)
+    wide = [np.column_stack([z, np.full(len(z), value)]) for z in (X, Y)]
+    with np.errstate(all="raise", under="ignore"):
+        found = isodepth.compare(*wide, depth=depth, n_directions=60, random_state=0)
+    assert np.isfinite(found.distance)
+    assert found.distance > 0
+    again = isodepth.distance(
+        *[w - [0, 0, value] for w in wide], depth=depth, n_directions=60, random_state=0
+    )
+    assert found.distance == pytest.approx(again, rel=1e-9, abs=1e-9 * value)
+    assert float(isodepth.distance(wide[0], wide[0], depth=depth)) == 0.0
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
+def test_a_constant_column_seen_along_the_axes(depth: str) -> None:
+    """Along the constant axis every point is on the median: it must not decide anything."""
+    X, Y = samples(d=2)
+    wide = [np.column_stack([z, np.full(len(z), 0.1)]) for z in (X, Y)]
+    flat = isodepth.Metric(depth=depth, directions=np.eye(2), refine=0)
+    solid = isodepth.Metric(depth=depth, directions=np.eye(3), refine=0)
+    assert solid.distance(*wide) == pytest.approx(flat.distance(X, Y), rel=1e-12)
+    if depth != "irw":  # irw takes the mean over directions, so its values do change
+        np.testing.assert_allclose(
+            solid.regions(wide[0]).depth, flat.regions(X).depth, rtol=0, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("shift", [0.5, -3.0])
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_difference_in_a_constant_column_only(depth: str, shift: float) -> None:
+    X, _ = samples(d=3)
+    X[:, 1] = 2.0
+    moved = X + [0.0, shift, 0.0]
+    result = isodepth.compare(X, moved, depth=depth, directions=np.eye(3), refine=0)
+    assert result.distance == pytest.approx(abs(shift), rel=1e-12)
+    np.testing.assert_allclose(np.abs(result.worst.direction), [0.0, 1.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_one_dimension_needs_no_random_direction(depth: str) -> None:
+    X, Y = samples(d=1)
+    values = {
+        isodepth.distance(X, Y, depth=depth, n_directions=k, random_state=s)
+        for k in (1, 7, 1000)
+        for s in (0, 1)
+    }
+    assert len(values) == 1
+    if depth != "ai_irw":
+        x, y = (naive.depth_regions(depth, z, [[1.0]]) for z in (X, Y))
+        assert values.pop() == pytest.approx(naive.distance(x, y, [[1.0]]), rel=1e-10)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_sample_of_duplicates_with_few_distinct_rows(depth: str) -> None:
+    """Ten distinct rows many times over: equal rows enter every region together."""
+    rng = np.random.default_rng(1)
+    base = rng.standard_normal((10, 2))
+    rows = rng.integers(0, 10, 200)
+    regions = isodepth.Metric(depth=depth, n_directions=50, random_state=0).regions(base[rows])
+    for beta in np.linspace(0, 0.99, 34):
+        inside = set(np.asarray(regions.inside(beta)).tolist())
+        assert inside
+        for row in range(10):
+            copies = set(np.flatnonzero(rows == row).tolist())
+            assert copies <= inside or not copies & inside
+
+
+# ---------------------------------------------------------------------------------------------
+# containers and dtypes: the same values give the same result
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_memory_layout(depth: str, layout: str) -> None:
+    X, Y = samples()
+    metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
+    assert metric.distance(LAYOUTS[layout](X), LAYOUTS[layout](Y)) == metric.distance(X, Y)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, bool]
+)
+def test_integer_data(dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    X, Y = rng.integers(0, 2 if dtype is bool else 9, (2, 20, 2))
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    expected = metric.distance(X.astype(float), Y.astype(float))
+    assert metric.distance(X.astype(dtype), Y.astype(dtype)) == expected
+
+
+def test_float16_and_longdouble() -> None:
+    X, Y = (z.astype(np.float16) for z in samples())
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    expected = metric.distance(X.astype(float), Y.astype(float))
+    assert metric.distance(X, Y) == expected
+    assert metric.distance(X.astype(np.longdouble), Y.astype(np.longdouble)) == expected
+
+
+def test_nested_lists_and_tuples() -> None:
+    X, Y = samples(12, 9)
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    expected = metric.distance(X, Y)
+    assert metric.distance(X.tolist(), Y.tolist()) == expected
+    assert metric.distance(tuple(map(tuple, X)), [list(row) for row in Y]) == expected
+    integers = [[0, 1], [2, 3], [5, 5], [1, 4], [0, 0]]
+    assert np.isfinite(metric.distance(integers, [[1, 1], [2, 2], [3, 7], [0, 9]]))
+
+
+def test_big_endian() -> None:
+    X, Y = samples()
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    assert metric.distance(X.astype(">f8"), Y.astype(">f8")) == metric.distance(X, Y)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_float32_stays_close(depth: str) -> None:
+    X, Y = samples(200, 150, 4)
+    metric = isodepth.Metric(depth=depth, n_directions=60, random_state=0)
+    double = metric.distance(X, Y)
+    single = metric.distance(X.astype(np.float32), Y.astype(np.float32))
+    assert isinstance(single, float)
+    # Rounding may exchange two neighbours in depth: their shares of 1/200 move, not the shape.
+    assert single == pytest.approx(double, rel=1e-2)
+    assert metric.regions(X.astype(np.float32)).points.dtype == np.float32
+
+
+def test_one_float32_and_one_float64() -> None:
+    X, Y = samples()
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    mixed = metric.distance(X.astype(np.float32), Y)
+    assert mixed == metric.distance(X.astype(np.float32).astype(float), Y)
+
+
+def test_read_only_memory_maps(tmp_path: Path) -> None:
+    X, Y = samples()
+    for name, points in (("x", X), ("y", Y)):
+        np.save(tmp_path / f"{name}.npy", points)
+    mapped = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in "xy"]
+    metric = isodepth.Metric(n_directions=30, random_state=0)
+    assert metric.distance(*mapped) == metric.distance(X, Y)
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), X)
+
+
+def test_the_arguments_are_not_changed() -> None:
+    X, Y = samples()
+    wx = np.arange(1.0, len(X) + 1)
+    copies = X.copy(), Y.copy(), wx.copy()
+    for depth in DEPTHS:
+        isodepth.compare(X, Y, depth=depth, weights=(wx, None), n_directions=20)
+    for before, after in zip(copies, (X, Y, wx), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+NAMES = ["height", "weight", "age"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_keep_their_column_names(library: str) -> None:
+    frames = pytest.importorskip(library)
+    X, Y = samples()
+    Y = X + [0.0, 5.0, 0.0]
+    named = [frames.DataFrame({name: z[:, i] for i, name in enumerate(NAMES)}) for z in (X, Y)]
+    metric = isodepth.Metric(directions=np.eye(3), refine=0)
+    result = metric.compare(*named)
+    assert result.distance == metric.distance(X, Y)
+    assert list(result.columns) == NAMES
+    assert list(result.regions[0].columns) == NAMES
+    name, share = result.worst.columns[0]
+    assert name == "weight"
+    assert share == pytest.approx(1.0)
+    assert "weight" in repr(result)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_integer_and_mixed_frames(library: str) -> None:
+    frames = pytest.importorskip(library)
+    data = {"a": [1, 2, 3, 4, 9], "b": [0.5, 1.5, 2.5, 0.0, -1.0]}
+    frame = frames.DataFrame(data)
+    array = np.column_stack([data["a"], data["b"]])
+    metric = isodepth.Metric(n_directions=20, random_state=0)
+    Y = samples(d=2)[1]
+    assert metric.distance(frame, Y) == metric.distance(array, Y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_with_text_is_refused(library: str) -> None:
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"a": [1.0, 2.0], "b": ["u", "v"]})
+    with pytest.raises(isodepth.IsodepthError, match=r"\bX\b"):
+        isodepth.distance(frame, samples(d=2)[1])
+
+
+def test_a_pandas_frame_with_missing_values_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, None, 3.0], "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(isodepth.IsodepthError, match=r"(?i)nan"):
+        isodepth.distance(frame, samples(d=2)[1])
+
+
+# ---------------------------------------------------------------------------------------------
+# extreme settings
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "projection"])
+@pytest.mark.parametrize("p", [0.5, 2, math.inf])
+@pytest.mark.parametrize("levels", ["exact", 5])
+def test_eps_one_is_the_gap_of_the_deepest_points(depth: str, p: float, levels: str | int) -> None:
+    X, Y = samples()
+    U = gaussian_directions(np.random.default_rng(3), 3, 20)
+    x, y = (naive.depth_regions(depth, z, U) for z in (X, Y))
+    expected = naive.gap(x, y, U, 0)
+    found = isodepth.distance(
+        X, Y, depth=depth, p=p, eps=1.0, levels=levels, directions=U, refine=0
+    )
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_p_inf_is_the_limit_and_the_largest_gap() -> None:
+    X, Y = samples()
+    options = {"n_directions": 40, "random_state": 0, "refine": 0}
+    values = [isodepth.distance(X, Y, p=p, **options) for p in (0.3, 1, 2, 8, 64, 1024)]
+    result = isodepth.compare(X, Y, p=math.inf, **options)
+    assert result.distance == result.gaps.max() == result.worst.gap
+    # L_p means grow with p, to the maximum.
+    assert values == sorted(values)
+    assert values[-1] <= result.distance
+    shortest = np.diff(result.levels, axis=1).min() / 0.9
+    assert values[-1] >= result.distance * shortest ** (1 / 1024)
+
+
+def test_p_below_one_is_computed() -> None:
+    X, Y = samples()
+    options = {"n_directions": 40, "random_state": 0, "refine": 0}
+    result = isodepth.compare(X, Y, p=0.25, **options)
+    lengths = np.diff(result.levels, axis=1).ravel()
+    expected = (math.fsum(lengths * result.gaps**0.25) / 0.9) ** 4
+    assert result.distance == pytest.approx(expected, rel=1e-10)
+
+
+def test_eps_close_to_its_ends() -> None:
+    X, Y = samples()
+    options = {"n_directions": 40, "random_state": 0, "refine": 0, "p": 1}
+    nearly_one = isodepth.distance(X, Y, eps=1 - 1e-9, **options)
+    assert nearly_one == pytest.approx(isodepth.distance(X, Y, eps=1.0, **options), rel=1e-12)
+    nothing_trimmed = isodepth.distance(X, Y, eps=1e-12, **options)
+    assert nothing_trimmed == pytest.approx(isodepth.distance(X, Y, eps=1e-9, **options), rel=1e-6)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_only_one_positive_weight(depth: str) -> None:
+    """All mass on one row: the sample is that row."""
+    X, Y = samples()
+    weights = np.zeros(len(X))
+    weights[4] = 3.0
+    U = gaussian_directions(np.random.default_rng(3), 3, 20)
+    metric = isodepth.Metric(depth=depth, directions=U, refine=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+        weighted = metric.distance(X, Y, weights=(weights, None))
+        assert weighted == pytest.approx(metric.distance(X[4:5], Y), rel=1e-12)
+        assert np.asarray(metric.regions(X, weights=weights).inside(0.5)).tolist() == [4]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("weights", ["list", "int", "bool", "float32", "huge", "tiny"])
+def test_kinds_of_weights(depth: str, weights: str) -> None:
+    X, Y = samples()
+    counts = np.random.default_rng(4).integers(0, 2 if weights == "bool" else 5, len(X))
+    given = {
+        "list": counts.tolist(),
+        "int": counts,
+        "bool": counts.astype(bool),
+        "float32": counts.astype(np.float32),
+        "huge": counts * 2.0**900,
+        "tiny": counts * 2.0**-900,
+    }[weights]
+    metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
+    expected = metric.distance(X, Y, weights=(counts.astype(float), None))
+    assert metric.distance(X, Y, weights=(given, None)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_directions_of_any_length_are_made_unit() -> None:
+    X, Y = samples()
+    U = gaussian_directions(np.random.default_rng(5), 3, 20)
+    lengths = np.random.default_rng(6).uniform(0.01, 100, (20, 1))
+    options = {"refine": 0, "depth": "halfspace"}
+    plain = isodepth.distance(X, Y, directions=U, **options)
+    assert isodepth.distance(X, Y, directions=U * lengths, **options) == pytest.approx(
+        plain, rel=1e-12
+    )
+    assert isodepth.distance(X, Y, directions=U.tolist(), **options) == plain
+    tiny = isodepth.distance(X, Y, directions=U * 1e-200, **options)
+    assert tiny == pytest.approx(plain, rel=1e-12)
+
+
+def test_support_of_one_direction_and_many_levels() -> None:
+    X, _ = samples()
+    regions = isodepth.Metric(n_directions=30, random_state=0).regions(X)
+    betas = np.linspace(0, 0.95, 7)
+    U = gaussian_directions(np.random.default_rng(7), 3, 4)
+    table = regions.support(U, betas)
+    assert table.shape == (7, 4)
+    # Regions are nested, so support values grow with the level.
+    assert (np.diff(table, axis=0) >= 0).all()
+    for i, beta in enumerate(betas):
+        np.testing.assert_allclose(
+            table[i], (X[regions.inside(beta)] @ U.T).max(axis=0), rtol=1e-12
+        )
+        np.testing.assert_allclose(np.ravel(regions.support(U[0], beta)), table[i, 0], rtol=1e-12)

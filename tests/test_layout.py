@@ -1,0 +1,101 @@
+"""The house: every import falls to a lower floor, and no files import each other in a circle."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
+
+#: From the ground up. A room may use its own files and what lies below; rooms of one floor do not
+#: know each other.
+FLOORS = (
+    ("errors", "_version"),
+    ("data",),
+    ("progress",),
+    ("engine/compiled",),
+    ("engine",),
+    ("core", "hull"),
+    ("depth", "baselines"),
+    ("gap", "theory"),
+    ("metric",),
+    ("api", "text", "plot"),
+    ("many",),
+    ("inference",),
+    ("cli",),
+    # Public names of things that live further down, and the package itself.
+    ("directions", "planar", "readers", "__init__"),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def module_name(path: Path) -> str:
+    """`isodepth.core.sample`; a package is its `__init__`."""
+    return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of the package that a file imports, at its top or inside its functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            # `from a.b import c` names the module a.b.c, or something in a.b or in its __init__.
+            parent = name.rpartition(".")[0]
+            for module in (name, f"{name}.__init__", parent, f"{parent}.__init__"):
+                if module in MODULES:
+                    found.add(module)
+                    break
+    return found
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")[1:]
+    deeper = "/".join(parts[:2])
+    return deeper if deeper in FLOOR_OF else parts[0]
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(module) for module in MODULES} == set(FLOOR_OF)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_fall(module: str) -> None:
+    mine = room_of(module)
+    for used in imports_of(MODULES[module]):
+        room = room_of(used)
+        assert room == mine or FLOOR_OF[room] < FLOOR_OF[mine], f"{module} imports {used}"
+
+
+def test_no_circle() -> None:
+    graph = {module: imports_of(path) - {module} for module, path in MODULES.items()}
+    order = list(TopologicalSorter(graph).static_order())
+    assert len(order) == len(MODULES)
+
+
+def test_imports_are_seen(tmp_path: Path) -> None:
+    """The reader of imports itself: modules, names of modules, packages, lazy imports."""
+    file = tmp_path / "odd.py"
+    file.write_text(
+        "from isodepth import theory\n"
+        "from isodepth.depth import BY_NAME\n"
+        "def f():\n    from isodepth.core.sample import Sample\n    import isodepth.errors\n"
+    )
+    assert imports_of(file) == {
+        "isodepth.theory.__init__",
+        "isodepth.depth.__init__",
+        "isodepth.core.sample",
+        "isodepth.errors",
+    }

@@ -1,0 +1,38 @@
+"""Slow, obvious twins of what is done with tables: plain loops over levels, directions, pairs.
+
+Regions come from ``naive``. A table is a list of levels, each a list of support values: h(u) for
+all directions, then h(-u).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from twins import naive
+
+Table = list[list[float]]
+
+
+def table(
+    depth: str, X: naive.Points, U: naive.Points, betas: Sequence[float], weights: naive.Weights
+) -> Table:
+    """Return the support values of the regions of X at each level."""
+    regions = naive.depth_regions(depth, X, U, weights)
+    both = [list(map(float, u)) for u in U] + [[-float(c) for c in u] for u in U]
+    return [[regions.support(u, Fraction(float(beta))) for u in both] for beta in betas]
+
+
+def distance(a: Table, b: Table, p: float, length: float = 1.0) -> float:
+    """Return the L_p mean over levels of the largest difference at each."""
+    gaps = [
+        max(abs(x - y) for x, y in zip(row, other, strict=True))
+        for row, other in zip(a, b, strict=True)
+    ]
+    mean = naive.power_mean(gaps, [Fraction(1, len(gaps))] * len(gaps), p)
+    return mean if p == float("inf") else mean * length ** (1 / p)
+
+
+def nearest(distances: Sequence[float], k: int) -> list[int]:
+    """Return the places of the k smallest distances; of equal ones the first."""
+    return sorted(range(len(distances)), key=lambda i: (distances[i], i))[:k]
