@@ -82,7 +82,7 @@ def _steps(
     plan = exact_plan(x, y, _EPS)
 
     def search() -> object:
-        return search_gaps(x.ordered, y.ordered, plan, U, _ONE_THREAD)
+        return search_gaps(x.ordered, y.ordered, plan.stops_x, plan.stops_y, U, _ONE_THREAD)
 
     steps: dict[str, Callable[[], object]] = {
         "check": lambda: check_pair(X, Y, None),

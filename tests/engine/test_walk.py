@@ -8,11 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twins import naive
 
-from isodepth.core.levels import LevelPlan
+from isodepth.engine import gap_passes
 from isodepth.engine.compiled.lanes import lanes
 from isodepth.engine.compiled.tiles import project, tiles_of
 from isodepth.engine.threads import Resources
-from isodepth.gap import search
 
 DTYPES = ["float32", "float64"]
 
@@ -79,13 +78,12 @@ def walks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 @example(case=(np.ones((3, 2)), np.ones((2, 2)), np.ones((17, 2)), np.array([3]), np.array([2])))
 def test_walk(dtype: str, rows: int, case: tuple[np.ndarray, ...]) -> None:
     x, y, U, stops_x, stops_y = case
-    shares = np.full(len(stops_x), 1 / len(stops_x))
-    plan = LevelPlan(shares, shares, stops_x.astype(np.int64), stops_y.astype(np.int64))
+    stops = stops_x.astype(np.int64), stops_y.astype(np.int64)
     with pytest.MonkeyPatch.context() as patch:
         # Chunks of a few rows, so that they end in the middle of levels and of groups of rows.
-        patch.setattr(search, "_FEWEST_ROWS", rows)
-        patch.setattr(search, "_MOST_ROWS", rows)
-        gaps, where = search.search_gaps(
-            x.astype(dtype), y.astype(dtype), plan, U.astype(float), Resources(n_jobs=1)
+        patch.setattr(gap_passes, "_FEWEST_ROWS", rows)
+        patch.setattr(gap_passes, "_MOST_ROWS", rows)
+        gaps, where = gap_passes.search_gaps(
+            x.astype(dtype), y.astype(dtype), *stops, U.astype(float), Resources(n_jobs=1)
         )
     assert list(zip(gaps, where, strict=True)) == naive.walked_gaps(x, y, U, stops_x, stops_y)
