@@ -14,6 +14,7 @@ from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     CacheWarning,
     DegenerateDepthWarning,
+    ForkError,
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
@@ -35,6 +36,7 @@ __all__ = [
     "DegenerateDepthWarning",
     "DepthDistance",
     "DepthMonitor",
+    "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
     "InvalidInputError",

@@ -8,12 +8,13 @@ how a matrix product happens to round at their position.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.validation import check_weights
+from isodepth.engine.cached import cached_property
+from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.engine.ordering import order_of
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
@@ -43,6 +44,7 @@ class Sample:
     @classmethod
     def of(cls, points: np.ndarray, weights: Any = None, name: str = "weights") -> Sample:
         """Canonical form of checked points (n, d) with optional weights (n,)."""
+        refuse_forsaken_child()
         checked = check_weights(weights, len(points), name)
         if checked is None:
             return cls._merge(points, None)
