@@ -92,7 +92,7 @@ def test_works_without_compilation(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["engine/compiled/lanes.py", "hull/factor_loops.py", "depth/exact/predicates.py"]
+    "name", ["engine/compiled/walk.py", "hull/factor_loops.py", "depth/exact/predicates.py"]
 )
 def test_stamp_sees_files_with_compiled_code(copy: Path, name: str) -> None:
     before = jit.code_stamp(str(copy))

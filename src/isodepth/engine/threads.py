@@ -41,6 +41,18 @@ def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
     return max(1, min(worth, available_cores() if n_jobs is None else n_jobs))
 
 
+def workers_within(workers: int, held: int, memory_mb: float) -> int:
+    """As many of the workers, at least one, as fit into the budget with `held` bytes each."""
+    return max(1, int(min(workers, memory_mb * 2**20 // max(1, held))))
+
+
+def bytes_of(state: Any) -> int:
+    """Bytes of all arrays in a state, a tuple of arrays and tuples."""
+    if isinstance(state, np.ndarray):
+        return state.nbytes
+    return sum(map(bytes_of, state)) if isinstance(state, tuple) else 0
+
+
 def fold_blocks(
     blocks: Sequence[Block],
     start: Callable[[], State],
@@ -99,14 +111,19 @@ def fold_blocks(
 
 
 def best_of_workers(
-    states: list[tuple[np.ndarray, np.ndarray]], better: np.ufunc
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    better: np.ufunc,
+    place_of: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Combine (values, where) of all workers; of equal values the first direction is named."""
+    """Combine (values, where) of all workers; of equal values the first direction is named.
+
+    `where` may be empty, if nobody asked; `place_of` turns it into the numbers of directions.
+    """
     values, where = states[0]
     for other, other_where in states[1:]:
         take = better(other, values)
         if len(where):
-            tied = (other == values) & (other_where < where)
+            tied = (other == values) & (place_of(other_where) < place_of(where))
             where = np.where(take | tied, other_where, where)
         values = np.where(take, other, values)
     return values, where
