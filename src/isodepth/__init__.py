@@ -12,7 +12,9 @@ from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
+    CacheWarning,
     DegenerateDepthWarning,
+    ForkError,
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
@@ -29,10 +31,12 @@ from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
+    "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
     "DepthDistance",
     "DepthMonitor",
+    "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
     "InvalidInputError",

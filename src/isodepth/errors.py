@@ -27,5 +27,13 @@ class MissingExtraError(IsodepthError, ImportError):
     """An optional package is needed and not installed."""
 
 
+class ForkError(IsodepthError, RuntimeError):
+    """A process was forked at a moment that leaves it unable to compute."""
+
+
 class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept between processes, so that each compiles it again."""

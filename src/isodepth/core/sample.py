@@ -8,12 +8,13 @@ how a matrix product happens to round at their position.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.validation import check_weights
+from isodepth.engine.cached import cached_property
+from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.engine.ordering import order_of
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
@@ -43,6 +44,7 @@ class Sample:
     @classmethod
     def of(cls, points: np.ndarray, weights: Any = None, name: str = "weights") -> Sample:
         """Canonical form of checked points (n, d) with optional weights (n,)."""
+        refuse_forsaken_child()
         checked = check_weights(weights, len(points), name)
         if checked is None:
             return cls._merge(points, None)
@@ -146,6 +148,7 @@ def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
     return order, False
 
 
+@np.errstate(over="ignore")
 def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Positive weights as integers in proportion, so that their sums are exact in any order.
 
@@ -161,7 +164,8 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     room = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
     whole = (mantissas * 2.0**53).astype(np.int64)
-    trailing_zeros = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
-    needed = int((53 - trailing_zeros - exponents).max())
+    trailing_zeros = np.log2(np.maximum(whole & -whole, 1).astype(np.float64)).astype(np.int64)
+    # What vanishes beside the largest is never exact, and takes all the room there is.
+    needed = int((53 - trailing_zeros - exponents).max()) if whole.all() else room
     integers = np.rint(np.ldexp(scaled, min(needed, room))).astype(np.int64)
     return np.maximum(integers, 1)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
+import importlib.util
+from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.core.sample import Sample
 from isodepth.depth.base import standardise
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
+
+# A column below this beside others of size one counts as constant: no double brings it to their
+# scale, whatever the variance along an axis adds to it.
+_SMALLEST_SPREAD = 2.0**-960
 
 # Estimators that know no weights see each row repeated; this bounds how often, on average.
 _MOST_REPEATS = 20
@@ -44,6 +50,8 @@ def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.n
     to one scale where the estimate is affine equivariant anyway: columns in metres and columns in
     nanometres must not make the matrix look singular.
     """
+    if sample.n_points == 1:
+        return np.zeros((sample.width, sample.width))
     if shrinks(covariance):
         return _inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
     span = _span(sample, moved)
@@ -85,7 +93,8 @@ def _span(sample: Sample, moved: np.ndarray) -> _Span:
     spread = np.abs(centred).max(axis=0)
     # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
     constant = (points == points[0]).all(axis=0)
-    stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=(spread > 0) & ~constant)
+    varies = (spread > _SMALLEST_SPREAD) & ~constant
+    stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
     centred *= stretch
     values, axes = np.linalg.eigh((centred.T * shares) @ centred)
     kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
@@ -100,22 +109,48 @@ def _inverse_root(matrix: np.ndarray) -> np.ndarray:
 
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
+    rows = _repeated(points, sample)
+    # Columns that vanish beside others, or reach the largest numbers, are the estimate's business.
+    with np.errstate(all="ignore"):
+        try:
+            return np.atleast_2d(_estimator(covariance).fit(rows).covariance_)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"covariance={covariance!r} cannot be estimated from these "
+                f"{len(points)} distinct rows ({error}); use covariance='empirical' or "
+                "'ledoit-wolf', or a depth that needs none"
+            ) from error
+
+
+def _estimator(covariance: Any) -> Any:
     from sklearn.base import clone
     from sklearn.covariance import LedoitWolf, MinCovDet
 
     if isinstance(covariance, str):
         # The inverse of the estimate is not wanted.
         if covariance == "mcd":
-            estimator = MinCovDet(store_precision=False, random_state=0)
-        else:
-            estimator = LedoitWolf(store_precision=False)
-    else:
-        estimator = clone(covariance)
-    with warnings.catch_warnings():
-        # A determinant that does not fall at every step is MCD's own business.
-        warnings.filterwarnings("ignore", category=RuntimeWarning)
-        warnings.filterwarnings("ignore", message=".*covariance matrix associated.*")
-        return np.atleast_2d(estimator.fit(_repeated(points, sample)).covariance_)
+            return _quiet_mcd()(store_precision=False, random_state=0)
+        return LedoitWolf(store_precision=False)
+    if type(covariance) is MinCovDet:
+        return _quiet_mcd()(**covariance.get_params())
+    return clone(covariance)
+
+
+@cache
+def _quiet_mcd() -> Any:
+    """scikit-learn's MinCovDet without its warnings.
+
+    A determinant that does not fall at every step, or data inside a flat, are no news to us. The
+    filters of `warnings` belong to the whole process and must not be changed from a thread, so the
+    class comes from a copy of its module that has nobody to warn.
+    """
+    spec = importlib.util.find_spec("sklearn.covariance._robust_covariance")
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.warnings = SimpleNamespace(warn=lambda *_, **__: None)
+    return module.MinCovDet
 
 
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:

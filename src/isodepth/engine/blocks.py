@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from isodepth.engine.threads import Resources, fold_blocks, worker_count
+from isodepth.engine.threads import (
+    Resources,
+    bytes_of,
+    fold_blocks,
+    worker_count,
+    workers_within,
+)
 
 State = TypeVar("State")
 
@@ -17,13 +23,39 @@ _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
 
 
-def directions_per_block(n: int, itemsize: int, memory_mb: float) -> int:
-    """How many directions to take at once. It depends on the data alone, never on the threads."""
+class BlockPlan(NamedTuple):
+    """How a pass over directions is cut up; the result depends on neither number."""
+
+    size: int  # directions in a block
+    workers: int
+
+
+def plan_blocks(
+    n: int, n_directions: int, itemsize: int, held: int, beside: int, resources: Resources
+) -> BlockPlan:
+    """Blocks small enough for a cache, and no more workers than fit into `memory_mb` together.
+
+    Parameters
+    ----------
+    n : int
+        Projections on one direction.
+    held : int
+        Bytes that a worker holds apart from its block of projections.
+    beside : int
+        Further bytes that it takes for each direction of a block while it works on that.
+    """
     row = n * itemsize
+    each = row + beside
+    budget = resources.memory_mb * 2**20
     fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, _CACHE_BYTES // row))
-    # Up to eight workers each hold one block and about four rows of scratch space.
-    allowed = int(memory_mb * 2**20 / 8 / row) - 4
-    return max(1, min(fitting, allowed))
+    wanted = worker_count(resources.n_jobs, n_directions, n * n_directions)
+    # One worker with one direction is the least there is, whatever the budget says.
+    workers = workers_within(wanted, held + each, resources.memory_mb)
+    size = max(1, int(min(fitting, (budget / workers - held) // each)))
+    # As many blocks, of one size: workers that get equally many of them end together.
+    n_blocks = -(-n_directions // size)
+    size = -(-n_directions // n_blocks)
+    return BlockPlan(size, min(workers, -(-n_directions // size)))
 
 
 def fold_projections(
@@ -32,6 +64,7 @@ def fold_projections(
     start: Callable[[], State],
     step: Callable[[State, np.ndarray, slice], None],
     resources: Resources,
+    beside: int = 0,
 ) -> list[State]:
     """Fold `step(state, projections, which)` over blocks of directions.
 
@@ -42,24 +75,30 @@ def fold_projections(
     start : makes the state of a worker
     step : receives projections of shape (B, n), one contiguous row a direction; the next block is
         written over them
+    beside : int
+        Bytes that `step` allocates for each direction of a block.
     """
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
     n = len(points)
-    size = directions_per_block(n, points.itemsize, resources.memory_mb)
-    # As many blocks, of one size: workers that get equally many of them end together.
-    size = -(-len(directions) // -(-len(directions) // size))
+    # The first state is made before the others, to see how large they are.
+    ready = [start()]
+    held = bytes_of(ready[0])
+    size, workers = plan_blocks(n, len(directions), points.itemsize, held, beside, resources)
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
     tiles = tiles_of(points)
     rows = multipliers(directions, points.dtype)
 
     def begin() -> tuple[State, np.ndarray]:
-        return start(), np.empty(size * n, points.dtype)
+        try:
+            state = ready.pop()
+        except IndexError:
+            state = start()
+        return state, np.empty(size * n, points.dtype)
 
     def project_block(state: tuple[State, np.ndarray], block: slice) -> None:
         projections = state[1][: (block.stop - block.start) * n].reshape(-1, n)
         project(tiles, rows[block], projections)
         step(state[0], projections, block)
 
-    workers = worker_count(resources.n_jobs, len(blocks), n * len(directions))
     return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.threads import Resources, fold_blocks, worker_count
+from isodepth.engine.threads import (
+    Resources,
+    best_of_workers,
+    bytes_of,
+    fold_blocks,
+    worker_count,
+    workers_within,
+)
 
 # A chunk of both samples and what is noted of them stays in the second-level cache.
 _TILES = 4
@@ -63,8 +70,10 @@ def search_gaps(
         )  # fmt: skip
 
     workers = worker_count(resources.n_jobs, len(blocks), walked * len(directions))
+    if workers > 1:
+        workers = workers_within(workers, bytes_of(start()), resources.memory_mb)
     states = fold_blocks(blocks, start, step, workers)
-    return _largest(states)
+    return best_of_workers([state[:2] for state in states], np.greater, _place_of)
 
 
 def signed_directions(directions: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -73,15 +82,8 @@ def signed_directions(directions: np.ndarray, where: np.ndarray) -> np.ndarray:
     return directions[place] * np.where(where >= 0, 1.0, -1.0)[:, None]
 
 
-def _largest(states: list) -> tuple[np.ndarray, np.ndarray]:
-    gaps, where = states[0][:2]
-    for other_gaps, other_where, *_ in states[1:]:
-        place = np.where(where >= 0, where, -1 - where)
-        other_place = np.where(other_where >= 0, other_where, -1 - other_where)
-        better = (other_gaps > gaps) | ((other_gaps == gaps) & (other_place < place))
-        gaps = np.where(better, other_gaps, gaps)
-        where = np.where(better, other_where, where)
-    return gaps, where
+def _place_of(where: np.ndarray) -> np.ndarray:
+    return np.where(where >= 0, where, -1 - where)
 
 
 def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:

@@ -86,7 +86,10 @@ def largest_outlyingness(
                 projections, room, deviations, masses, np.int64(total), *rest
             )
 
-    states = fold_projections(points, directions, start, step, resources)
+    # Projections of the queries; where there are masses, the deviations of one direction.
+    beside = 0 if queries is None else n_judged * points.itemsize
+    beside += 0 if masses is None else len(points) * points.itemsize
+    states = fold_projections(points, directions, start, step, resources, beside)
     return best_of_workers([state[:2] for state in states], np.greater)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.threads import Resources, fold_blocks, worker_count
+from isodepth.engine.threads import Resources, fold_blocks, worker_count, workers_within
 
 # A chunk of projections, rows by directions, stays in the second-level cache.
 _BLOCK = 64
@@ -49,6 +49,9 @@ def write_supports(
 
     blocks = range(0, n_directions, _BLOCK)
     workers = worker_count(resources.n_jobs, len(blocks), last * n_directions)
+    # A chunk of projections, their extremes, and the directions as tiles.
+    held = _BLOCK * (min(_CHUNK_ROWS, last) + 2 + ordered.shape[1]) * ordered.itemsize
+    workers = workers_within(workers, held, resources.memory_mb)
     fold_blocks(blocks, lambda: None, step, workers)
 
 

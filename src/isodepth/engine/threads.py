@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from isodepth.engine.forking import hold_at_fork
+
 Block = TypeVar("Block")
 State = TypeVar("State")
 
@@ -37,6 +39,18 @@ def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
     if worth <= 1:
         return 1
     return max(1, min(worth, available_cores() if n_jobs is None else n_jobs))
+
+
+def workers_within(workers: int, held: int, memory_mb: float) -> int:
+    """As many of the workers, at least one, as fit into the budget with `held` bytes each."""
+    return max(1, int(min(workers, memory_mb * 2**20 // max(1, held))))
+
+
+def bytes_of(state: Any) -> int:
+    """Bytes of all arrays in a state, a tuple of arrays and tuples."""
+    if isinstance(state, np.ndarray):
+        return state.nbytes
+    return sum(map(bytes_of, state)) if isinstance(state, tuple) else 0
 
 
 def fold_blocks(
@@ -97,14 +111,19 @@ def fold_blocks(
 
 
 def best_of_workers(
-    states: list[tuple[np.ndarray, np.ndarray]], better: np.ufunc
+    states: Sequence[tuple[np.ndarray, np.ndarray]],
+    better: np.ufunc,
+    place_of: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Combine (values, where) of all workers; of equal values the first direction is named."""
+    """Combine (values, where) of all workers; of equal values the first direction is named.
+
+    `where` may be empty, if nobody asked; `place_of` turns it into the numbers of directions.
+    """
     values, where = states[0]
     for other, other_where in states[1:]:
         take = better(other, values)
         if len(where):
-            tied = (other == values) & (other_where < where)
+            tied = (other == values) & (place_of(other_where) < place_of(where))
             where = np.where(take | tied, other_where, where)
         values = np.where(take, other, values)
     return values, where
@@ -117,39 +136,69 @@ class _SingleThreadedBlas:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
+        self.lock = threading.Lock()
+        self._users: dict[int, int] = {}  # how often each thread is inside
         self._libraries: list[Any] = []
         self._known: tuple[bool, ...] | None = None
         self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
-        with self._lock:
-            self._users += 1
-            if self._users > 1:
-                return
-            # These bring a BLAS of their own with them, perhaps only after the first look.
-            loaded = tuple(name in sys.modules for name in ("scipy.linalg", "torch"))
-            if loaded != self._known:
-                from threadpoolctl import ThreadpoolController
-
-                controller = ThreadpoolController().select(user_api="blas")
-                self._libraries, self._known = controller.lib_controllers, loaded
-            self._before = [(library, library.num_threads) for library in self._libraries]
-            for library, threads in self._before:
-                if threads != 1:
-                    library.set_num_threads(1)
+        me = threading.get_ident()
+        with self.lock:
+            if not self._users:
+                self._limit()
+            self._users[me] = self._users.get(me, 0) + 1
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                for library, threads in self._before:
-                    if threads != 1:
-                        library.set_num_threads(threads)
+        me = threading.get_ident()
+        with self.lock:
+            self._users[me] -= 1
+            if self._users[me] == 0:
+                del self._users[me]
+            if not self._users:
+                self._restore()
+
+    def forget_others(self) -> None:
+        """In a child just forked: of all threads inside, this one alone is left."""
+        me = threading.get_ident()
+        was_used = bool(self._users)
+        self._users = {me: self._users[me]} if me in self._users else {}
+        if was_used and not self._users:
+            self._restore()
+
+    def _limit(self) -> None:
+        # These bring a BLAS of their own with them, perhaps only after the first look.
+        loaded = tuple(name in sys.modules for name in ("scipy.linalg", "torch"))
+        if loaded != self._known:
+            from threadpoolctl import ThreadpoolController
+
+            controller = ThreadpoolController().select(user_api="blas")
+            self._libraries, self._known = controller.lib_controllers, loaded
+        self._before = [(library, library.num_threads) for library in self._libraries]
+        for library, threads in self._before:
+            if threads != 1:
+                _set_threads(library, 1)
+
+    def _restore(self) -> None:
+        for library, threads in self._before:
+            if threads != 1:
+                _set_threads(library, threads)
+
+
+def _set_threads(library: Any, threads: int) -> None:
+    """Tell a BLAS how many threads to use, from whichever thread comes first or last."""
+    # Later versions of threadpoolctl let the first thread that sets a number own it for good, and
+    # silently ignore all others.
+    disown = getattr(library, "clear_controlling_thread", None)
+    if disown is not None:
+        disown(force=True)
+    library.set_num_threads(threads)
+    if disown is not None:
+        disown(force=True)
 
 
 _single_threaded_blas = _SingleThreadedBlas()
+hold_at_fork(_single_threaded_blas.lock, _single_threaded_blas.forget_others)
 
 
 def single_threaded_blas() -> _SingleThreadedBlas:

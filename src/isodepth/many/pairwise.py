@@ -172,7 +172,9 @@ def fit_tables(
     work = len(samples) * len(first) * metric.n_directions
     workers = worker_count(metric.n_jobs, len(samples) // 2, work)
     # One sample a task; where there are too few of them, directions are shared out instead.
-    inner = metric if workers == 1 else replace(metric, n_jobs=1)
+    inner = metric
+    if workers > 1:
+        inner = replace(metric, n_jobs=1, memory_mb=metric.memory_mb / workers)
     maker = inner.table_maker(first.shape[1], str(first.dtype), storage)
     values = np.empty((len(samples), *maker.shape), dtype=storage)
     stack = TableStack(values, maker.signature, first.shape[1], columns)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
+from isodepth.engine.cached import cached_property
 from isodepth.gap.supremum import Gaps
 
 

@@ -71,7 +71,9 @@ class Metric(Settings):
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
-        About how much scratch memory the blocks of projections may take.
+        How much scratch memory all threads together may take for blocks of directions; fewer of
+        them are used where it is short. One thread with one direction is the least. The result
+        does not depend on it.
 
     Examples
     --------
