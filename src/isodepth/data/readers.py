@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from isodepth.errors import MissingExtraError, UnreadableFileError
+from isodepth.data.extras import load_extra
+from isodepth.errors import UnreadableFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -201,13 +202,8 @@ def _is_number(cell: str) -> bool:
 
 
 def _read_parquet(file: Path) -> Table:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingExtraError(
-            f"reading {file} needs pyarrow: pip install 'isodepth[frames]'"
-        ) from error
+    pa = load_extra("pyarrow", "frames", f"reading {file}")
+    pq = load_extra("pyarrow.parquet", "frames", f"reading {file}")
     try:
         table = pq.read_table(file, use_threads=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
