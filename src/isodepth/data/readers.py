@@ -7,32 +7,16 @@ import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from isodepth.data.extras import load_extra
+from isodepth.data.frames import Table
 from isodepth.errors import UnreadableFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Table(NamedTuple):
-    """Numbers and the names of their columns; with names it passes wherever a data frame does.
-
-    Attributes
-    ----------
-    points : ndarray, shape (n, d)
-    columns : tuple of str, length d, or None
-    """
-
-    points: NDArray[Any]
-    columns: tuple[str, ...] | None
-
-    def to_numpy(self) -> NDArray[Any]:
-        """Return the numbers; the name is that of pandas and polars."""
-        return self.points
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:

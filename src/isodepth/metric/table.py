@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
 from isodepth.metric.signature import averaging, differing_fields
@@ -123,10 +124,10 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"{first_name} and {second_name} come from data of different widths, {first.width} and "
             f"{second.width} columns"
         )
-    if first.columns and second.columns and first.columns != second.columns:
+    if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
             f"{first_name} and {second_name} come from data with different columns: "
-            f"{list(first.columns)} and {list(second.columns)}"
+            f"{list(first.columns or ())} and {list(second.columns or ())}"
         )
     a, b = first.values, second.values
     if a.dtype != b.dtype:
