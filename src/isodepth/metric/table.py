@@ -151,13 +151,13 @@ def table_from(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
     """The table of a file that has been read."""
-    from isodepth.data.archive import unreadable
+    from isodepth.data.archive import check_table_parts
 
-    try:
-        values, columns = arrays["values"], header["columns"]
-        signature, width = str(header["signature"]), int(header["width"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
-    if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
-        raise unreadable(path, f"its values are no table: {values.dtype}, {values.shape}")
-    return RegionTable(values, signature, width, None if columns is None else tuple(columns))
+    check_table_parts(header, arrays, path)
+    columns = header["columns"]
+    return RegionTable(
+        arrays["values"],
+        header["signature"],
+        header["width"],
+        None if columns is None else tuple(columns),
+    )
