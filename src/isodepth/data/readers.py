@@ -175,6 +175,10 @@ def _check_names(file: Path, names: Sequence[str]) -> None:
             f"column {names.index('') + 1} has no name in the header; if it is a row index, "
             "save the table without it (index=False in pandas)",
         )
+    _check_distinct(file, names)
+
+
+def _check_distinct(file: Path, names: Sequence[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         _refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
@@ -239,8 +243,7 @@ def _read_parquet(source: _Source) -> Table:
     try:
         # Not pq.read_table, which makes columns of the names of folders such as "year=2020".
         with pq.ParquetFile(given) as opened:
-            size = file.stat().st_size if source.content is None else len(source.content)
-            _check_parquet_metadata(opened.metadata, size)
+            _check_parquet_rows(opened.metadata)
             return _parquet_table(opened.read(use_threads=False), file)
     except UnreadableFileError:
         raise
@@ -249,23 +252,15 @@ def _read_parquet(source: _Source) -> Table:
         _refuse(file, f"it is damaged or not a parquet file ({error})", error)
 
 
-def _check_parquet_metadata(metadata: Any, size: int) -> None:
-    """Refuse counts that contradict each other, before room is made for that many rows."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    if metadata.num_rows != sum(group.num_rows for group in groups):
-        raise ValueError("its row groups do not add up to its rows")
-    for group in groups:
-        for i in range(group.num_columns):
-            chunk = group.column(i)
-            start = chunk.data_page_offset
-            if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
-                start = min(start, chunk.dictionary_page_offset)
-            if not 0 <= start <= start + chunk.total_compressed_size <= size:
-                raise ValueError(f"column {i} lies outside the file")
-            # Lists have more values than rows; they are refused for their type.
-            flat = chunk.num_values == group.num_rows
-            if group.num_rows < 0 or not (flat or metadata.schema.column(i).max_repetition_level):
-                raise ValueError(f"column {i} has {chunk.num_values} of {group.num_rows} values")
+def _check_parquet_rows(metadata: Any) -> None:
+    """Refuse counts that contradict each other, before room is made for that many rows.
+
+    The metadata of columns is left alone: where it is damaged, asking pyarrow for it ends the
+    process, while reading the column raises an error.
+    """
+    counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(counts, default=0) < 0 or metadata.num_rows != sum(counts):
+        raise ValueError(f"row groups of {counts} rows do not add up to {metadata.num_rows}")
 
 
 def _parquet_table(table: Any, file: Path) -> Table:
@@ -284,6 +279,7 @@ def _parquet_table(table: Any, file: Path) -> Table:
                 f"column {field.name!r} has {column.null_count} missing values; "
                 "fill in or drop incomplete rows",
             )
+    _check_distinct(file, table.column_names)
     single = all(types.is_float32(field.type) for field in table.schema)
     points = np.empty((table.num_rows, table.num_columns), np.float32 if single else np.float64)
     for position, column in enumerate(table.columns):

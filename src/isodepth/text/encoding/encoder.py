@@ -15,11 +15,13 @@ from isodepth.progress import progress_bar
 from isodepth.text.encoding.network import (
     DEFAULT_NAME,
     Network,
+    check_device,
     default_folder,
     load,
     load_torch,
     load_transformers,
 )
+from isodepth.text.references import check_text
 
 PRECISIONS = ("double", "single")
 
@@ -175,6 +177,7 @@ class Encoder:
         """The device that the model runs on."""
         torch = load_torch()
         if self.device is not None:
+            check_device(self.device)
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -210,6 +213,8 @@ class Encoder:
     ) -> tuple[list[list[int]], list[list[int]]]:
         """Token numbers of each text, and the places of those that are kept."""
         texts = list(texts)
+        for place, text in enumerate(texts):
+            check_text(text, "texts", place)
         if not texts:
             return [], []
         limit, tokenizer = self._limit(), self._network.tokenizer

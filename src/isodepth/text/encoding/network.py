@@ -53,7 +53,7 @@ def load(path: str, device: str, precision: str) -> Network:
     except (OSError, ValueError) as error:
         raise InvalidOptionError(
             f"cannot load the model {path!r}: neither a folder with a Hugging Face model nor a "
-            f"name that the hub gives ({' '.join(str(error).split())[:300]})"
+            f"name that the hub gives ({_brief(error)})"
         ) from error
     finally:
         if drawing:
@@ -63,10 +63,27 @@ def load(path: str, device: str, precision: str) -> Network:
     dtype = torch.float64 if precision == "double" else torch.float32
     try:
         return Network(model.eval().to(device=device, dtype=dtype), tokenizer, device)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, AssertionError) as error:
         raise InvalidOptionError(
-            f"cannot run in {precision} precision on device {device!r}: {error}"
+            f"cannot run in {precision} precision on device {device!r}: {_brief(error)}"
         ) from error
+
+
+@lru_cache(maxsize=16)
+def check_device(device: Any) -> None:
+    """Check that there is such a device, before a model is loaded for it."""
+    torch = load_torch()
+    try:
+        torch.zeros(1, device=device).to("cpu")
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        raise InvalidOptionError(
+            f"cannot run on device {device!r}: {_brief(error)}; leave device out to take what is "
+            "there"
+        ) from error
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def _only_a_path(text: str) -> bool:
