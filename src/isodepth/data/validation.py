@@ -179,7 +179,12 @@ def check_number(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidOptionError(f"{name} must be a number in {interval}, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction beyond all floats
+        raise InvalidOptionError(
+            f"{name} must lie in {interval}, got a number of more than 300 digits"
+        ) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
     if math.isnan(number) or too_low or too_high:
@@ -196,7 +201,12 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    array = np.asarray(betas, dtype=np.float64)
+    try:
+        array = np.asarray(to_array(betas, name), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+        ) from None
     if not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
             f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
