@@ -24,6 +24,7 @@ HEAVY = [
     "ot",
     "dask",
     "transformers",
+    "narwhals",
 ]
 PUBLIC = [
     "AIIRWDepth",

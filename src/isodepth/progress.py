@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from isodepth.errors import MissingExtraError
+from isodepth.data.extras import load_extra
 
 
 @contextmanager
@@ -15,14 +15,9 @@ def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Cal
     if not shown:
         yield lambda count: None
         return
-    try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingExtraError(
-            "progress=True needs the package tqdm: pip install tqdm, or leave progress out"
-        ) from None
+    tqdm = load_extra("tqdm.auto", "progress", "progress=True")
 
-    class Bar(tqdm):
+    class Bar(tqdm.tqdm):  # type: ignore[name-defined]
         # No thread of tqdm's own: it would outlive the bar.
         monitor_interval = 0
 

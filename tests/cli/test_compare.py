@@ -258,3 +258,27 @@ def test_module_runs_as_a_program(files):
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "isodepth: error: cannot read absent.csv: there is no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("picture", "said"),
+    [
+        ("gaps.nonsense", ".png"),
+        ("gaps", ".png"),
+        ("absent/gaps.png", "there is no folder"),
+        ("folder.png", "it is a folder"),
+        ("", "folder"),
+    ],
+)
+def test_an_unwritable_plot_is_refused_before_the_work(
+    capsys, files, tmp_path, monkeypatch, picture, said
+):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "folder.png").mkdir()
+
+    def never(*_):
+        raise AssertionError("the tables were read")
+
+    monkeypatch.setattr("isodepth.cli.compare.read_table", never)
+    target = tmp_path / picture if picture else ""
+    assert said in refusal(capsys, "compare", *files, "--plot", target)

@@ -127,3 +127,27 @@ def test_bad_settings_are_one_line(capsys, files):
     assert (code, out) == (2, "")
     assert err.startswith("isodepth: error: eps must lie in (0, 1]")
     assert run(capsys, "-c", files["c"])[0] == 2
+
+
+def test_a_device_that_is_not_there_is_one_line(capsys, files):
+    pytest.importorskip("torch")
+    code, out, err = run(capsys, "-c", files["c"], "-r", files["r1"], "--device", "cuda:77")
+    assert (code, out) == (2, "")
+    assert err.startswith("isodepth: error: cannot run on device 'cuda:77'")
+    assert err.count("\n") == 1
+
+
+def test_files_with_half_of_a_surrogate_pair_are_refused(capsys, files, tmp_path):
+    (tmp_path / "half").write_bytes(b"The cat\xed\xa0\x80\nb\nc\n")
+    code, out, err = run(capsys, "-c", tmp_path / "half", "-r", files["r1"])
+    assert (code, out) == (2, "")
+    assert "is not a text file in UTF-8" in err
+    assert err.count("\n") == 1
+
+
+def test_paths_that_cannot_be_are_one_line(capsys, files, tmp_path):
+    for path in ("a\0b", tmp_path / ("a" * 300), files["c"] / "below"):
+        code, _, err = run(capsys, "-c", path, "-r", files["r1"])
+        assert code == 2
+        assert err.startswith("isodepth: error: ")
+        assert err.count("\n") == 1

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
-from isodepth.data import archive
+from isodepth.data import output
 
 SIGNATURE = Metric(levels=2, n_directions=3, random_state=0, refine=0).signature
 TABLE, OTHER = (
@@ -172,7 +172,7 @@ def test_a_missing_file_or_a_folder_is_an_error(tmp_path: Path) -> None:
         ({"values": TABLE.values}, "parts cannot be read"),
         ({"header": header(), "values": TABLE.values[0]}, "no table"),
         ({"header": header(), "values": TABLE.values * np.nan}, "no table"),
-        ({"header": header(), "values": TABLE.values.astype(complex)}, "no table"),
+        ({"header": header(), "values": TABLE.values.astype(complex)}, "not an array of"),
         ({"header": header(width="wide"), "values": TABLE.values}, "lacks a part"),
     ],
 )
@@ -210,7 +210,7 @@ def test_a_failing_save_leaves_the_old_file(saved: Path, monkeypatch: pytest.Mon
     def full(_: int) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(archive.os, "fsync", full)
+    monkeypatch.setattr(output.os, "fsync", full)
     with pytest.raises(OSError, match="no space"):
         OTHER.save(saved)
     monkeypatch.undo()
@@ -222,7 +222,7 @@ SAVE_AND_STOP = """
 import os, sys, time
 import numpy as np
 from isodepth import RegionTable
-from isodepth.data import archive
+from isodepth.data import output
 step, path, marker, signature = sys.argv[1:]
 table = RegionTable(np.random.default_rng(1).normal(size=(2, 6)), signature, 2)
 def stop(*args, **kwargs):
@@ -235,9 +235,9 @@ if step == "half":
         def __exit__(self, *args): pass
         def write(self, content):
             self.file.write(content[: len(content) // 2]); self.file.flush(); stop()
-    archive.open = Half
+    output.open = Half
 else:
-    setattr(archive.os, step, stop)
+    setattr(output.os, step, stop)
 table.save(path)
 """
 

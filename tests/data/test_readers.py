@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -143,15 +143,8 @@ def test_damaged_parquet_is_refused(tmp_path):
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
-    ordinary = builtins.__import__
-
-    def without_pyarrow(name, *arguments, **keywords):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return ordinary(name, *arguments, **keywords)
-
     path = write(tmp_path, b"", "t.parquet")
-    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isodepth\[frames\]'"):
         read_table(path)
 

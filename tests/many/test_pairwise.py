@@ -215,7 +215,7 @@ def test_a_progress_bar_shows_both_steps(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(isodepth.MissingExtraError, match="pip install tqdm"):
+    with pytest.raises(isodepth.MissingExtraError, match=r"pip install 'isodepth\[progress\]'"):
         pairwise(BAGS[:3], progress=True, **OPTIONS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 
 import numpy as np
 import pytest
@@ -101,14 +101,7 @@ def test_no_figure_is_left_open(samples):
 
 
 def test_without_matplotlib_the_message_says_what_to_install(samples, monkeypatch):
-    ordinary = builtins.__import__
-
-    def without_matplotlib(name, *arguments, **keywords):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return ordinary(name, *arguments, **keywords)
-
     comparison = compare(samples)
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isodepth\[plot\]'"):
         gap_profile(comparison)

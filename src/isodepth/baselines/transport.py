@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.baselines.line import line_cost
 from isodepth.baselines.pair import Pair, check_power, read_pair
-from isodepth.errors import MissingExtraError
+from isodepth.data.extras import load_extra
 
 # The network simplex takes a few pivots a point; POT's own limit is too low from about 5,000 on.
 _MOST_PIVOTS = 10_000_000
@@ -77,10 +77,4 @@ def transport_plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> np.ndarray
 
 def load_pot() -> ModuleType:
     """POT, imported when first needed."""
-    try:
-        import ot
-    except ImportError as error:
-        raise MissingExtraError(
-            "optimal transport needs POT: pip install 'isodepth[baselines]'"
-        ) from error
-    return ot
+    return load_extra("ot", "baselines", "optimal transport")

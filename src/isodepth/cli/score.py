@@ -54,6 +54,7 @@ def add_score_parser(commands: Any) -> None:
     output = parser.add_argument_group("output").add_argument
     output("--similarity", action="store_true", help="print 1 / (1 + distance) instead")
     output("--json", action="store_true", help="print JSON for machines")
+    parser.set_defaults(work=score_files, report=score_report)
 
 
 def score_files(options: argparse.Namespace) -> dict[str, Any]:
@@ -74,9 +75,9 @@ def score_files(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def score_report(scored: dict[str, Any], notes: list[str], as_json: bool) -> str:
+def score_report(scored: dict[str, Any], notes: list[str], options: argparse.Namespace) -> str:
     """The report as JSON, or for people: a score a line, then the mean and the signature."""
-    if as_json:
+    if options.json:
         return json.dumps({**scored, "warnings": notes}, indent=2, allow_nan=False)
     lines = [f"{score:.6f}" for score in scored["scores"]]
     return "\n".join([*lines, f"mean {scored['mean']:.6f}", f"signature {scored['signature']}"])
@@ -92,6 +93,10 @@ def read_lines(path: str) -> list[str]:
         raise UnreadableFileError(f"{path} is a folder, not a file of texts") from None
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"{path} is not a text file in UTF-8: {error}") from None
+    except ValueError as error:  # a path with a null byte
+        raise UnreadableFileError(f"cannot read {path!a}: {error}") from None
+    except OSError as error:
+        raise UnreadableFileError(f"cannot read {path}: {error.strerror or error}") from None
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -1,37 +1,26 @@
-"""Tables of numbers from files: .csv, .parquet and .npy."""
+"""Tables of numbers from files and pipes: .csv, .parquet and .npy."""
 
 from __future__ import annotations
 
 import csv
+import io
+import math
 import os
+import stat
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 import numpy as np
 
-from isodepth.errors import MissingExtraError, UnreadableFileError
+from isodepth.data.extras import load_extra
+from isodepth.data.frames import Table
+from isodepth.data.npy_header import MOST_HEADER_BYTES, read_npy_header
+from isodepth.errors import UnreadableFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Table(NamedTuple):
-    """Numbers and the names of their columns; with names it passes wherever a data frame does.
-
-    Attributes
-    ----------
-    points : ndarray, shape (n, d)
-    columns : tuple of str, length d, or None
-    """
-
-    points: NDArray[Any]
-    columns: tuple[str, ...] | None
-
-    def to_numpy(self) -> NDArray[Any]:
-        """Return the numbers; the name is that of pandas and polars."""
-        return self.points
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:
@@ -47,6 +36,9 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         * ``.parquet``: needs pyarrow. Every column must be of an integer or floating type and
           complete. Columns that hold a pandas index are left out, as they are for frames.
         * ``.npy``: opened as a read-only memory map; files that hold Python objects are refused.
+
+        A pipe (``mkfifo``, ``<(...)`` of a shell, ``/dev/stdin``) is read once, into memory, as
+        what its name ends in, or as ``.csv``.
 
     Returns
     -------
@@ -77,19 +69,54 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     >>> columns
     ('alcohol', 'ash')
     """
-    file = Path(path)
-    if file.is_dir():
-        _refuse(file, "it is a folder, not a file")
-    if not file.exists():
-        _refuse(file, "there is no such file")
-    reader = _READERS.get(file.suffix.lower())
+    source = _source(path)
+    known = {".csv": _read_csv, ".parquet": _read_parquet, ".npy": _read_npy}
+    # What comes through a pipe has no name of its own.
+    ending = source.file.suffix.lower() or (".csv" if source.content is not None else "")
+    reader: Callable[[_Source], Table] | None = known.get(ending)
     if reader is None:
-        ending = f"its name ends in {file.suffix!r}" if file.suffix else "its name has no ending"
-        _refuse(file, f"{ending}; the known ones are {', '.join(_READERS)}")
+        said = f"its name ends in {ending!r}" if ending else "its name has no ending"
+        _refuse(source.file, f"{said}; the known ones are {', '.join(known)}")
     try:
-        return reader(file)
+        return reader(source)
+    except OSError as error:
+        _refuse(source.file, error.strerror or str(error), error)
+
+
+class _Source(NamedTuple):
+    """A file that can be opened again and again, or what came through a pipe."""
+
+    file: Path
+    content: bytes | None
+
+    def lines(self) -> TextIO:
+        if self.content is None:
+            return self.file.open(encoding="utf-8-sig", newline="")
+        return io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
+
+
+def _source(path: Any) -> _Source:
+    try:
+        file = Path(path)
+    except TypeError:
+        raise UnreadableFileError(f"a file is named by a text or a path, got {path!r}") from None
+    try:
+        mode = file.stat().st_mode
+        if stat.S_ISDIR(mode):
+            _refuse(file, "it is a folder, not a file")
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            _refuse(file, "it is a device, not a file")
+        # A file that the shell opened as /dev/stdin can be read once as a pipe can.
+        once = not stat.S_ISREG(mode) or file.is_relative_to("/dev")
+        return _Source(file, file.read_bytes() if once else None)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        _refuse(file, "there is no such file", error)
     except OSError as error:
         _refuse(file, error.strerror or str(error), error)
+    except UnreadableFileError:
+        raise
+    except ValueError as error:  # a path with a null byte
+        _refuse(file, str(error), error)
 
 
 def _refuse(file: Path, reason: str, cause: Exception | None = None) -> NoReturn:
@@ -100,14 +127,15 @@ def _refuse(file: Path, reason: str, cause: Exception | None = None) -> NoReturn
 # -- csv ------------------------------------------------------------------------------------------
 
 
-def _read_csv(file: Path) -> Table:
+def _read_csv(source: _Source) -> Table:
+    file = source.file
     try:
-        columns, header_lines, width = _csv_header(file)
-        points = _csv_numbers(file, header_lines)
+        columns, header_lines, width = _csv_header(source)
+        points = _csv_numbers(source, header_lines)
         if points is not None and points.size == 0:
             _refuse(file, "it has a header but no rows")
         if points is None or points.shape[1] != width:
-            _refuse(file, _csv_fault(file, columns, header_lines, width))
+            _refuse(file, _csv_fault(source, columns, header_lines, width))
     except UnicodeDecodeError as error:
         _refuse(file, f"it is not UTF-8 text (byte {error.start} of a block)", error)
     except csv.Error as error:
@@ -115,9 +143,10 @@ def _read_csv(file: Path) -> Table:
     return Table(points, columns)
 
 
-def _csv_header(file: Path) -> tuple[tuple[str, ...] | None, int, int]:
+def _csv_header(source: _Source) -> tuple[tuple[str, ...] | None, int, int]:
     """Column names, how many lines to skip for them, and how many cells a row must have."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
+    file = source.file
+    with source.lines() as lines:
         rows = csv.reader(lines, strict=True)
         first = next((row for row in rows if row), None)
         if first is None:
@@ -146,14 +175,18 @@ def _check_names(file: Path, names: Sequence[str]) -> None:
             f"column {names.index('') + 1} has no name in the header; if it is a row index, "
             "save the table without it (index=False in pandas)",
         )
+    _check_distinct(file, names)
+
+
+def _check_distinct(file: Path, names: Sequence[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         _refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
 
 
-def _csv_numbers(file: Path, header_lines: int) -> NDArray[np.float64] | None:
+def _csv_numbers(source: _Source, header_lines: int) -> NDArray[np.float64] | None:
     """The numbers below the header, or None where something among them is not a number."""
-    with file.open(encoding="utf-8-sig", newline="") as lines, warnings.catch_warnings():
+    with source.lines() as lines, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*input contained no data.*")
         try:
             return np.loadtxt(
@@ -165,9 +198,11 @@ def _csv_numbers(file: Path, header_lines: int) -> NDArray[np.float64] | None:
             return None
 
 
-def _csv_fault(file: Path, columns: tuple[str, ...] | None, header_lines: int, width: int) -> str:
+def _csv_fault(
+    source: _Source, columns: tuple[str, ...] | None, header_lines: int, width: int
+) -> str:
     """Say where a table that NumPy refused goes wrong: it is walked again, cell by cell."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
+    with source.lines() as lines:
         rows = csv.reader(lines, strict=True)
         for row in rows:
             if not row or rows.line_num <= header_lines:
@@ -200,25 +235,43 @@ def _is_number(cell: str) -> bool:
 # -- parquet --------------------------------------------------------------------------------------
 
 
-def _read_parquet(file: Path) -> Table:
+def _read_parquet(source: _Source) -> Table:
+    file = source.file
+    pa = load_extra("pyarrow", "frames", f"reading {file}")
+    pq = load_extra("pyarrow.parquet", "frames", f"reading {file}")
+    given = str(file) if source.content is None else pa.BufferReader(source.content)
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingExtraError(
-            f"reading {file} needs pyarrow: pip install 'isodepth[frames]'"
-        ) from error
-    try:
-        table = pq.read_table(file, use_threads=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        # Not pq.read_table, which makes columns of the names of folders such as "year=2020".
+        with pq.ParquetFile(given) as opened:
+            _check_parquet_rows(opened.metadata)
+            return _parquet_table(opened.read(use_threads=False), file)
+    except UnreadableFileError:
+        raise
+    except Exception as error:
+        # A flipped bit in the metadata can surface as any error of pyarrow or of Python.
         _refuse(file, f"it is damaged or not a parquet file ({error})", error)
+
+
+def _check_parquet_rows(metadata: Any) -> None:
+    """Refuse counts that contradict each other, before room is made for that many rows.
+
+    The metadata of columns is left alone: where it is damaged, asking pyarrow for it ends the
+    process, while reading the column raises an error.
+    """
+    counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(counts, default=0) < 0 or metadata.num_rows != sum(counts):
+        raise ValueError(f"row groups of {counts} rows do not add up to {metadata.num_rows}")
+
+
+def _parquet_table(table: Any, file: Path) -> Table:
+    from pyarrow import types
 
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     table = table.drop_columns([name for name in index if isinstance(name, str)])
     if not table.num_columns or not table.num_rows:
         _refuse(file, f"it holds {table.num_rows} rows and {table.num_columns} columns")
     for field, column in zip(table.schema, table.columns, strict=True):
-        if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+        if not (types.is_floating(field.type) or types.is_integer(field.type)):
             _refuse(file, f"column {field.name!r} is of type {field.type}, not a number type")
         if column.null_count:
             _refuse(
@@ -226,7 +279,8 @@ def _read_parquet(file: Path) -> Table:
                 f"column {field.name!r} has {column.null_count} missing values; "
                 "fill in or drop incomplete rows",
             )
-    single = all(pa.types.is_float32(field.type) for field in table.schema)
+    _check_distinct(file, table.column_names)
+    single = all(types.is_float32(field.type) for field in table.schema)
     points = np.empty((table.num_rows, table.num_columns), np.float32 if single else np.float64)
     for position, column in enumerate(table.columns):
         points[:, position] = column.to_numpy()
@@ -236,15 +290,28 @@ def _read_parquet(file: Path) -> Table:
 # -- npy ------------------------------------------------------------------------------------------
 
 
-def _read_npy(file: Path) -> Table:
-    try:
-        points = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        _refuse(file, f"it is not a .npy file of numbers, or is damaged ({error})", error)
-    if not isinstance(points, np.ndarray):
-        points.close()
+def _read_npy(source: _Source) -> Table:
+    file = source.file
+    if source.content is None:
+        size = file.stat().st_size
+        with file.open("rb") as opened:
+            start = opened.read(MOST_HEADER_BYTES)
+    else:
+        size, start = len(source.content), source.content[:MOST_HEADER_BYTES]
+    if start.startswith(b"PK"):
         _refuse(file, "it is an archive of arrays; save one of them with numpy.save")
-    return Table(points, None)
-
-
-_READERS = {".csv": _read_csv, ".parquet": _read_parquet, ".npy": _read_npy}
+    try:
+        dtype, order, shape, offset = read_npy_header(start)
+        needed = math.prod(shape) * dtype.itemsize
+        if needed != size - offset:
+            raise ValueError(
+                f"an array of shape {shape} and type {dtype} takes {needed} bytes, there are "
+                f"{size - offset}"
+            )
+        if source.content is not None or not needed:
+            content = source.content or b""
+            flat = np.frombuffer(content, dtype, math.prod(shape), offset if needed else 0)
+            return Table(flat.reshape(shape, order=order), None)
+        return Table(np.memmap(file, dtype, "r", offset, shape, order), None)
+    except (ValueError, TypeError) as error:
+        _refuse(file, f"it is not a .npy file of numbers, or is damaged ({error})", error)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
@@ -36,8 +37,17 @@ def check_points(
     points : ndarray of shape (n, d), float32 or float64
         A view of `X` where possible.
     columns : tuple of str, or None when `X` carries no names
+        The labels of a frame, integers included; a frame labelled 0, ..., d - 1 has no names.
     """
-    array, columns = _to_array(X, name)
+    columns = None
+    if looks_like_frame(X):
+        X, columns = read_frame(X, name)
+    array = to_array(X, name)
+    if array.ndim == 1 and hasattr(X, "to_frame"):
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n points, d columns), got a {type(X).__name__} with "
+            f"{len(array)} entries; use {name}.to_frame() for numbers on a line"
+        )
     if array.ndim != 2:
         raise InvalidInputError(
             f"{name} must be a table of shape (n points, d columns), got {array.ndim} "
@@ -50,7 +60,7 @@ def check_points(
             "column"
         )
     points = _to_float(array, name, dtype)
-    _check_finite(points, name, any_size)
+    _check_finite(points, name, any_size, columns)
     return points, columns
 
 
@@ -63,12 +73,23 @@ def check_pair(
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
-    if x_columns is not None and y_columns is not None and x_columns != y_columns:
+    # A frame without names of its own is still known not to have other integers for labels.
+    x_names, y_names = x_columns, y_columns
+    if x_names is None and y_names is not None and _all_integers(y_names):
+        x_names = default_names(X)
+    elif y_names is None and x_names is not None and _all_integers(x_names):
+        y_names = default_names(Y)
+    if clashing_columns(x_names, y_names):
+        shown = [list(names) if names else "no names" for names in (x_names, y_names)]
         raise InvalidInputError(
-            f"X and Y name their columns differently: {list(x_columns)} and {list(y_columns)}; "
+            f"X and Y name their columns differently: {shown[0]} and {shown[1]}; "
             "select the same columns in the same order, or pass plain arrays"
         )
     return x, y, x_columns if x_columns is not None else y_columns
+
+
+def _all_integers(names: tuple[str, ...]) -> bool:
+    return all(name.removeprefix("-").isdecimal() for name in names)
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
@@ -90,10 +111,12 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
     if weights is None:
         return None
     try:
-        array = np.asarray(weights)
+        array = to_array(weights, name)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"dtype {array.dtype}")
         array = array.astype(np.float64)
+    except InvalidInputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             f"{name} must be real numbers, one for each row, got {_describe(weights)} ({error})"
@@ -156,7 +179,12 @@ def check_number(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidOptionError(f"{name} must be a number in {interval}, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction beyond all floats
+        raise InvalidOptionError(
+            f"{name} must lie in {interval}, got a number of more than 300 digits"
+        ) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
     if math.isnan(number) or too_low or too_high:
@@ -173,7 +201,12 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    array = np.asarray(betas, dtype=np.float64)
+    try:
+        array = np.asarray(to_array(betas, name), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+        ) from None
     if not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
             f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
@@ -203,15 +236,8 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     return np.where(unit, rows, scaled / lengths)
 
 
-def _to_array(X: Any, name: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    columns = None
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        labels = list(X.columns)
-        if not all(isinstance(label, numbers.Integral) for label in labels):
-            columns = tuple(str(label) for label in labels)
-        frame, X = X, X.to_numpy()
-        if X.dtype == object and all(_is_numeric(t) for t in frame.dtypes):
-            X = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+def to_array(X: Any, name: str) -> np.ndarray:
+    """What NumPy makes of `X`; tensors and sparse matrices are refused with what to do instead."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -219,17 +245,33 @@ def _to_array(X: Any, name: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
         )
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+    if hasattr(X, "detach"):
+        _check_tensor(X, name)
     try:
-        return np.asarray(X), columns
-    except (TypeError, ValueError) as error:
+        return np.asarray(X)
+    except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInputError(
-            f"{name} must be a table of numbers, got {_describe(X)} that NumPy cannot read as one "
-            f"({error})"
+            f"{name} must hold numbers, got {_describe(X)} that NumPy cannot read as an array "
+            f"({' '.join(str(error).split())})"
         ) from None
 
 
-def _is_numeric(dtype: Any) -> bool:
-    return getattr(dtype, "kind", "O") in "biuf"
+def _check_tensor(X: Any, name: str) -> None:
+    """Refuse a tensor that is more than its numbers: a graph, another device, a sparse layout."""
+    if getattr(X, "requires_grad", False):
+        raise InvalidInputError(
+            f"{name} is a tensor that requires grad, which would be lost; pass "
+            f"{name}.detach().cpu().numpy()"
+        )
+    device = getattr(getattr(X, "device", None), "type", "cpu")
+    if device != "cpu":
+        raise InvalidInputError(
+            f"{name} is a tensor on the device {X.device}; pass {name}.detach().cpu().numpy()"
+        )
+    if not str(getattr(X, "layout", "torch.strided")).endswith("strided"):
+        raise InvalidInputError(
+            f"{name} is a tensor of layout {X.layout}; pass {name}.detach().to_dense().numpy()"
+        )
 
 
 def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
@@ -247,7 +289,9 @@ def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
         return array.astype(dtype)
 
 
-def _check_finite(points: np.ndarray, name: str, any_size: bool) -> None:
+def _check_finite(
+    points: np.ndarray, name: str, any_size: bool, columns: tuple[str, ...] | None = None
+) -> None:
     """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
@@ -265,9 +309,10 @@ def _check_finite(points: np.ndarray, name: str, any_size: bool) -> None:
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
             first = (start + int(row), int(column))
     if first is not None:
+        label = f" ({columns[first[1]]!r})" if columns is not None else ""
         raise InvalidInputError(
             f"{name} contains {count} NaN or infinite value(s) (as {points.dtype}), the first at "
-            f"row {first[0]}, column {first[1]}; drop or impute them first"
+            f"row {first[0]}, column {first[1]}{label}; drop or impute them first"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""

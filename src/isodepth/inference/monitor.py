@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.validation import check_points
-from isodepth.errors import InvalidOptionError, SignatureError, UnreadableFileError
+from isodepth.errors import InvalidOptionError, IsodepthError, UnreadableFileError
 from isodepth.many.pairwise import table_metric
 from isodepth.metric.metric import Metric
 from isodepth.metric.signature import with_directions
@@ -102,7 +102,7 @@ class DepthMonitor:
         monitor.reference = table_from(header, arrays, path)
         try:
             monitor._metric = _metric_of(monitor.reference.signature, arrays.get("directions"))
-        except SignatureError as error:
+        except IsodepthError as error:
             raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
         return monitor
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from isodepth.api import metric_from_options
 from isodepth.core.sample import Sample
+from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_integer, check_points, check_weights, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -229,10 +230,10 @@ def _check_alike(
             f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
             f"and {stack.width} in the first"
         )
-    if columns and stack.columns and columns != stack.columns:
+    if clashing_columns(columns, stack.columns):
         raise InvalidInputError(
-            f"{name} names its columns {list(columns)} and the first sample "
-            f"{list(stack.columns)}; select the same columns in the same order"
+            f"{name} names its columns {list(columns or ())} and the first sample "
+            f"{list(stack.columns or ())}; select the same columns in the same order"
         )
     if points.dtype != maker.dtype:
         # Converting all of them would let one sample change the distances between others.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
 from isodepth.metric.signature import averaging, differing_fields
@@ -123,10 +124,10 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"{first_name} and {second_name} come from data of different widths, {first.width} and "
             f"{second.width} columns"
         )
-    if first.columns and second.columns and first.columns != second.columns:
+    if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
             f"{first_name} and {second_name} come from data with different columns: "
-            f"{list(first.columns)} and {list(second.columns)}"
+            f"{list(first.columns or ())} and {list(second.columns or ())}"
         )
     a, b = first.values, second.values
     if a.dtype != b.dtype:
@@ -150,13 +151,13 @@ def table_from(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
     """The table of a file that has been read."""
-    from isodepth.data.archive import unreadable
+    from isodepth.data.archive import check_table_parts
 
-    try:
-        values, columns = arrays["values"], header["columns"]
-        signature, width = str(header["signature"]), int(header["width"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
-    if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
-        raise unreadable(path, f"its values are no table: {values.dtype}, {values.shape}")
-    return RegionTable(values, signature, width, None if columns is None else tuple(columns))
+    check_table_parts(header, arrays, path)
+    columns = header["columns"]
+    return RegionTable(
+        arrays["values"],
+        header["signature"],
+        header["width"],
+        None if columns is None else tuple(columns),
+    )

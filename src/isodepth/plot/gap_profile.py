@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isodepth.errors import MissingExtraError
+from isodepth.data.extras import load_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,12 +82,9 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 
 def _new_axes() -> Axes:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("drawing needs matplotlib: pip install 'isodepth[plot]'") from error
     # Figure() and not pyplot: no window system is needed and no figure stays open behind.
-    return Figure(figsize=(8, 4.5), layout="constrained").subplots()
+    figures = load_extra("matplotlib.figure", "plot", "drawing")
+    return figures.Figure(figsize=(8, 4.5), layout="constrained").subplots()
 
 
 def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:

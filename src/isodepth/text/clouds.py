@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_points
+from isodepth.data.validation import check_points, to_array
 from isodepth.errors import InvalidInputError
 
 #: What a text without tokens may become.
@@ -19,13 +19,19 @@ def embed(
 ) -> dict[str, Any]:
     """The token vectors of each distinct text."""
     distinct = list(dict.fromkeys(texts))
-    clouds = list(encoder(distinct)) if distinct else []
-    if len(clouds) != len(distinct):
-        raise InvalidInputError(
-            f"the encoder must give one array of token vectors for each text, got {len(clouds)} "
-            f"for {len(distinct)} texts"
-        )
+    clouds = one_each(encoder(distinct), len(distinct)) if distinct else []
     return dict(zip(distinct, clouds, strict=True))
+
+
+def one_each(answer: Any, count: int) -> list[Any]:
+    """What an encoder gave for so many texts: one array of token vectors for each."""
+    wanted = "the encoder must give one array of token vectors for each text"
+    if not isinstance(answer, Iterable) or isinstance(answer, str):
+        raise InvalidInputError(f"{wanted}, got {type(answer).__name__} for {count} texts")
+    clouds = list(answer)
+    if len(clouds) != count:
+        raise InvalidInputError(f"{wanted}, got {len(clouds)} for {count} texts")
+    return clouds
 
 
 def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[np.ndarray | None]:
@@ -56,12 +62,26 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[
 
 def _clean(cloud: Any, l2_normalize: bool) -> np.ndarray | None:
     """One cloud; None for an empty text."""
-    vectors = np.asarray(cloud)
+    name = "the token vectors of a text"
+    vectors = to_array(cloud, name)
     if vectors.size == 0:
         return None
-    points, _ = check_points(vectors, "the token vectors of a text")
     if l2_normalize:
-        exact = points.astype(np.float64)
-        lengths = np.linalg.norm(exact, axis=1, keepdims=True)
-        points = np.divide(exact, lengths, out=exact, where=lengths > 0)
-    return np.ascontiguousarray(points, dtype=np.float32)
+        points, _ = check_points(vectors, name, any_size=True)
+        return np.ascontiguousarray(_unit_rows(points.astype(np.float64)), dtype=np.float32)
+    # They are compared in single precision, in which they may overflow or vanish.
+    points, _ = check_points(vectors, name, "float32")
+    if vectors.any() and not points.any():
+        raise InvalidInputError(
+            f"{name} are too small for single precision; scale them, or use l2_normalize=True"
+        )
+    return np.ascontiguousarray(points)
+
+
+def _unit_rows(rows: np.ndarray) -> np.ndarray:
+    """Rows scaled to length one, whatever their size; zeros stay zeros."""
+    # A power of two first: it brings the squares into range and changes no digit.
+    _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
+    rows = np.ldexp(rows, -exponents)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=rows, where=lengths > 0)

@@ -30,10 +30,7 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
         )
     groups = [[group] if isinstance(group, str) else group for group in given]
     for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InvalidInputError(
-                f"candidates must be texts, got {type(text).__name__} at position {place}"
-            )
+        check_text(text, "candidates", place)
     for place, group in enumerate(groups):
         if not isinstance(group, list | tuple) or not group:
             raise InvalidInputError(
@@ -41,11 +38,24 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
                 f"{group!r} at position {place}"
             )
         for text in group:
-            if not isinstance(text, str):
-                raise InvalidInputError(
-                    f"references must be texts, got {type(text).__name__} at position {place}"
-                )
+            check_text(text, "references", place)
     return texts, [list(group) for group in groups]
+
+
+def check_text(text: Any, name: str, place: int) -> None:
+    """Check one text of several; half of a surrogate pair is no character, and no file holds it."""
+    if not isinstance(text, str):
+        raise InvalidInputError(
+            f"{name} must be texts, got {type(text).__name__} at position {place}"
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"{name} must be texts, got half of a surrogate pair ({text[error.start]!a}) at "
+            f"position {place}, character {error.start}; decode the text again, or drop it with "
+            "text.encode(errors='ignore').decode()"
+        ) from None
 
 
 def score_groups(

@@ -159,3 +159,13 @@ def test_nothing_in_nothing_out(encoder):
         warnings.simplefilter("error")
         assert encoder([]) == []
         assert encoder.tokens([]) == []
+
+
+@needs_encoder
+def test_texts_that_are_none_are_refused():
+    encoder = Encoder(progress=False)
+    for texts in (["a", "b\ud800"], ["a", None], [7]):
+        with pytest.raises(InvalidInputError, match="texts must be texts"):
+            encoder(texts)
+        with pytest.raises(InvalidInputError, match="texts must be texts"):
+            encoder.tokens(texts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from isodepth.text.clouds import one_each
+
 
 class RememberingEncoder:
     """Another encoder, asked about each text once.
@@ -34,7 +36,7 @@ class RememberingEncoder:
         """The token vectors of each text; one text always gives the same array."""
         new = [text for text in dict.fromkeys(texts) if text not in self.known]
         if new:
-            self.known.update(zip(new, self.encoder(new), strict=True))
+            self.known.update(zip(new, one_each(self.encoder(new), len(new)), strict=True))
         return [self.known[text] for text in texts]
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:

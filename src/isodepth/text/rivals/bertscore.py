@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.extras import load_extra
 from isodepth.data.validation import check_choice
-from isodepth.errors import MissingExtraError
 from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.references import REDUCTIONS, check_texts, score_groups
 
@@ -73,15 +73,10 @@ class BERTScore:
 
     def _loaded(self) -> Any:
         if self._scorer is None:
-            try:
-                from bert_score import BERTScorer
-            except ImportError as error:
-                raise MissingExtraError(
-                    "BERTScore needs its package: pip install 'isodepth[text]'"
-                ) from error
+            bert_score = load_extra("bert_score", "text", "BERTScore")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._scorer = BERTScorer(
+                self._scorer = bert_score.BERTScorer(
                     model_type=self.encoder.path,
                     num_layers=self.encoder.checked_layer(),
                     device=self.encoder.place(),

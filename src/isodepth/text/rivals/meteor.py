@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from isodepth.errors import InvalidOptionError, MissingExtraError
+from isodepth.data.extras import load_extra
+from isodepth.errors import InvalidOptionError
 from isodepth.text.references import check_texts
 
 #: Where Debian's packages wordnet-base and wordnet-sense-index put their files.
@@ -64,11 +65,8 @@ class METEOR:
     ) -> list[float]:
         """Score of each candidate against its reference(s): higher is closer."""
         texts, groups = check_texts(candidates, references)
-        try:
-            from nltk.tokenize import wordpunct_tokenize
-            from nltk.translate.meteor_score import meteor_score
-        except ImportError as error:
-            raise MissingExtraError("METEOR needs nltk: pip install 'isodepth[text]'") from error
+        wordpunct_tokenize = load_extra("nltk.tokenize", "text", "METEOR").wordpunct_tokenize
+        meteor_score = load_extra("nltk.translate.meteor_score", "text", "METEOR").meteor_score
         wordnet = _NoSynonyms() if self.folder is None else _read_wordnet(str(self.folder))
         return [
             float(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from isodepth.data.extras import load_extra
 from isodepth.data.validation import check_choice
-from isodepth.errors import MissingExtraError
 from isodepth.text.references import check_texts
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
@@ -79,9 +78,4 @@ class ROUGE(_Overlap):
 
 
 def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"this metric needs {name.partition('.')[0]}: pip install 'isodepth[text]'"
-        ) from error
+    return load_extra(name, "text", "this metric")

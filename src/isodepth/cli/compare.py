@@ -1,0 +1,161 @@
+"""The command `isodepth compare`: two tables in files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isodepth.data.frames import Table
+from isodepth.data.readers import read_table
+from isodepth.data.validation import check_points, check_same_width
+from isodepth.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from isodepth.metric.comparison import Comparison, LargestGap
+
+# Columns are listed until they carry this share of the direction: the rest only adds noise.
+_LISTED_SHARE = 0.95
+
+_SETTINGS = (
+    "depth",
+    "eps",
+    "p",
+    "n_directions",
+    "directions",
+    "levels",
+    "n_levels",
+    "refine",
+    "random_state",
+)
+
+
+def add_compare_parser(commands: Any) -> None:
+    """Add `compare` to the commands of `isodepth`."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare two tables of numbers",
+        description=(
+            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points). Prints their "
+            "distance, the level at which they differ most, and the columns that carry the "
+            "difference."
+        ),
+    )
+    parser.add_argument("a", metavar="A", help="first table")
+    parser.add_argument("b", metavar="B", help="second table")
+    setting = parser.add_argument_group("settings").add_argument
+    setting("--depth", help="halfspace, projection (default), irw or ai_irw")
+    setting("--eps", type=float, help="share of the outermost mass that is ignored (default 0.1)")
+    setting("--p", type=float, help="exponent of the mean over levels, may be inf (default 2)")
+    setting(
+        "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 1000)"
+    )
+    setting("--family", dest="directions", help="uniform (default), sobol, orthogonal, ...")
+    setting("--levels", type=_levels, help="exact (default), a number of levels, or monte-carlo")
+    setting("--n-levels", type=int, metavar="L", help="how many, with --levels monte-carlo")
+    setting("--refine", type=int, metavar="STEPS", help="steps of ascent on the sphere, 0 for none")
+    setting("--seed", dest="random_state", type=int, default=0, help="default 0")
+    output = parser.add_argument_group("output").add_argument
+    output("--json", action="store_true", help="print JSON for machines")
+    output("--plot", metavar="FILE", help="draw the gap at every level (.png, .pdf, .svg)")
+    parser.set_defaults(work=compare_files, report=compare_report)
+
+
+def _levels(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+# -- work -----------------------------------------------------------------------------------------
+
+
+def compare_files(options: argparse.Namespace) -> Comparison:
+    """Compare the two tables, and draw the comparison if asked to."""
+    from isodepth.metric.metric import Metric
+
+    given = {name: getattr(options, name) for name in _SETTINGS}
+    metric = Metric(**{name: value for name, value in given.items() if value is not None})
+    if options.plot is not None:
+        from isodepth.plot.picture import check_picture, save_picture
+
+        check_picture(options.plot)
+    comparison = metric.compare(*_aligned(options.a, options.b))
+    if options.plot is not None:
+        from isodepth.plot.gap_profile import gap_profile
+
+        save_picture(gap_profile(comparison).figure, options.plot)
+    return comparison
+
+
+def _aligned(a_path: str, b_path: str) -> tuple[Table | np.ndarray, Table | np.ndarray]:
+    """Both tables with the columns of the first, in its order."""
+    (a, a_names), (b, b_names) = read_table(a_path), read_table(b_path)
+    # Checked here and not only in the metric, so that a complaint names the file.
+    a, b = check_points(a, a_path)[0], check_points(b, b_path)[0]
+    if a_names and b_names and a_names != b_names:
+        odd = [f"{name!r} is only in {a_path}" for name in a_names if name not in b_names]
+        odd += [f"{name!r} is only in {b_path}" for name in b_names if name not in a_names]
+        if odd:
+            raise InvalidInputError(f"the tables have different columns: {', '.join(odd)}")
+        b = b[:, [b_names.index(name) for name in a_names]]
+    check_same_width(a.shape[1], b.shape[1], a_path, b_path)
+    names = a_names or b_names
+    return (Table(a, names), Table(b, names)) if names else (a, b)
+
+
+# -- output ---------------------------------------------------------------------------------------
+
+
+def compare_report(comparison: Comparison, notes: list[str], options: argparse.Namespace) -> str:
+    """What is printed: JSON for machines, or a few lines for people."""
+    if not options.json:
+        return _text(comparison)
+    report = _report(comparison, (options.a, options.b), notes)
+    return json.dumps(report, indent=2, allow_nan=False)
+
+
+def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> dict[str, Any]:
+    worst = comparison.worst
+    return {
+        "distance": comparison.distance,
+        "signature": comparison.signature,
+        "worst": {
+            "level": worst.level,
+            "gap": worst.gap,
+            "direction": worst.direction.tolist(),
+            "columns": [{"name": name, "share": share} for name, share in worst.columns],
+        },
+        "columns": comparison.columns,
+        "samples": [
+            {"file": path, "rows": regions.n_points}
+            for path, regions in zip(paths, comparison.regions, strict=True)
+        ],
+        "warnings": notes,
+    }
+
+
+def _text(comparison: Comparison) -> str:
+    worst = comparison.worst
+    lines = [
+        f"distance     {comparison.distance:.6g}",
+        f"largest gap  {worst.gap:.6g}, between the regions that hold the deepest "
+        f"{worst.level:.1%} of each sample (beta = {worst.level:.4g})",
+        f"carried by   {_carriers(worst)}",
+        f"signature    {comparison.signature}",
+    ]
+    return "\n".join(lines)
+
+
+def _carriers(worst: LargestGap) -> str:
+    listed, total = [], 0.0
+    for name, share in worst.columns:
+        listed.append(f"{name} ({share:.0%})")
+        total += share
+        if total >= _LISTED_SHARE:
+            break
+    return ", ".join(listed)

@@ -1,0 +1,185 @@
+"""Data frames of any library, as numbers and the names of their columns, by way of narwhals.
+
+All labels of columns count as names, integers included, with one exception: a frame whose labels
+are 0, 1, ..., d - 1 in this order is what pandas makes of a plain array, and has no names, as the
+array has none.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from isodepth.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Names = tuple[str, ...] | None
+
+
+class Table(NamedTuple):
+    """Numbers and the names of their columns; it passes wherever a data frame does.
+
+    Attributes
+    ----------
+    points : ndarray, shape (n, d)
+    columns : tuple of str, length d, or None
+    """
+
+    points: NDArray[Any]
+    columns: tuple[str, ...] | None
+
+    def to_numpy(self) -> NDArray[Any]:
+        """Return the numbers; the name is that of pandas and polars."""
+        return self.points
+
+
+def looks_like_frame(X: Any) -> bool:
+    """Whether to ask narwhals, which is not imported before."""
+    if isinstance(X, np.ndarray | list):
+        return False
+    # Asked of the type: a lazy frame would plan its query to tell its columns.
+    return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
+
+
+def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
+    """Numbers and names of a data frame.
+
+    Parameters
+    ----------
+    X : Table, or an eager frame of pandas, polars, pyarrow or whatever else narwhals knows
+        Numbers and booleans of any width; what is missing becomes NaN.
+    name : str
+        How to call `X` in error messages.
+
+    Returns
+    -------
+    points : ndarray of shape (n, d)
+        float32 where all columns are, a view of `X` where possible.
+    columns : tuple of str, or None where the labels are 0, 1, ..., d - 1
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> points, columns = read_frame(pd.DataFrame({"size": [1, 2], "fits": [True, False]}), "X")
+    >>> points.tolist(), columns
+    ([[1.0, 1.0], [2.0, 0.0]], ('size', 'fits'))
+    >>> read_frame(pd.DataFrame([[1.0, 2.0]], columns=[7, 3]), "X")[1]
+    ('7', '3')
+    """
+    if isinstance(X, Table):
+        return X.points, None if X.columns is None else _names(X.columns, name)
+    import narwhals as nw
+
+    if callable(getattr(X, "collect", None)):
+        raise InvalidInputError(
+            f"{name} is a lazy frame ({type(X).__name__}); pass {name}.collect()"
+        )
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        raise InvalidInputError(
+            f"{name} is a {type(X).__name__}, which is not a data frame of a known library; pass "
+            "its numbers as an array of shape (n points, d columns)"
+        ) from None
+    except ValueError as error:
+        # Two columns of one name, where the library allows them.
+        raise InvalidInputError(
+            f"the columns of {name} cannot be told apart ({' '.join(str(error).split())}); give "
+            "every column a name of its own"
+        ) from None
+    labels = list(frame.columns)
+    return _numbers(frame, name), None if _is_count(labels) else _names(labels, name)
+
+
+def clashing_columns(first: Names, second: Names) -> bool:
+    """Whether the columns of two samples are known not to be the same ones in the same order.
+
+    Columns without names clash with nothing but the labels 0, ..., d - 1 in another order: what
+    `frame[[1, 0]]` is to `frame`.
+
+    Examples
+    --------
+    >>> clashing_columns(("a", "b"), ("b", "a")), clashing_columns(("a", "b"), None)
+    (True, False)
+    >>> clashing_columns(None, ("1", "0")), clashing_columns(None, ("7", "3"))
+    (True, False)
+    """
+    if first is not None and second is not None:
+        return first != second
+    named = first if first is not None else second
+    if named is None:
+        return False
+    numbered = [str(j) for j in range(len(named))]
+    return list(named) != numbered and sorted(named) == sorted(numbered)
+
+
+def default_names(X: Any) -> Names:
+    """The labels "0", ..., "d - 1" of a frame that has no others, None for anything else."""
+    if isinstance(X, Table) or not looks_like_frame(X):
+        return None
+    labels = list(X.columns)
+    return tuple(map(str, labels)) if _is_count(labels) else None
+
+
+def _is_count(labels: list[Any]) -> bool:
+    """Whether labels are the integers 0, 1, ..., d - 1; True and 1.0 are equal to 1 and are not."""
+    return all(
+        isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place
+        for place, label in enumerate(labels)
+    )
+
+
+def _names(labels: Any, name: str) -> tuple[str, ...]:
+    names = tuple(str(label) for label in labels)
+    for position, label in enumerate(names):
+        if names.index(label) != position:
+            raise InvalidInputError(
+                f"two columns of {name} are named {label!r}; give every column a name of its own"
+            )
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise InvalidInputError(
+                f"the name of column {position} of {name} is not valid text: {label!a} holds half "
+                "of a surrogate pair; rename the column"
+            ) from None
+    return names
+
+
+def _numbers(frame: Any, name: str) -> np.ndarray:
+    import narwhals as nw
+
+    kinds = set(frame.schema.values())
+    if kinds in ({nw.Float64}, {nw.Float32}):
+        whole = frame.to_numpy()
+        if whole.dtype.kind == "f":
+            return whole
+    columns = [_column(frame[label], label, name) for label in frame.columns]
+    single = columns and all(column.dtype == np.float32 for column in columns)
+    points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
+    for position, column in enumerate(columns):
+        points[:, position] = column
+    return points
+
+
+def _column(series: Any, label: Any, name: str) -> np.ndarray:
+    import narwhals as nw
+
+    known = series.dtype.is_numeric() or series.dtype == nw.Boolean
+    # What narwhals has no name for (sparse columns of pandas, long doubles) NumPy may know.
+    if known or series.dtype == nw.Unknown:
+        values = series.to_numpy()
+        if known and values.dtype.kind not in "biuf":
+            # Missing booleans and decimal numbers come as Python objects.
+            values = series.cast(nw.Float64).to_numpy()
+        if values.dtype.kind in "biuf":
+            return values
+    raise InvalidInputError(
+        f"column {label!r} of {name} must hold real numbers, got "
+        f"{getattr(series.to_native(), 'dtype', series.dtype)}; leave it out, or encode what is "
+        "not a number"
+    )

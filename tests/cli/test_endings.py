@@ -1,0 +1,192 @@
+"""How the command ends when its surroundings fail: quietly, with the code that shells know."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX systems")
+
+COMMAND = [sys.executable, "-m", "isodepth.cli"]
+FULL_DISK, INTERRUPTED, CLOSED_PIPE = 74, 130, 141
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    rng = np.random.default_rng(0)
+    names = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    for name in names:
+        np.savetxt(name, rng.normal(size=(30, 2)), delimiter=",")
+    return names
+
+
+def closed_pipe() -> int:
+    """The writing end of a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.parametrize("arguments", [["compare", "--json"], ["compare"], ["--help"]])
+def test_a_closed_pipe(files: list[str], arguments: list[str]) -> None:
+    if arguments[0] == "compare":
+        arguments = [*arguments, *files, "--directions", "20"]
+    write = closed_pipe()
+    try:
+        done = subprocess.run(
+            [*COMMAND, *arguments], stdout=write, stderr=subprocess.PIPE, timeout=300
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (CLOSED_PIPE, b"")
+
+
+def test_a_reader_that_stops_early(files: list[str]) -> None:
+    # More than a pipe holds, so that the command is still writing when the reader has left.
+    wide = Path(files[0]).with_name("wide.npy")
+    np.save(wide, np.random.default_rng(1).normal(size=(5, 20_000)))
+    child = subprocess.Popen(
+        [*COMMAND, "compare", str(wide), str(wide), "--json", "--directions", "2", "--refine", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stderr is not None
+    assert child.stdout.read(1) == b"{"
+    child.stdout.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(timeout=300) == CLOSED_PIPE
+    assert b"Traceback" not in said
+    assert b"BrokenPipe" not in said
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is always full, of Linux")
+@pytest.mark.parametrize("arguments", [["compare"], ["--version"]])
+def test_a_full_disk(files: list[str], arguments: list[str]) -> None:
+    if arguments == ["compare"]:
+        arguments = ["compare", *files, "--directions", "20"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=300
+        )
+    assert done.returncode == FULL_DISK
+    assert done.stderr == b"isodepth: error: cannot write the report: No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is always full, of Linux")
+def test_nowhere_to_complain(files: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "compare", files[0], "absent.csv"],
+            stdout=subprocess.PIPE, stderr=full, timeout=300,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_no_standard_output(files: list[str]) -> None:
+    command = " ".join([*COMMAND, "compare", *files, "--directions", "20", ">&-"])
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, timeout=300)
+    assert done.returncode == FULL_DISK
+    assert done.stderr.count(b"\n") == 1
+
+
+def started(tmp_path: Path, other: str, *options: str) -> tuple[subprocess.Popen, int]:
+    """The command at work: it reads a table from a pipe, whose other end is given back."""
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    child = subprocess.Popen(
+        [*COMMAND, "compare", other, str(pipe), *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    # Waits until the command opens the pipe to read.
+    return child, os.open(pipe, os.O_WRONLY)
+
+
+def end(child: subprocess.Popen) -> tuple[int, bytes, bytes]:
+    try:
+        out, err = child.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+        raise
+    return child.returncode, out, err
+
+
+def test_interrupted_while_reading(tmp_path: Path, files: list[str]) -> None:
+    child, pipe = started(tmp_path, files[0])
+    os.write(pipe, b"1,2\n")
+    child.send_signal(signal.SIGINT)
+    assert end(child) == (INTERRUPTED, b"", b"")
+    os.close(pipe)
+
+
+def test_interrupted_while_computing(tmp_path: Path) -> None:
+    large = tmp_path / "large.npy"
+    np.save(large, np.random.default_rng(0).normal(size=(20_000, 8)))
+    # Hours of work, of which the picture at the end is never begun.
+    child, pipe = started(
+        tmp_path, str(large), "--directions", "2000000", "--plot", str(tmp_path / "gaps.png")
+    )
+    os.write(pipe, b"1,2,3,4,5,6,7,8\n" * 3)
+    os.close(pipe)
+    time.sleep(3)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    assert end(child) == (INTERRUPTED, b"", b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "pipe.csv"]
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    table = tmp_path / "größe.csv"
+    table.write_text("größe,длина\n1,2\n3,4\n5,7\n", encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "compare", str(table), str(table), "--directions", "20"],
+        capture_output=True, timeout=300, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"\\xf6" in done.stdout
+
+
+def test_a_path_that_is_no_text() -> None:
+    done = subprocess.run(
+        [*COMMAND, "compare", b"caf\xe9.csv", b"b.csv"], capture_output=True, timeout=300
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"isodepth: error: cannot read caf")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_process_substitution(files: list[str]) -> None:
+    command = f"{' '.join(COMMAND)} compare <(cat {files[0]}) <(cat {files[1]}) --directions 20"
+    piped = subprocess.run(["bash", "-c", command], capture_output=True, timeout=300)
+    plain = subprocess.run(
+        [*COMMAND, "compare", *files, "--directions", "20"], capture_output=True, timeout=300
+    )
+    assert piped.returncode == 0, piped.stderr
+    assert piped.stdout == plain.stdout
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_all_of_a_long_report_arrives(tmp_path: Path, unbuffered: str) -> None:
+    """Through a pipe that is slower than the command, with and without a buffer of Python's."""
+    wide = tmp_path / "wide.npy"
+    np.save(wide, np.random.default_rng(1).normal(size=(5, 20_000)))
+    child = subprocess.Popen(
+        [*COMMAND, "compare", str(wide), str(wide), "--json", "--directions", "2", "--refine", "0"],
+        stdout=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
+    assert child.stdout is not None
+    start = child.stdout.read(1)
+    time.sleep(1)
+    report = json.loads(start + child.stdout.read())
+    child.stdout.close()
+    assert child.wait(timeout=300) == 0
+    assert len(report["worst"]["columns"]) == 20_000

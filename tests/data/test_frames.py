@@ -1,0 +1,293 @@
+"""Frames of pandas, polars and pyarrow: the numbers of arrays, or an error with the column."""
+
+from __future__ import annotations
+
+import decimal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.data.frames import Table, clashing_columns
+from isodepth.data.validation import check_pair, check_points
+from isodepth.errors import InvalidInputError
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+@pytest.fixture(params=list(MAKERS))
+def make(request):
+    return MAKERS[request.param]
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        ({"a": [1.5, 2.0], "b": [0.5, -1.0]}, "float64"),
+        ({"a": [1, 2], "b": [0.5, -1.0]}, "float64"),
+        ({"a": [1, 2], "b": [3, 4]}, "float64"),
+        ({"a": [True, False]}, "float64"),
+        ({"a": [True, False], "b": [0.5, -1.0]}, "float64"),
+        ({"a": np.float32([1.5, 2]), "b": np.float32([1, 0.1])}, "float32"),
+        ({"a": np.float32([1.5, 2]), "b": [0.1, 0.2]}, "float64"),
+        # Rounded once, to the nearest double, and not by way of float32.
+        ({"a": np.float32([1.5, 2]), "b": np.int16([1, 2])}, "float64"),
+        ({"a": np.uint64([2**64 - 1, 2**63 + 1025])}, "float64"),
+        ({"a": np.int64([2**62 + 1, -(2**53) - 1])}, "float64"),
+    ],
+)
+def test_numbers_are_those_of_plain_arrays(make, data, dtype):
+    expected = np.column_stack([np.asarray(column, dtype) for column in data.values()])
+    points, columns = check_points(make(data))
+    assert points.dtype == dtype
+    np.testing.assert_array_equal(points, expected)
+    assert columns == tuple(data)
+
+
+def test_distances_are_those_of_plain_arrays(make):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(25, 3))
+    metric = isodepth.Metric(n_directions=20, random_state=0)
+    frames = [make(dict(zip("abc", z.T, strict=True))) for z in (X, Y)]
+    result = metric.compare(*frames)
+    assert result.distance == metric.distance(X, Y)
+    assert result.columns == ("a", "b", "c")
+
+
+def test_a_frame_of_one_block_is_not_copied():
+    block = np.ones((5, 3))
+    points, _ = check_points(pd.DataFrame(block, columns=list("abc"), copy=False))
+    assert np.shares_memory(points, block)
+
+
+def test_one_column_is_a_table(make):
+    points, columns = check_points(make({"only": [1.0, 2.0, 4.0]}))
+    assert points.shape == (3, 1)
+    assert columns == ("only",)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([1, 2], dtype="Int64"),
+        pd.array([1, 2], dtype="UInt8"),
+        pd.array([1.0, 2.0], dtype="Float64"),
+        pd.array([1, 2], dtype="int64[pyarrow]"),
+        pd.array([1, 2], dtype="double[pyarrow]"),
+        pd.arrays.SparseArray([1.0, 2.0]),
+        np.array([1, 2], dtype=np.float16),
+        np.array([1, 2], dtype=np.longdouble),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_dtypes_of_pandas(column):
+    points, _ = check_points(pd.DataFrame({"a": column, "b": [0.5, 1.5]}))
+    np.testing.assert_array_equal(points, [[1, 0.5], [2, 1.5]])
+
+
+def test_nullable_float32_stays_single():
+    frame = pd.DataFrame({"a": pd.array([1.5, 2.0], dtype="Float32")})
+    assert check_points(frame)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_decimal_numbers(library):
+    frame = MAKERS[library]({"a": [decimal.Decimal("1.25"), decimal.Decimal("2.50")]})
+    np.testing.assert_array_equal(check_points(frame)[0], [[1.25], [2.5]])
+
+
+# -- what is refused, with its column -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column", [[1, None, 3], [1.5, None, 2.0], [True, None, False]], ids=["int", "float", "bool"]
+)
+def test_a_missing_value_is_named_with_its_column(make, column):
+    with pytest.raises(InvalidInputError, match=r"row 1, column 1 \('gap'\)|column 'gap' of X"):
+        check_points(make({"whole": [1.0, 2.0, 3.0], "gap": column}))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float32", "boolean", "int64[pyarrow]"])
+def test_a_missing_value_of_a_nullable_column(dtype):
+    column = pd.array([1, None, 0], dtype=dtype)
+    with pytest.raises(InvalidInputError, match=r"row 1, column 1 \('gap'\)"):
+        check_points(pd.DataFrame({"whole": [1.0, 2.0, 3.0], "gap": column}))
+
+
+def test_text_is_named_with_its_column(make):
+    with pytest.raises(InvalidInputError, match="column 'colour' of X must hold real numbers"):
+        check_points(make({"size": [1.0, 2.0], "colour": ["red", "blue"]}))
+    with pytest.raises(InvalidInputError, match="column 'digits' of Y must hold real numbers"):
+        check_points(make({"digits": ["1", "2"]}), "Y")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Categorical([1, 2]),
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.to_timedelta([1, 2]),
+        np.array([1, 2], dtype=object),
+        np.array([1j, 2]),
+        pd.array([None, None], dtype=object),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_columns_that_are_no_numbers(column):
+    with pytest.raises(InvalidInputError, match="column 'odd' of X must hold real numbers"):
+        check_points(pd.DataFrame({"odd": column, "b": [0.5, 1.5]}))
+
+
+def test_empty_frames(make):
+    for data in ({}, {"a": np.empty(0)}):
+        with pytest.raises(InvalidInputError, match="empty"):
+            check_points(make(data))
+
+
+@pytest.mark.parametrize("series", [pd.Series([1.0, 2.0]), pl.Series("a", [1.0, 2.0])])
+def test_a_series_is_told_how_to_become_a_table(series):
+    with pytest.raises(InvalidInputError, match=r"X\.to_frame\(\)"):
+        check_points(series)
+
+
+def test_lazy_frames_are_told_to_collect():
+    with pytest.raises(InvalidInputError, match=r"X\.collect\(\)"):
+        check_points(pl.DataFrame({"a": [1.0]}).lazy())
+
+
+def test_unknown_frames_are_refused():
+    class Foreign:
+        columns = ("a", "b")
+
+    with pytest.raises(InvalidInputError, match="X is a Foreign, which is not a data frame"):
+        check_points(Foreign())
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def frame(labels, rows=3):
+    return pd.DataFrame(
+        np.arange(rows * len(labels), dtype=float).reshape(rows, -1), columns=labels
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([0, 1], None),
+        (np.array([0, 1]), None),
+        ([1, 0], ("1", "0")),
+        ([1, 2], ("1", "2")),
+        ([0, 2], ("0", "2")),
+        ([0, "b"], ("0", "b")),
+        (["0", "1"], ("0", "1")),
+        ([False, True], ("False", "True")),
+        ([0.0, 1.0], ("0.0", "1.0")),
+        ([("a", 1), ("a", 2)], ("('a', 1)", "('a', 2)")),
+    ],
+)
+def test_which_labels_are_names(labels, names):
+    assert check_points(frame(labels))[1] == names
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0, 1], [1, 0]),
+        ([1, 0], [0, 1]),
+        ([7, 3], [3, 7]),
+        ([0, 1], [0, 2]),
+        ([5, 6], [0, 1]),
+        (["a", "b"], ["b", "a"]),
+        ([1, 2], ["a", "b"]),
+    ],
+)
+def test_other_columns_are_refused(first, second):
+    with pytest.raises(InvalidInputError, match="name their columns differently"):
+        check_pair(frame(first), frame(second))
+    with pytest.raises(InvalidInputError, match="name their columns differently"):
+        isodepth.distance(frame(first), frame(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ([0, 1], [0, 1], None),
+        ([1, 0], [1, 0], ("1", "0")),
+        ([0, 1], ["a", "b"], ("a", "b")),
+        (["a", "b"], [0, 1], ("a", "b")),
+    ],
+)
+def test_columns_that_go_together(first, second, names):
+    assert check_pair(frame(first), frame(second))[2] == names
+
+
+def test_a_plain_array_goes_with_any_frame_but_a_shuffled_one():
+    array = np.ones((4, 2))
+    assert check_pair(frame(["a", "b"]), array)[2] == ("a", "b")
+    assert check_pair(array, frame([5, 6]))[2] == ("5", "6")
+    with pytest.raises(InvalidInputError, match=r"\['1', '0'\] and no names"):
+        check_pair(frame([1, 0]), array)
+
+
+def test_clashing_columns_is_symmetric():
+    names = [None, ("0", "1"), ("1", "0"), ("a", "b"), ("b", "a"), ("7", "3")]
+    for a in names:
+        assert not clashing_columns(a, a)
+        for b in names:
+            assert clashing_columns(a, b) == clashing_columns(b, a)
+
+
+@pytest.mark.parametrize("labels", [["a", "a"], [0, "0"], [1, 1]])
+def test_two_columns_of_one_name_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="give every column a name of its own"):
+        check_points(frame(labels))
+
+
+def test_a_name_that_is_no_text_is_refused():
+    with pytest.raises(InvalidInputError, match=r"column 1 of X is not valid text: 'b\\ud800'"):
+        check_points(Table(np.ones((2, 2)), ("a", "b\ud800")))
+
+
+def test_a_table_of_the_readers_passes_with_and_without_names():
+    points = np.ones((3, 2))
+    assert check_points(Table(points, ("a", "b")))[1] == ("a", "b")
+    array, columns = check_points(Table(points, None))
+    assert array is points
+    assert columns is None
+
+
+# -- light ----------------------------------------------------------------------------------------
+
+
+def test_arrays_lists_and_tables_do_not_load_narwhals():
+    code = (
+        "import sys, numpy as np\n"
+        "from isodepth.data.frames import Table\n"
+        "from isodepth.data.validation import check_points\n"
+        "X = np.ones((3, 2))\n"
+        "for sample in (X, X.tolist(), tuple(map(tuple, X)), Table(X, ('a', 'b'))):\n"
+        "    check_points(sample)\n"
+        "print('narwhals' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_tables_of_shuffled_frames_are_refused():
+    metric = isodepth.Metric(levels=5, n_directions=7, random_state=0)
+    first, second = metric.table(frame([0, 1])), metric.table(frame([1, 0]))
+    with pytest.raises(InvalidInputError, match="different columns"):
+        first.distance_to(second)
+    with pytest.raises(InvalidInputError, match="names its columns"):
+        isodepth.pairwise([frame([0, 1]), frame([1, 0])], levels=5, n_directions=7)

@@ -1,0 +1,96 @@
+"""Where files cannot be written: an error of the family, before anything is done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isodepth import DepthMonitor, InvalidOptionError, Metric
+from isodepth.data.output import check_target, replace_file
+
+TABLE = Metric(levels=2, n_directions=3, random_state=0).table(np.eye(2))
+MONITOR = DepthMonitor(np.eye(2), levels=2, n_directions=3, random_state=0)
+
+
+@pytest.fixture(params=[TABLE, MONITOR], ids=["table", "monitor"])
+def thing(request):
+    return request.param
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path, thing) -> None:
+    with pytest.raises(InvalidOptionError, match=r"cannot write .*there is no folder .*absent"):
+        thing.save(tmp_path / "absent" / "t.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_folder(tmp_path: Path, thing) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidOptionError, match="cannot write"):
+        thing.save(tmp_path / "file" / "t.npz")
+
+
+def test_a_folder_in_the_place_of_the_file(tmp_path: Path, thing) -> None:
+    (tmp_path / "t.npz").mkdir()
+    with pytest.raises(InvalidOptionError, match="it is a folder"):
+        thing.save(tmp_path / "t.npz")
+    assert list((tmp_path / "t.npz").iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
+def test_pipes_and_devices_are_not_replaced(tmp_path: Path, thing) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "null.npz").symlink_to("/dev/null")
+    for name in ("pipe.npz", "null.npz"):
+        with pytest.raises(InvalidOptionError, match="a device or a pipe"):
+            thing.save(tmp_path / name)
+    assert (tmp_path / "pipe.npz").is_fifo()
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("path", [7, None, "a\0.npz", "a" * 300 + ".npz"])
+def test_paths_that_are_none(thing, path) -> None:
+    with pytest.raises(InvalidOptionError):
+        thing.save(path)
+
+
+UNWRITABLE = """
+import os, sys
+from isodepth import InvalidOptionError
+from isodepth.data.output import check_target
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    check_target(sys.argv[1])
+except InvalidOptionError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX systems")
+def test_a_folder_that_is_not_writable(tmp_path_factory) -> None:
+    folder = tmp_path_factory.mktemp("closed")
+    # The way there stays open for the user who must not write.
+    for above in (folder.parent, folder.parent.parent):
+        above.chmod(0o755)
+    folder.chmod(0o555)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", UNWRITABLE, str(folder / "t.npz")],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    finally:
+        folder.chmod(0o755)
+    assert "files cannot be made in the folder" in done.stdout, done.stderr
+
+
+def test_the_longest_names_can_be_saved(tmp_path: Path) -> None:
+    target = check_target(tmp_path / ("a" * 251 + ".npz"))
+    replace_file(target, b"content")
+    assert target.read_bytes() == b"content"
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]

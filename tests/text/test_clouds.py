@@ -1,0 +1,130 @@
+"""Token vectors of any size, odd encoders and odd texts: the right number, or one clear error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.text import DepthScore, Encoder, RememberingEncoder
+from isodepth.text.clouds import clean_clouds
+
+RNG = np.random.default_rng(0)
+CLOUDS = {text: RNG.normal(size=(5 + len(text), 6)) for text in ("a", "bb", "ccc")}
+
+
+def encoder(scale, dtype=np.float64):
+    return lambda texts: [(CLOUDS[text] * scale).astype(dtype) for text in texts]
+
+
+def score(model, **options):
+    options = {"n_directions": 200, "progress": False, **options}
+    return DepthScore(model, **options).score(["a", "bb"], ["ccc", "a"])
+
+
+# -- size -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [1023, 700, 200, 1, -1, -200, -700, -1010])
+def test_scaled_vectors_score_the_same_bits(power):
+    """By powers of two, which change no digit of a double that stays a normal number."""
+    scale = 2.0**power / (8 if power == 1023 else 1)
+    assert score(encoder(scale)) == score(encoder(1.0))
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e300, 1e-300])
+def test_scaled_vectors_score_the_same(scale):
+    expected = score(encoder(1.0))
+    assert min(expected) > 0.1
+    # Vectors differ by a rounding of a double before they are rounded to single precision.
+    np.testing.assert_allclose(score(encoder(scale)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [3e38, 1e-44])
+def test_the_ends_of_single_precision(scale):
+    ones = [np.float32([[scale, 0], [0, -scale], [scale, scale]])]
+    (cloud,) = clean_clouds(ones, True, "origin")
+    expected = [[1, 0], [0, -1], [0.5**0.5, 0.5**0.5]]
+    np.testing.assert_allclose(cloud, expected, rtol=2e-7)
+
+
+def test_rows_of_very_different_size_and_zeros():
+    rows = np.array([[1e300, 1e300], [1e-300, 0], [0, 0], [5e-324, 0]])
+    (cloud,) = clean_clouds([rows], True, "origin")
+    np.testing.assert_allclose(cloud, [[0.5**0.5] * 2, [1, 0], [0, 0], [1, 0]], rtol=1e-7)
+
+
+@pytest.mark.parametrize(("scale", "said"), [(1e200, "infinite"), (1e-200, "too small")])
+def test_vectors_that_single_precision_cannot_hold_are_refused_as_they_are(scale, said):
+    with pytest.raises(InvalidInputError, match=said):
+        score(encoder(scale), l2_normalize=False)
+
+
+def test_plain_vectors_are_normalised_as_before():
+    rows = RNG.normal(size=(40, 30))
+    (cloud,) = clean_clouds([rows], True, "origin")
+    simple = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    np.testing.assert_array_equal(cloud, simple)
+
+
+# -- encoders -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrap", [lambda encoder: encoder, RememberingEncoder])
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda texts: None, "for each text, got NoneType for 3 texts"),
+        (lambda texts: 7, "for each text, got int for 3 texts"),
+        (lambda texts: "abc", "for each text, got str for 3 texts"),
+        (lambda texts: [], "for each text, got 0 for 3 texts"),
+        (lambda texts: [None] * 3, "token vectors of a text"),
+        (lambda texts: [[[1.0, np.nan]]] * 3, "NaN"),
+        (lambda texts: [[[1.0], [1.0, 2.0]]] * 3, "token vectors of a text"),
+        (lambda texts: [["x"]] * 3, "token vectors of a text"),
+    ],
+)
+def test_encoders_that_give_something_else(model, said, wrap):
+    with pytest.raises(InvalidInputError, match=said):
+        score(wrap(model))
+
+
+def test_vectors_that_require_grad_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InvalidInputError, match=r"detach\(\)"):
+        score(lambda texts: [torch.ones(3, 2, requires_grad=True)] * len(texts))
+
+
+# -- texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "said"),
+    [
+        (["a", "b\ud800"], ["a", "bb"], r"candidates .*'\\ud800'\) at position 1, character 1"),
+        (["a", "bb"], ["a", "\udfff"], "references .* at position 1, character 0"),
+        (["a", "bb"], ["a", ["bb", "\udc80x"]], "references .* at position 1"),
+        (["a", 7], ["a", "bb"], "candidates must be texts, got int at position 1"),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused(candidates, references, said):
+    with pytest.raises(InvalidInputError, match=said):
+        DepthScore(encoder(1.0)).score(candidates, references)
+
+
+# -- devices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", ["cuda:77", "nonsense", "cpu:x", "meta", ""])
+def test_devices_that_are_not_there(device):
+    pytest.importorskip("torch")
+    with pytest.raises(InvalidOptionError, match="cannot run on device") as caught:
+        Encoder(device=device, progress=False).place()
+    assert "\n" not in str(caught.value)
+    assert Encoder(device="cpu").place() == "cpu"
+
+
+def test_a_device_is_checked_before_the_model_is_loaded():
+    pytest.importorskip("torch")
+    with pytest.raises(InvalidOptionError, match="cannot run on device 'cuda:77'"):
+        DepthScore("./no/such/folder", device="cuda:77").score(["a"], ["b"])
