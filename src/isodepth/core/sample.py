@@ -181,10 +181,11 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
     share of m**-2 at least, which must be more than what rounding can do.
     """
-    # Weights of single precision carry its rounding along when they become doubles.
+    # Weights of single precision carry its rounding along when they become doubles, and then may
+    # be close to larger integers by chance.
     with np.errstate(over="ignore", under="ignore"):
         single = bool((weights.astype(np.float32) == weights).all())
-    for rounding, most in ((8 * 2.0**-52, 2**20), (4 * 2.0**-23, 1000))[: 1 + single]:
+    for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:
         found = _integers_within(weights, rounding, most)
         if found is not None:
             return found
