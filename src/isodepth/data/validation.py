@@ -172,6 +172,11 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
     return int(value)
 
 
+def check_n_jobs(value: Any) -> int | None:
+    """Check a number of threads; None stands for all cores."""
+    return None if value is None else check_integer(value, "n_jobs", 1, "; None uses all cores")
+
+
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
     array = np.asarray(betas, dtype=np.float64)

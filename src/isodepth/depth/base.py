@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
-from isodepth.data.validation import check_integer, check_points, check_same_width
+from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
 from isodepth.depth.estimator import Estimator, join_scikit_learn
 from isodepth.engine.threads import Resources
 from isodepth.errors import DegenerateDepthWarning
@@ -73,8 +73,7 @@ class Depth(Estimator):
     def check_options(self) -> None:
         """Raise if a setting makes no sense, before any work starts."""
         check_integer(self.n_directions, "n_directions", 1)
-        if self.n_jobs is not None:
-            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
+        check_n_jobs(self.n_jobs)
 
     # -- shared by the estimator and the metric ---------------------------------------------
 
