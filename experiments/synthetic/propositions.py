@@ -35,7 +35,8 @@ def breakdown(rng: np.random.Generator, n: int) -> Case:
     depth = HalfspaceDepth(method="exact").fit(X).depth_
     eps = float(rng.choice(EPS))
     broken = breaking_numbers(X, far_points(2, 4, rng))[eps]
-    return at_most(breakdown_bound(X, eps, depth=depth), broken / (n + broken))
+    bound = breakdown_bound(X, eps, depth=depth, statement="paper")
+    return at_most(bound, broken / (n + broken))
 
 
 ALL = {

@@ -11,6 +11,10 @@ class InvalidInputError(IsodepthError, ValueError):
     """The data cannot be used: wrong shape, non-finite values, bad weights."""
 
 
+class NotNumbersError(InvalidInputError, TypeError):
+    """A table holds objects that are no numbers."""
+
+
 class InvalidOptionError(IsodepthError, ValueError):
     """A setting has a value outside what it accepts."""
 

@@ -480,7 +480,7 @@ def test_frame_keeps_every_distance():
 @pytest.mark.parametrize(
     ("first", "second", "stops_first", "stops_second", "message"),
     [
-        ([[0.0]], [[0.0, 1.0]], [1], [1], "same number of columns, got 1 and 2"),
+        ([[0.0]], [[0.0, 1.0]], [1], [1], "same number of columns, got 1 in .* and 2 in"),
         ([], [[0.0]], [1], [1], "shape"),
         ([0.0, 1.0], [[0.0]], [1], [1], "shape"),
         ([[np.nan]], [[0.0]], [1], [1], "finite"),
@@ -499,9 +499,9 @@ def test_bad_input_is_named(first, second, stops_first, stops_second, message):
 
 def test_bad_options_are_named():
     point = [[0.0, 0.0]]
-    with pytest.raises(InvalidInputError, match=r"shape \(K, 2\)"):
+    with pytest.raises(InvalidInputError, match="got 3 columns for data of width 2"):
         hausdorff_lower(point, point, [1], [1], [[1.0, 0.0, 0.0]])
-    with pytest.raises(InvalidInputError, match="not zero"):
+    with pytest.raises(InvalidInputError, match="zero rows"):
         hausdorff_lower(point, point, [1], [1], [[0.0, 0.0]])
     with pytest.raises(InvalidOptionError, match="tolerance"):
         hausdorff_bracket(point, point, [1], [1], tolerance=1.0)

@@ -38,13 +38,20 @@ CHECKS = [
     name
     for name in (
         "check_estimator_cloneable",
-        "check_do_not_raise_errors_in_init_or_set_param",
+        "check_do_not_raise_errors_in_init_or_set_params",
         "check_no_attributes_set_in_init",
         "check_get_params_invariance",
         "check_set_params",
         "check_estimator_repr",
         "check_valid_tag_types",
         "check_mixin_order",
+        "check_estimator_tags_renamed",
+        "check_parameters_default_constructible",
+        "check_estimators_unfitted",
+        "check_transformers_unfitted",
+        "check_transformer_n_iter",
+        "check_n_features_in_after_fitting",
+        "check_fit1d",
     )
     if hasattr(estimator_checks, name)  # older versions have fewer
 ]

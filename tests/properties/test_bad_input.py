@@ -162,7 +162,7 @@ def test_ragged_lists() -> None:
     ("points", "dtype"),
     [
         (X.astype(complex), "complex128"),
-        (X.astype(object), "object"),
+        (X.astype(str).astype(object), "object"),
         (X.astype(str), "str|<U"),
         (np.full((4, 3), None), "object"),
         (np.zeros((4, 3), dtype="datetime64[s]"), "datetime64"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -272,12 +273,13 @@ def smallest_break_on_the_line(n: int, eps: float) -> Fraction:
 def test_proved_breakdown_bound_holds_on_the_line(n, eps):
     x = np.arange(float(n))[:, None]
     broken = smallest_break_on_the_line(n, eps)
-    assert breakdown_bound(x, eps, statement="proved") <= float(broken)
+    assert breakdown_bound(x, eps) <= float(broken)
+    assert breakdown_bound(x, eps) == breakdown_bound(x, eps, statement="proved")
 
 
 def test_paper_breakdown_bound_is_too_large_by_rounding_on_the_line():
     x = np.arange(10.0)[:, None]
-    assert breakdown_bound(x, 0.1) == 2 / 12
+    assert breakdown_bound(x, 0.1, statement="paper") == 2 / 12
     assert smallest_break_on_the_line(10, 0.1) == Fraction(1, 11)
     assert breakdown_bound(x, 0.1, statement="proved") == 1 / 11
 
@@ -308,8 +310,9 @@ def test_paper_breakdown_bound_fails_for_a_core_in_a_ring():
     # to all regions from there to 1 - eps.
     assert (counts > counts[-1]).sum() < (1 - eps) * len(spoilt)
     depths = planar_depth_counts(points) / len(points)
-    assert breakdown_bound(points, eps, depth=depths) > outliers / len(spoilt)
-    proved = breakdown_bound(points, eps, depth=depths, statement="proved")
+    paper = breakdown_bound(points, eps, depth=depths, statement="paper")
+    assert paper > outliers / len(spoilt)
+    proved = breakdown_bound(points, eps, depth=depths)
     assert 0 < proved <= outliers / len(spoilt)
 
 
@@ -323,14 +326,15 @@ def test_breakdown_on_the_line_equals_the_depth_estimator():
 
 
 def test_breakdown_uses_the_given_largest_depth():
+    bound = partial(breakdown_bound, statement="paper")
     x = np.arange(100.0)[:, None]
-    assert breakdown_bound(x, 0.9) == pytest.approx(1 / 3)  # alpha_max = 1/2
-    assert breakdown_bound(x, 0.9, alpha_max=0.46) == 46 / 146
+    assert bound(x, 0.9) == pytest.approx(1 / 3)  # alpha_max = 1/2
+    assert bound(x, 0.9, alpha_max=0.46) == 46 / 146
     # In the plane some point has depth 1/3 or more, even if none of the sample has.
     circle = np.exp(2j * np.pi * (np.arange(30) + 0.5) / 30)
     points = np.column_stack([circle.real, circle.imag])
-    assert breakdown_bound(points, 1.0, depth=np.full(30, 1 / 30)) == 2 / 32
-    assert breakdown_bound(points, 1.0, depth=np.full(30, 1 / 30), alpha_max=1 / 30) == 1 / 31
+    assert bound(points, 1.0, depth=np.full(30, 1 / 30)) == 2 / 32
+    assert bound(points, 1.0, depth=np.full(30, 1 / 30), alpha_max=1 / 30) == 1 / 31
 
 
 @pytest.mark.parametrize(
@@ -341,7 +345,8 @@ def test_breakdown_uses_the_given_largest_depth():
         ({"depth": isodepth.ProjectionDepth()}, "ProjectionDepth"),
         ({"statement": "best"}, "paper, proved"),
         ({"eps": 0}, "eps"),
-        ({"alpha_max": 0.1}, "alpha_max"),
+        ({"alpha_max": 0.1, "statement": "paper"}, "alpha must not exceed alpha_max"),
+        ({"alpha_max": 0.5}, "drop it, or ask for statement='paper'"),
     ],
 )
 def test_breakdown_bad_input(options, words):

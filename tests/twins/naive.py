@@ -100,22 +100,32 @@ def halfspace_depth(
 def projection_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[float]:
-    """Return 1 / (1 + the largest outlyingness |<u,z> - med| / MAD over the directions)."""
+    """Return 1 / (1 + the largest outlyingness |<u,z> - med| / MAD over the directions).
+
+    Where the MAD is 0, the median of the deviations that are positive takes its place. Where no
+    deviation of the sample is positive either, whatever lies off the sample is infinitely far out.
+    """
     mass = masses(len(X), weights)
     targets = X if Z is None else Z
     worst = [0.0] * len(targets)
     for u in U:  # -u gives the same outlyingness
         values = [dot(u, x) for x in X]
         centre = weighted_median(values, mass)
-        spread = weighted_median([abs(v - centre) for v in values], mass)
+        deviations = [abs(v - centre) for v in values]
+        scale = weighted_median(deviations, mass)
+        if scale == 0:
+            positive = [(v, m) for v, m in zip(deviations, mass, strict=True) if v > 0 and m > 0]
+            if positive:
+                share = sum(m for _, m in positive)
+                scale = weighted_median([v for v, _ in positive], [m / share for _, m in positive])
         for i, z in enumerate(targets):
             off = abs(dot(u, z) - centre)
             if off == 0:
                 outlyingness = 0.0
-            elif spread == 0:
+            elif scale == 0:
                 outlyingness = math.inf
             else:
-                outlyingness = off / spread
+                outlyingness = off / scale
             worst[i] = max(worst[i], outlyingness)
     return [1 / (1 + w) for w in worst]
 

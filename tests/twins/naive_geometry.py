@@ -115,14 +115,11 @@ def halfspace_masses(points: Rows, masses: Iterable[int], queries: Rows) -> list
 # ---------------------------------------------------------------------------------------------
 
 
-def twice_the_median(values: Sequence[int], masses: Sequence[int]) -> int:
-    """Return twice the median of values that are repeated as often as their masses say."""
-    repeated = sorted(value for value, m in zip(values, masses, strict=True) for _ in range(m))
-    return repeated[(len(repeated) - 1) // 2] + repeated[len(repeated) // 2]
+def directions_of_change(points: Sequence[Vector]) -> tuple[list[Vector], list[Vector]]:
+    """Return normals of all x_i - x_j and of all x_i + x_j - x_a - x_b, and ones in between.
 
-
-def directions_of_change(points: Sequence[Vector]) -> list[Vector]:
-    """Return normals of all x_i - x_j and of all x_i + x_j - x_a - x_b, and ones in between."""
+    The second list holds a direction between each normal and the following one.
+    """
     # The sums hold twice each point, so their differences hold those of the points.
     sums = {(a[0] + b[0], a[1] + b[1]) for a in points for b in points}
     differences = {minus(s, t) for s in sums for t in sums}
@@ -139,32 +136,69 @@ def directions_of_change(points: Sequence[Vector]) -> list[Vector]:
     between = [(u[0] + v[0], u[1] + v[1]) for u, v in zip(normals, following, strict=True)]
     if len(normals) == 1:
         between = [(-normals[0][1], normals[0][0])]
-    return normals + between
+    return normals, between
+
+
+def linear_forms(
+    u: Vector, sample: Sequence[Vector], units: Sequence[int]
+) -> tuple[Vector, Vector | None]:
+    """Return (m, w) with <u, m> twice the median and <u, w> four times the scale along u.
+
+    The scale is the MAD, or where that is 0 the median of the positive deviations; w is None where
+    there are none. Around a direction in which nothing changes, the same m and w hold.
+    """
+
+    def two_middle(rows: Sequence[Vector], masses: Sequence[int]) -> Vector:
+        """Return the sum of the lower and the upper median row along u."""
+        repeated = sorted(
+            (row for row, m in zip(rows, masses, strict=True) for _ in range(m)),
+            key=lambda row: dot(u, row),
+        )
+        low, high = repeated[(len(repeated) - 1) // 2], repeated[len(repeated) // 2]
+        return (low[0] + high[0], low[1] + high[1])
+
+    m = two_middle(sample, units)
+    offsets = [minus((2 * x[0], 2 * x[1]), m) for x in sample]
+    offsets = [y if dot(u, y) >= 0 else (-y[0], -y[1]) for y in offsets]
+    w = two_middle(offsets, units)
+    if dot(u, w) == 0:
+        positive = [(y, k) for y, k in zip(offsets, units, strict=True) if dot(u, y) > 0]
+        if not positive:
+            return m, None
+        w = two_middle([y for y, _ in positive], [k for _, k in positive])
+    return m, w
 
 
 def projection_depths(points: Rows, masses: Iterable[int], queries: Rows) -> list[Fraction]:
-    """Return the projection depth of points in the plane over all directions."""
+    """Return the projection depth of points in the plane over all directions.
+
+    The supremum is over the directions in which something changes, each for itself, and over the
+    arcs between them: there the outlyingness is a ratio of two linear forms, which is monotone, so
+    that its values in the middle and its limits at both ends tell its supremum.
+    """
     rows, asked = exactly(points, queries)
     weighted = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
     sample, units = [x for x, _ in weighted], [m for _, m in weighted]
     distinct = sorted(set(sample))
     if len(distinct) == 1:
         return [Fraction(q == distinct[0]) for q in asked]
+    changes, between = directions_of_change(distinct)
+    #: (directions whose forms hold, direction to evaluate them in)
+    places = [(u, u) for u in changes]
+    following = changes[1:] + [(-changes[0][0], -changes[0][1])]
+    for start, middle, stop in zip(changes, between, following, strict=True):
+        places += [(middle, middle), (middle, start), (middle, stop)]
     worst: list[Fraction | None] = [Fraction(0)] * len(asked)  # None: infinite
-    for u in directions_of_change(distinct):
-        # Everything four times as large, so that it stays integer.
-        values = [2 * dot(u, x) for x in sample]
-        median = twice_the_median(values, units) // 2
-        mad = twice_the_median([abs(v - median) for v in values], units)
+    for holds, u in places:
+        m, w = linear_forms(holds, sample, units)
+        scale = 0 if w is None else dot(u, w)
         for i, q in enumerate(asked):
-            deviation = 2 * abs(2 * dot(u, q) - median)
             before = worst[i]
-            if before is None:
+            deviation = 2 * abs(2 * dot(u, q) - dot(u, m))
+            # Where both vanish at an end, the ratio is constant on the arc: the middle has it.
+            if before is None or deviation == 0:
                 continue
-            if mad == 0:
-                worst[i] = None if deviation else before
-            else:
-                worst[i] = max(before, Fraction(deviation, mad))
+            worst[i] = None if scale == 0 else max(before, Fraction(deviation, scale))
     return [Fraction(0) if w is None else 1 / (1 + w) for w in worst]
 
 

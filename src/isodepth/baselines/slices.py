@@ -10,7 +10,7 @@ from isodepth.baselines.line import projected_costs
 from isodepth.baselines.pair import Pair, check_power, read_pair
 from isodepth.baselines.slice_ascent import climb_slices
 from isodepth.core.directions import unit_vectors
-from isodepth.data.validation import check_integer
+from isodepth.data.validation import check_integer, check_n_jobs
 from isodepth.engine.threads import Resources
 
 
@@ -123,7 +123,6 @@ def _slices(
     pair: Pair, p: float, n_directions: int, directions: Any, n_jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The directions (K, d), and W_p^p along each of them (K,)."""
-    if n_jobs is not None:
-        check_integer(n_jobs, "n_jobs", 1, "; None uses all cores")
+    check_n_jobs(n_jobs)
     rows = unit_vectors(pair.x.shape[1], n_directions, directions, pair.rng)
     return rows, projected_costs(pair, rows, p, Resources(n_jobs))

@@ -153,12 +153,20 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Positive weights as integers in proportion, so that their sums are exact in any order.
 
     Ties between regions and depths are decided by sums of weights; floating-point sums of one set
-    in two orders differ, integer sums do not. Floats are dyadic rationals, so a common power of two
-    makes them integers without any rounding, unless they span more than about 2**8 in size with
-    full mantissas; then they are rounded at 2**-61 of the total.
+    in two orders differ, integer sums do not. So weights that are small integers up to a common
+    factor and rounding (``w / w.sum()``, ``0.1 * w``) are those integers, without a common divisor.
+    Other floats are dyadic rationals: a common power of two makes them integers without any
+    rounding, unless they span more than about 2**8 in size with full mantissas; then they are
+    rounded at 2**-61 of the total.
     """
-    if (weights == np.rint(weights)).all() and weights.sum() < 2.0**53:
-        return weights.astype(np.int64)
+    integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
+    # Larger integers may themselves be rounded.
+    small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
+    if small is not None:
+        return small
+    if integral:
+        integers = weights.astype(np.int64)
+        return integers // np.gcd.reduce(integers)
     # In [0.5, 1) for the largest weight, so that nothing below can overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     room = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
@@ -169,3 +177,66 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     needed = int((53 - trailing_zeros - exponents).max()) if whole.all() else room
     integers = np.rint(np.ldexp(scaled, min(needed, room))).astype(np.int64)
     return np.maximum(integers, 1)
+
+
+def _small_integers(weights: np.ndarray) -> np.ndarray | None:
+    """Small integers without a common divisor to which positive weights are proportional, or None.
+
+    What counts as rounding and as small goes together: two ratios of integers up to m differ by a
+    share of m**-2 at least, which must be more than what rounding can do.
+    """
+    # Weights of single precision carry its rounding along when they become doubles, and then may
+    # be close to larger integers by chance.
+    with np.errstate(over="ignore", under="ignore"):
+        single = bool((weights.astype(np.float32) == weights).all())
+    for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:
+        found = _integers_within(weights, rounding, most)
+        if found is not None:
+            return found
+    return None
+
+
+def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
+    """Integers up to `most` in proportion to the weights, up to a share `rounding` of each."""
+    # Subnormal numbers have fewer digits than the others.
+    if weights.min() < 2.0**-1000 or weights.max() > 2 * most * weights.min():
+        return None
+    ratios = weights / weights.min()
+    unit = 1  # the integer that stands for the smallest weight
+    while True:
+        integers = np.rint(unit * ratios)
+        away = np.abs(unit * ratios - integers) > rounding * integers
+        if not away.any():
+            return integers.astype(np.int64) if integers.max() <= most else None
+        # Random numbers give up at the first few; each turn makes the unit twice as large or more.
+        few = unit * ratios[np.flatnonzero(away)[:16]]
+        denominators = _denominators(few, rounding, most // unit)
+        if denominators is None:
+            return None
+        unit *= int(np.lcm.reduce(denominators))
+        if unit > most:
+            return None
+
+
+def _denominators(ratios: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
+    """The denominators, up to `most`, of the simplest fractions within rounding of the ratios.
+
+    By continued fractions, all at once; None where one of them has no such fraction.
+    """
+    whole = np.floor(ratios)
+    before, now = np.ones(len(ratios)), whole
+    below, denominators = np.zeros(len(ratios)), np.ones(len(ratios))
+    rest = ratios - whole
+    while True:
+        open_ = np.abs(denominators * ratios - now) > rounding * now
+        if not open_.any():
+            return denominators.astype(np.int64)
+        if denominators[open_].max() > most or not rest[open_].all():
+            return None
+        turned = 1.0 / np.where(open_, rest, 1.0)
+        whole = np.where(open_, np.floor(turned), 0.0)
+        rest = np.where(open_, turned - whole, rest)
+        before, now = np.where(open_, (now, whole * now + before), (before, now))
+        below, denominators = np.where(
+            open_, (denominators, whole * denominators + below), (below, denominators)
+        )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
 # never costs more than this many booleans.
@@ -56,8 +56,9 @@ def check_points(
         )
     if 0 in array.shape:
         raise InvalidInputError(
-            f"{name} is empty: got shape {array.shape}; a sample needs at least one row and one "
-            "column"
+            f"{name} is empty: got {array.shape[0]} row(s) and {array.shape[1]} feature(s) "
+            f"(shape={array.shape}) while a minimum of 1 is required: a sample needs at least one "
+            "row and one column"
         )
     points = _to_float(array, name, dtype)
     _check_finite(points, name, any_size, columns)
@@ -199,6 +200,11 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
     return int(value)
 
 
+def check_n_jobs(value: Any) -> int | None:
+    """Check a number of threads; None stands for all cores."""
+    return None if value is None else check_integer(value, "n_jobs", 1, "; None uses all cores")
+
+
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
     try:
@@ -275,6 +281,13 @@ def _check_tensor(X: Any, name: str) -> None:
 
 
 def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
+    if array.dtype == object:
+        array = _numbers_of_objects(array, name)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(
+            f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
+            f"choose a part, such as {name}.real"
+        )
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{name} must hold real numbers (any float or integer dtype), got dtype "
@@ -287,6 +300,22 @@ def _to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
         return array
     with np.errstate(over="ignore"):
         return array.astype(dtype)
+
+
+def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Objects as floats, where every one of them is a real number: texts are not."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, numbers.Real):
+            try:
+                reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
+            except (TypeError, ValueError) as error:
+                reason = str(error)
+            raise NotNumbersError(
+                f"{name} must hold real numbers, got dtype object with {value!r} at row "
+                f"{place[0]}, column {place[1]} ({reason}); convert it with {name}.astype(float) "
+                "after dropping or encoding what is not a number"
+            )
+    return array.astype(np.float64)
 
 
 def _check_finite(

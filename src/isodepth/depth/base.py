@@ -1,8 +1,7 @@
-"""What every depth shares: the estimator shell, and the tie of samples too small to be ordered."""
+"""What every depth shares: fit and score, and the tie of samples too small to be ordered."""
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from typing import Any, ClassVar
@@ -11,15 +10,16 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
-from isodepth.data.validation import check_integer, check_points, check_same_width
+from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
+from isodepth.depth.estimator import Estimator, join_scikit_learn
 from isodepth.engine.threads import Resources
-from isodepth.errors import DegenerateDepthWarning, InvalidInputError, InvalidOptionError
+from isodepth.errors import DegenerateDepthWarning
 
 _PROBED_ROWS = 7
 
 
-class Depth:
-    """Base of the depths: a scikit-learn style shell around two functions.
+class Depth(Estimator):
+    """Base of the depths: a scikit-learn estimator around two functions.
 
     A depth says how it judges the points of a sample (`of_sample`) and any other points
     (`of_points`) along given directions. Everything else is here.
@@ -48,6 +48,7 @@ class Depth:
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__()
         self.n_directions = n_directions
         self.directions = directions
         self.random_state = random_state
@@ -72,8 +73,7 @@ class Depth:
     def check_options(self) -> None:
         """Raise if a setting makes no sense, before any work starts."""
         check_integer(self.n_directions, "n_directions", 1)
-        if self.n_jobs is not None:
-            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
+        check_n_jobs(self.n_jobs)
 
     # -- shared by the estimator and the metric ---------------------------------------------
 
@@ -150,6 +150,8 @@ class Depth:
         """
         self.check_options()
         points, columns = check_points(X)
+        join_scikit_learn()
+        vars(self).pop("feature_names_in_", None)
         if columns is not None:
             self.feature_names_in_ = np.asarray(columns, dtype=object)
         rng = np.random.default_rng(self.random_state)
@@ -174,7 +176,9 @@ class Depth:
         depths : float64 ndarray of shape (m,), in [0, 1]
         """
         if not hasattr(self, "_sample"):
-            raise InvalidInputError(
+            from isodepth.depth.not_fitted import NotFittedDepthError
+
+            raise NotFittedDepthError(
                 f"this {type(self).__name__} has not seen a sample yet; call fit(X) first"
             )
         points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
@@ -184,47 +188,6 @@ class Depth:
     def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
         """`fit(X).depth_` in one call, of shape (n,)."""
         return self.fit(X, sample_weight=sample_weight).depth_
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        names: dict[str, None] = {}
-        for owner in reversed(cls.__mro__):
-            initialiser = vars(owner).get("__init__")
-            if initialiser is not None and owner is not object:
-                for parameter in inspect.signature(initialiser).parameters.values():
-                    if parameter.kind is parameter.KEYWORD_ONLY:
-                        names[parameter.name] = None
-        return list(names)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name, as scikit-learn expects them."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
-
-    def set_params(self, **params: Any) -> Depth:
-        """Change settings by name."""
-        valid = self._parameter_names()
-        for name, value in params.items():
-            if name not in valid:
-                raise InvalidOptionError(
-                    f"{type(self).__name__} has no setting {name!r}; it has {', '.join(valid)}"
-                )
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="outlier_detector",
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(),
-        )
-
-    def __repr__(self) -> str:
-        defaults = type(self)().get_params()
-        changed = {k: v for k, v in self.get_params().items() if v is not defaults[k]}
-        inside = ", ".join(f"{k}={v!r}" for k, v in changed.items() if v != defaults[k])
-        return f"{type(self).__name__}({inside})"
 
 
 def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:

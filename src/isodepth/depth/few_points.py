@@ -9,6 +9,7 @@ from isodepth.depth import Depth, IRWDepth
 from isodepth.depth.base import standardise
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.threads import Resources
+from isodepth.hull.span import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with
 #: the cube: beyond this many, plain IRW is used.
@@ -111,8 +112,8 @@ def span_of_sample(sample: Sample) -> np.ndarray:
     if len(points) > points.shape[1] or len(points) == 1:
         return points
     # Edges from the first point span what there is: the triangle of their factorisation holds it.
-    edges = np.asarray(np.linalg.qr((points[1:] - points[0]).T, mode="r"))
-    return np.concatenate([np.zeros((1, len(edges))), edges.T])
+    edges = coordinates_in_span(points[1:] - points[0])
+    return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 
 
 def _mean_square(points: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -16,9 +16,11 @@ from isodepth.errors import InvalidOptionError
 class ProjectionDepth(MinimisedDepth):
     """Projection depth: 1 / (1 + the largest |<u,x> - med| / MAD over directions u).
 
-    Median and median absolute deviation are the usual sample ones, without a consistency factor. In
-    a direction where the MAD is zero, a point off the median has depth 0 and a point on it is not
-    outlying.
+    Median and median absolute deviation are the usual sample ones, without a consistency factor.
+    Where the MAD is zero (more than half of the rows coincide along a direction) the scale is the
+    median of the deviations that are positive: the rows on the median are not outlying, the others
+    are ordered among themselves, and an outlier comes last. Where all rows coincide, none of them
+    is outlying and a point off them has depth 0.
 
     Parameters
     ----------
@@ -85,9 +87,17 @@ class ProjectionDepth(MinimisedDepth):
         return exact_projection_depth_2d(points, sample.unit_masses, asked)
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Projections of the corners of a simplex can be made anything. Letting all but one
-        # coincide gives a zero MAD, unless that one holds half of the mass or more.
-        if sample.n_points <= 2 and sample.masses is None:
-            return np.full(sample.n_points, 1.0 / sample.n_points)
-        twice = 2 * sample.unit_masses
-        return np.where(twice > sample.total, 1.0, np.where(twice == sample.total, 0.5, 0.0))
+        # Projections of the corners of a simplex can be made anything. Sending one point away from
+        # the others makes its outlyingness as large as one likes, unless it holds half of the mass
+        # (then it is as far from the median as half of the mass is), or more (then it is the
+        # median).
+        masses = sample.unit_masses
+        heaviest = int(masses.argmax())
+        rest = sample.total - int(masses[heaviest])
+        depths = np.where(2 * masses == sample.total, 0.5, 0.0)
+        if 2 * rest < sample.total:
+            # The MAD is zero whatever the direction, and what counts is the median deviation of
+            # the rest. Half of that mass: at most twice as far away as the mean with the nearest.
+            depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
+            depths[heaviest] = 1.0
+        return depths

@@ -43,7 +43,7 @@ def search_gaps(
     -------
     gaps : float64 ndarray of shape (L,)
     where : int64 ndarray of shape (L,)
-        k where it is attained at u_k, -1 - k where at -u_k.
+        Where it is attained: codes of directions and signs, as in `engine.signed`.
     """
     from isodepth.engine.compiled.tiles import tiles_of
     from isodepth.engine.compiled.walk import walk, walk_room
@@ -74,12 +74,6 @@ def search_gaps(
         workers = workers_within(workers, bytes_of(start()), resources.memory_mb)
     states = fold_blocks(blocks, start, step, workers)
     return best_of_workers([state[:2] for state in states], np.greater, _place_of)
-
-
-def signed_directions(directions: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """The unit vectors (L, d) that `search_gaps` points at."""
-    place = np.where(where >= 0, where, -1 - where)
-    return directions[place] * np.where(where >= 0, 1.0, -1.0)[:, None]
 
 
 def _place_of(where: np.ndarray) -> np.ndarray:

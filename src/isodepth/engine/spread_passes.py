@@ -21,6 +21,9 @@ def largest_outlyingness(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the points themselves.
 
+    Where half of the mass coincides along a direction there is no MAD, and the scale is the median
+    of the deviations that are not zero: see :func:`raise_where_flat`.
+
     Parameters
     ----------
     points : ndarray of shape (u, d)
@@ -75,7 +78,8 @@ def largest_outlyingness(
         if tiles is not None:
             other = np.empty((len(projections), n_judged), dtype=points.dtype)
             project(tiles, rows[which], other)
-        rest = (zero, reach, other, judged_reach, out, which.start, where)
+        flat = np.full(len(projections), np.nan, dtype=points.dtype)
+        rest = (zero, other, out, which.start, where, flat)
         if masses is None and len(points) <= SMALL:
             small_outlyingness_block(projections, *rest)
         elif masses is None:
@@ -85,12 +89,72 @@ def largest_outlyingness(
             weighted_outlyingness_block(
                 projections, room, deviations, masses, np.int64(total), *rest
             )
+        for row in np.flatnonzero(~np.isnan(flat)):
+            judged = (projections[row], reach) if queries is None else (other[row], judged_reach)
+            raise_where_flat(
+                (projections[row], reach), masses, flat[row], judged, out, which.start + row, where
+            )
 
     # Projections of the queries; where there are masses, the deviations of one direction.
     beside = 0 if queries is None else n_judged * points.itemsize
     beside += 0 if masses is None else len(points) * points.itemsize
     states = fold_projections(points, directions, start, step, resources, beside)
     return best_of_workers([state[:2] for state in states], np.greater)
+
+
+def raise_where_flat(
+    sample: tuple[np.ndarray, np.ndarray],
+    masses: np.ndarray | None,
+    middle: np.floating[Any],
+    judged: tuple[np.ndarray, np.ndarray],
+    out: np.ndarray,
+    direction: int,
+    where: np.ndarray,
+) -> None:
+    """Raise `out` along a direction in which the MAD is zero.
+
+    Points on the median are not outlying. The others are measured by the median of the deviations
+    that are not zero, so that they keep an order, and an outlier is still the last of them. Where
+    the whole sample coincides, a point off it is infinitely far out.
+
+    Rare, and so not compiled: the usual directions must not pay for it.
+
+    Parameters
+    ----------
+    sample, judged : pairs of arrays of one length
+        The projections of the points that give the scale, and of those to judge, with what their
+        deviations may be by rounding alone.
+    masses : int64 ndarray, or None where each is one unit
+    middle : the median of the sample
+    out : updated in place
+    direction : int
+    where : int64 ndarray, the first direction that gave the largest, updated in place; or empty
+    """
+    deviations = np.abs(sample[0] - middle)
+    off = deviations > sample[1]
+    scale = _median_of(deviations[off], None if masses is None else masses[off])
+    found = np.abs(judged[0] - middle)
+    found[found <= judged[1]] = 0
+    # Far points of float32 may overflow to the infinity that they nearly are.
+    with np.errstate(over="ignore", divide="ignore"):
+        np.divide(found, scale, out=found, where=found > 0)
+    if len(where):
+        better = (found > out) | ((found == out) & (found > 0) & (direction < where))
+        where[better] = direction
+    np.maximum(out, found, out=out)
+
+
+def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any]:
+    """The median of `values` repeated `masses` times; 0 where there are none."""
+    real = values.dtype.type
+    if not len(values):
+        return real(0)
+    order = np.argsort(values)
+    repeats = np.ones(len(values), dtype=np.int64) if masses is None else masses[order]
+    cumulated = np.cumsum(repeats)
+    lower = np.searchsorted(2 * cumulated, cumulated[-1])
+    upper = np.searchsorted(2 * cumulated, cumulated[-1], side="right")
+    return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
 def _largest_entries(points: np.ndarray) -> np.ndarray:

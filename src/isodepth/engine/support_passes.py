@@ -33,6 +33,8 @@ def write_supports(
     ordered = np.ascontiguousarray(ordered)
     units = np.ascontiguousarray(directions, dtype=ordered.dtype)
 
+    nowhere, unlocated = np.empty((2, 0), dtype=np.int64), np.empty((2, 0, 0))
+
     def step(_: None, k: int) -> None:
         end = min(k + _BLOCK, n_directions)
         tiles = tiles_of(units[k:end])
@@ -45,7 +47,9 @@ def write_supports(
             rows = ordered[first : min(first + _CHUNK_ROWS, last)]
             projections = room[: len(rows)]
             project(tiles, rows, projections)
-            done = note_supports(projections, first, stops, done, top, low, upper, lower)
+            done = note_supports(
+                projections, first, stops, done, top, low, nowhere, upper, lower, unlocated
+            )
 
     blocks = range(0, n_directions, _BLOCK)
     workers = worker_count(resources.n_jobs, len(blocks), last * n_directions)
@@ -69,7 +73,7 @@ def support_points(rows: np.ndarray, stops: np.ndarray, directions: np.ndarray) 
     supports : float64 ndarray of shape (4, S, D)
         Largest and smallest projection, row of the largest, row of the smallest.
     """
-    from isodepth.engine.compiled.supports import supports
+    from isodepth.engine.compiled.supports import note_supports
 
     columns = np.ascontiguousarray(directions.T, dtype=rows.dtype)
     width = columns.shape[1]
@@ -81,5 +85,7 @@ def support_points(rows: np.ndarray, stops: np.ndarray, directions: np.ndarray) 
     last = int(stops[-1])
     for first in range(0, last, _LOCATED_ROWS):
         projections = rows[first : min(first + _LOCATED_ROWS, last)] @ columns
-        done = supports(projections, first, stops, done, top, low, at[0], at[1], out)
+        done = note_supports(projections, first, stops, done, top, low, at, out[0], out[1], out[2:])
+    # The smallest projection is -h(-u).
+    np.negative(out[1], out=out[1])
     return out

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.core.levels import LevelPlan
-from isodepth.engine.gap_passes import search_gaps, signed_directions
+from isodepth.engine.gap_passes import search_gaps
+from isodepth.engine.signed import moved, place_of, signed_directions
 from isodepth.engine.support_passes import support_points
 from isodepth.engine.threads import Resources, single_threaded_blas
 from isodepth.hull import raise_gaps
@@ -85,11 +86,10 @@ def _climb_gaps(
     tops = _climb(x, y, *stops, starts, n_climbers, steps)
     new_gaps, new_where = search_gaps(x, y, plan.stops_x, plan.stops_y, tops, resources)
     better = new_gaps > gaps
-    shifted = np.where(new_where >= 0, new_where + len(directions), new_where - len(directions))
     return (
         np.where(better, new_gaps, gaps),
         np.concatenate([directions, tops]),
-        np.where(better, shifted, where),
+        np.where(better, moved(new_where, len(directions)), where),
     )
 
 
@@ -121,7 +121,7 @@ def _starts(
     # Samples with one centre have no such direction.
     apart = apart[largest > 0] / largest[largest > 0, None]
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
-    winners = np.unique(np.where(where >= 0, where, -1 - where))
+    winners = np.unique(place_of(where))
     few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
     return np.concatenate([found, apart, directions[few]])
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
-from isodepth.engine.gap_passes import search_gaps, signed_directions
+from isodepth.engine.gap_passes import search_gaps
+from isodepth.engine.signed import signed_directions
 from isodepth.engine.threads import Resources
 from isodepth.gap.refine import refine_gaps
 
@@ -25,7 +26,7 @@ class Gaps(NamedTuple):
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
-    where : int64 ndarray of shape (L,): k for vectors[k], -1 - k for its opposite
+    where : int64 ndarray of shape (L,): codes of vectors and signs, as in `engine.signed`
     exact : whether no direction whatsoever attains more
     """
 

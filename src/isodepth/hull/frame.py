@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isodepth.errors import InvalidInputError
+from isodepth.data.validation import check_points, check_same_width
+from isodepth.hull.span import span_basis
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,7 @@ def common_frame(first: ArrayLike, second: ArrayLike) -> Frame:
     """
     a = as_points(first, "the first set of points")
     b = as_points(second, "the second set of points")
-    if a.shape[1] != b.shape[1]:
-        raise InvalidInputError(
-            f"points to be compared must have the same number of columns, got {a.shape[1]} and "
-            f"{b.shape[1]}"
-        )
+    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     exponent = int(np.frexp(max(np.abs(a).max(), np.abs(b).max()))[1])
     a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
     # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
@@ -74,18 +71,11 @@ def common_frame(first: ArrayLike, second: ArrayLike) -> Frame:
     if points.shape[1] >= len(points):
         # One column for equal points: equal points must stay equal, for a distance of exactly 0.
         distinct, place = np.unique(points, axis=0, return_inverse=True)
-        basis, triangle = np.linalg.qr(distinct.T)
-        points = np.ascontiguousarray(triangle.T)[place.ravel()]
+        coordinates, basis = span_basis(distinct)
+        points = np.ascontiguousarray(coordinates)[place.ravel()]
     return Frame(points[: len(a)], points[len(a) :], exponent, basis)
 
 
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
-    """Return a finite, non-empty (n, d) float64 array."""
-    array = np.asarray(points, dtype=np.float64)
-    if array.ndim != 2 or 0 in array.shape:
-        raise InvalidInputError(
-            f"{name} must be of shape (n, d) with n, d >= 1, got shape {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise InvalidInputError(f"{name} must be finite, got NaN or infinity; drop such rows first")
-    return array
+    """Return a finite, non-empty (n, d) float64 array, of numbers of any size."""
+    return check_points(points, name, "float64", any_size=True)[0]

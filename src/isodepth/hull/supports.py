@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isodepth.errors import InvalidInputError
+from isodepth.data.validation import check_direction_rows
 from isodepth.hull.nested import NestedPair, nested_pair
 
 _BLOCK_ELEMENTS = 1 << 21
@@ -55,7 +55,7 @@ def largest_gaps(
     where : (L, d) unit vectors that attain it, of the caller
     from_first : bool (L,) whether the first hull reaches further along it
     """
-    units = _as_units(directions, pair.frame.dimension)
+    units = check_direction_rows(directions, pair.frame.dimension)
     first, second = pair.frame.first, pair.frame.second
     n_levels = len(pair.stops_first)
     gaps, found = np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64)
@@ -77,15 +77,3 @@ def largest_gaps(
             signs[better] = sign
             from_first[better] = value[better] > 0
     return gaps, signs[:, None] * units[found], from_first
-
-
-def _as_units(directions: ArrayLike, dim: int) -> np.ndarray:
-    vectors = np.asarray(directions, dtype=np.float64)
-    if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != dim:
-        raise InvalidInputError(
-            f"directions must be of shape (K, {dim}) with K >= 1, got shape {vectors.shape}"
-        )
-    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not (np.isfinite(sizes).all() and (sizes > 0).all()):
-        raise InvalidInputError("directions must be finite and not zero; drop such rows first")
-    return vectors / sizes

@@ -1,6 +1,13 @@
 """Lists of samples ("bags") in scikit-learn: tables as features, distances as a matrix.
 
 This module imports scikit-learn; ``import isodepth`` does not, until one of these is asked for.
+
+The row of a design matrix is a whole sample here, and samples have different sizes. So the checks
+of `sklearn.utils.estimator_checks` that fit a two-dimensional table of their own cannot apply: such
+a table is refused with the message that a sequence of samples is needed, and the tags say so
+(``two_d_array=False``). What can be checked without one is, by the tests (constructor, settings,
+clone, tags, text, behaviour before fitting); pickling, refitting, frames as output, pipelines and
+searches over settings are tested with bags instead.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import metric_from_options
 from isodepth.core.sample import Sample
 from isodepth.data.frames import clashing_columns
-from isodepth.data.validation import check_integer, check_points, check_weights, split_weights
+from isodepth.data.validation import check_n_jobs, check_points, check_weights, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.matrix import fill_distances
@@ -273,8 +273,7 @@ def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
             f"tables carry their own settings, got {', '.join(unknown)} as well; only n_jobs goes "
             "with tables"
         )
-    n_jobs = options.get("n_jobs")
-    return None if n_jobs is None else check_integer(n_jobs, "n_jobs", 1, "; None uses all cores")
+    return check_n_jobs(options.get("n_jobs"))
 
 
 def _room(out: Any, shape: tuple[int, int]) -> np.ndarray:

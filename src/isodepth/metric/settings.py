@@ -13,6 +13,7 @@ from isodepth.data.validation import (
     check_choice,
     check_direction_rows,
     check_integer,
+    check_n_jobs,
     check_number,
 )
 from isodepth.depth import HalfspaceDepth
@@ -65,8 +66,7 @@ class Settings:
         self._check_region()
         if self.dtype is not None:
             check_choice(self.dtype, "dtype", ("float32", "float64"))
-        if self.n_jobs is not None:
-            check_integer(self.n_jobs, "n_jobs", 1, "; None uses all cores")
+        check_n_jobs(self.n_jobs)
         check_number(self.memory_mb, "memory_mb", 0, low_open=True)
         seed = self.random_state
         if not (seed is None or isinstance(seed, np.random.Generator)):

@@ -18,6 +18,7 @@ from isodepth.engine.threads import (
 )
 from isodepth.gap.supremum import find_gaps
 from isodepth.hull import hausdorff_levels
+from isodepth.hull.span import coordinates_in_span
 from isodepth.metric.metric import Metric
 
 _BLOCK = 16
@@ -150,6 +151,6 @@ def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray,
     coordinates = np.zeros((len(firsts), max(1, len(firsts) - 1)))
     if len(firsts) > 1:
         # The first point is the origin of the frame.
-        coordinates[1:] = np.asarray(np.linalg.qr(points[firsts[1:]].T, mode="r")).T
+        coordinates[1:] = coordinates_in_span(points[firsts[1:]])
     coordinates = coordinates[place]
     return coordinates[: len(first)], coordinates[len(first) :]

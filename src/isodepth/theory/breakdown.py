@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.validation import check_choice, check_integer, check_number, check_points
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.theory.levels import check_eps, kept_mass
 
 
@@ -61,7 +61,7 @@ def breakdown_bound(
     *,
     depth: Any = None,
     alpha_max: float | None = None,
-    statement: str = "paper",
+    statement: str = "proved",
 ) -> float:
     """Lower bound of the breakdown point of DR_{p,eps} with the halfspace depth at a sample.
 
@@ -79,13 +79,13 @@ def breakdown_bound(
         over finitely many directions is an upper bound of the depth, and so the result may then
         be too large: pass exact depths, or use many directions.
     alpha_max : float or None
-        Largest depth of any point of the space, for ``statement="paper"``. By default the larger
-        of the largest depth in the sample and ceil(n/(d+1))/n, which some point always reaches.
-        This is exact in one dimension, otherwise a lower bound, which keeps the result below what
-        the proposition says.
-    statement : {"paper", "proved"}, default "paper"
-        "paper" is the proposition of the paper. "proved" is the smaller bound of the notes, which
-        needs no assumption.
+        Largest depth of any point of the space, only with ``statement="paper"``. By default the
+        larger of the largest depth in the sample and ceil(n/(d+1))/n, which some point always
+        reaches. This is exact in one dimension, otherwise a lower bound, which keeps the result
+        below what the proposition says.
+    statement : {"proved", "paper"}, default "proved"
+        "proved" is the bound of the notes, which needs no assumption. "paper" is the proposition
+        of the paper, which is larger and does not always hold.
 
     Returns
     -------
@@ -112,15 +112,20 @@ def breakdown_bound(
     --------
     >>> from isodepth.theory import breakdown_bound
     >>> sample = [[float(i)] for i in range(100)]
-    >>> round(breakdown_bound(sample, eps=0.2), 4)  # 12 / 112
-    0.1071
-    >>> round(breakdown_bound(sample, eps=0.2, statement="proved"), 4)  # 8 / 108
+    >>> round(breakdown_bound(sample, eps=0.2), 4)  # 8 / 108
     0.0741
+    >>> round(breakdown_bound(sample, eps=0.2, statement="paper"), 4)  # 12 / 112
+    0.1071
     """
     points, _ = check_points(X, "X")
     n, d = points.shape
     kept = kept_mass(check_eps(eps))
     check_choice(statement, "statement", ("paper", "proved"))
+    if statement == "proved" and alpha_max is not None:
+        raise InvalidOptionError(
+            f"alpha_max plays no part in the bound that is proved, got alpha_max={alpha_max!r}; "
+            "drop it, or ask for statement='paper'"
+        )
     counts = _depth_counts(points, depth)
     if statement == "proved":
         return _proved_bound(counts, kept)

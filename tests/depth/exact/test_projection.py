@@ -130,14 +130,32 @@ def test_a_far_point_does_not_put_the_others_on_a_line() -> None:
         assert max(expected) > 0.1
 
 
-def test_a_point_with_more_than_half_of_the_mass() -> None:
+@pytest.mark.parametrize("units", [[3, 1, 1], [4, 2, 1], [5, 1, 2], [2, 1, 1], [9, 0, 1]])
+def test_a_point_with_half_of_the_mass_or_more(units: list[int]) -> None:
     points = np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 1.0]])
-    queries = [[0.0, 0.0], [1.0, 2.0], [1e-9, 0.0]]
-    assert exact_projection_depth_2d(points, [3, 1, 1], queries).tolist() == [1, 0, 0]
-    # With exactly half of the mass the MAD is not zero.
-    found = exact_projection_depth_2d(points, [2, 1, 1], queries)
-    expected = [float(x) for x in naive.projection_depths(points, [2, 1, 1], queries)]
+    queries = [[0.0, 0.0], [1.0, 2.0], [3.0, 1.0], [6.0, 2.0], [1.0, -1.0], [2.0**-30, 0.0]]
+    found = exact_projection_depth_2d(points, units, queries)
+    expected = [float(x) for x in naive.projection_depths(points, units, queries)]
+    assert found[0] == (0.5 if 2 * units[0] == sum(units) else 1)
     assert found == pytest.approx(expected, **LATTICE)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_heavy_point_among_others(seed: int) -> None:
+    """The MAD is zero everywhere; in every third case most of the others lie on a line with it."""
+    rng = np.random.default_rng([seed, 31])
+    points = rng.integers(-3, 4, size=(6, 2)).astype(float)
+    masses = rng.integers(1, 4, size=6)
+    if seed % 3 == 0:
+        points[1:5] = points[0] + rng.integers(1, 4, size=(4, 1)) * [1.0, -2.0]
+    masses[0] = masses[1:].sum() + 1
+    queries = np.concatenate([points, (points[1:] + points[:-1]) / 2, [[0.25, 9.0]]])
+    expected = [float(x) for x in naive.projection_depths(points, masses, queries)]
+    found = exact_projection_depth_2d(points, masses, queries)
+    assert found == pytest.approx(expected, **LATTICE)
+    assert found[0] == 1
+    if seed % 3:
+        assert (found > 0).any()
 
 
 def test_corners_of_a_triangle_have_depth_zero() -> None:

@@ -5,6 +5,16 @@ and the MAD is ``<u, w>`` with w made of one or two deviations; both only change
 projections, or two deviations, become equal. On the arcs in between, the outlyingness ``|<u, x -
 m>| / <u, w>`` is a ratio of two linear forms in u, which is monotone. So its supremum is reached
 at the ends of the arcs.
+
+Where a point holds more than half of the mass, the MAD is zero in every direction, and the median
+of the positive deviations of the others takes its place: again a linear form on each arc. In the
+single directions in which further points lie on the median, and are left out of that median, it is
+larger than in the directions around them: the supremum is not there.
+
+Across a line that holds more than half of the mass (or, in the case above, of the mass of the
+others, on a line through the heavy point) the scale tends to zero as u turns to its normal, so that
+a point off the line has an infinite supremum. In the normal itself the scale is not zero, which
+does not matter for a supremum.
 """
 
 from __future__ import annotations
@@ -27,7 +37,7 @@ _BLOCK_ELEMENTS = 1 << 20
 
 
 class Arcs(NamedTuple):
-    """Arcs of directions on which median and MAD are linear forms.
+    """Arcs of directions on which median and scale are linear forms.
 
     Attributes
     ----------
@@ -50,10 +60,10 @@ def exact_projection_depth_2d(
 ) -> np.ndarray:
     """Projection depth of points in the plane, over all directions.
 
-    The depth is ``1 / (1 + sup_u |<u, x> - med| / MAD)``. In a direction where the MAD is zero, a
-    point off the median has depth 0 and a point on it is not outlying; this happens across a line
-    that holds more than half of the mass (counting points that are off it by no more than
-    rounding).
+    The depth is ``1 / (1 + sup_u |<u, x> - med| / MAD)``, with the median of the positive
+    deviations where the MAD is zero. Off a line that holds more than half of the mass (counting
+    points that are off it by no more than rounding) the supremum is infinite and the depth 0:
+    directions near the normal of the line have a MAD as small as one likes.
 
     Parameters
     ----------
@@ -90,17 +100,15 @@ def exact_projection_depth_2d(
     check_work(
         float(n) ** 3, max_work, f"the exact projection depth in a sample of {n} distinct points"
     )
-    heaviest = int(sample.masses.argmax())
-    if 2 * int(sample.masses[heaviest]) > sample.total:
-        # The MAD is zero in every direction.
-        depths = (distinct == sample.points[heaviest]).all(axis=1).astype(np.float64)
+    if n == 1:
+        depths = (distinct == sample.points[0]).all(axis=1).astype(np.float64)
     else:
         depths = 1.0 / (1.0 + _outlyingness(sample, distinct))
     return depths[inverse]
 
 
 def _outlyingness(sample: WeightedPoints, queries: np.ndarray) -> np.ndarray:
-    """Supremum over all directions, of shape (m,), when no point has more than half of the mass."""
+    """Supremum over all directions, of shape (m,), for a sample of two points or more."""
     from isodepth.depth.exact.projection_loops import are_in_line, find_heavy_lines
 
     # Moving and scaling each coordinate changes no depth, and makes angles and sizes comparable.
@@ -115,7 +123,14 @@ def _outlyingness(sample: WeightedPoints, queries: np.ndarray) -> np.ndarray:
         rounding = np.ldexp(sizes, 1 - exponents) * np.finfo(np.float64).eps
     rows, asked = moved[:n], moved[n:]
 
-    lines = find_heavy_lines(rows, rounding[:n], sample.masses)
+    # What the scale is the median of: all deviations, or those that are not always zero.
+    spread_masses = sample.masses.copy()
+    heaviest = int(sample.masses.argmax())
+    if 2 * int(sample.masses[heaviest]) > sample.total:
+        spread_masses[heaviest] = 0
+    lines = find_heavy_lines(rows, rounding[:n], spread_masses)
+    if spread_masses[heaviest] == 0:
+        lines = lines[lines[:, heaviest]]
     worst = np.zeros(len(asked))
     forbidden = np.empty(len(lines))
     for i, members in enumerate(lines):
@@ -124,8 +139,11 @@ def _outlyingness(sample: WeightedPoints, queries: np.ndarray) -> np.ndarray:
         for q in range(len(asked)):
             if not are_in_line(moved, rounding, first, last, n + q):
                 worst[q] = np.inf
-    arcs = _linear_arcs(rows, sample.masses, lines, forbidden)
+    arcs = _linear_arcs(rows, sample.masses, spread_masses, lines, forbidden)
     _raise_to_largest(worst, asked, arcs, forbidden)
+    if spread_masses[heaviest] == 0:
+        # The median itself, which rounding must not move away from itself.
+        worst[(queries == sample.points[heaviest]).all(axis=1)] = 0.0
     return worst
 
 
@@ -136,9 +154,13 @@ def _normal_angle(differences: np.ndarray) -> np.ndarray:
 
 
 def _linear_arcs(
-    rows: np.ndarray, masses: np.ndarray, lines: np.ndarray, forbidden: np.ndarray
+    rows: np.ndarray,
+    masses: np.ndarray,
+    spread_masses: np.ndarray,
+    lines: np.ndarray,
+    forbidden: np.ndarray,
 ) -> Arcs:
-    """Cut the half turn of directions into arcs on which median and MAD are linear forms."""
+    """Cut the half turn of directions into arcs on which median and scale are linear forms."""
     from isodepth.depth.exact.projection_loops import median_pairs, spread_vectors
 
     i, j = np.triu_indices(len(rows))
@@ -166,7 +188,7 @@ def _linear_arcs(
                 candidates[members[i] & members[j]] = 0.0
         meetings = _angles_between(candidates, cuts[start], cuts[stop])
         inner = np.unique(np.concatenate([cuts[start : stop + 1], meetings]))
-        spreads = spread_vectors(rows - median, masses, (inner[1:] + inner[:-1]) / 2, order)
+        spreads = spread_vectors(rows - median, spread_masses, (inner[1:] + inner[:-1]) / 2, order)
         new = np.concatenate([[True], (spreads[1:] != spreads[:-1]).any(axis=1)])
         first = np.flatnonzero(new)
         ends = inner[np.append(first, len(spreads))]
@@ -190,8 +212,8 @@ def _raise_to_largest(
 ) -> None:
     """Raise `worst` (m,) to the largest ratio at both ends, and inside, of all arcs.
 
-    Where the MAD vanishes at an end, a query that still counts is on the median there, so that its
-    ratio is constant on the arc and the other end or the inside has it.
+    Where the scale vanishes at an end, a query that still counts is on the median there, so that
+    its ratio is constant on the arc and the other end or the inside has it.
     """
 
     def usable(angles: np.ndarray) -> np.ndarray:

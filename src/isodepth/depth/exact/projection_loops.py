@@ -129,7 +129,7 @@ def find_heavy_lines(points, rounding, masses):
     ----------
     points : float64 (n, 2), distinct
     rounding : float64 (n, 2), how far each coordinate may be from what was meant
-    masses : int64 (n,), none more than half of the total
+    masses : int64 (n,), not all zero
 
     Returns
     -------
@@ -137,7 +137,8 @@ def find_heavy_lines(points, rounding, masses):
     """
     n = points.shape[0]
     total = masses.sum()
-    # Two such lines always share a point, so there are at most n (Fisher's inequality).
+    # Two such lines always share a point of positive mass, so there are at most n (Fisher's
+    # inequality).
     found = np.zeros((n, n), dtype=np.bool_)
     count = 0
     passed = np.int64(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
-from isodepth.engine.compiled.spread import raise_outlyingness
+from isodepth.engine.compiled.spread import judge_row
 
 #: Up to this many points.
 SMALL = 64
@@ -84,7 +84,7 @@ def medians_and_mads(rows):
 
 
 @njit(cache=True, nogil=True)
-def small_outlyingness_block(projections, zero, reach, queries, query_reach, out, first, where):
+def small_outlyingness_block(projections, zero, queries, out, first, where, flat):
     """The same as `outlyingness_block` for a few points."""
     width, n = projections.shape
     rows = np.empty((n, width), projections.dtype)
@@ -93,10 +93,4 @@ def small_outlyingness_block(projections, zero, reach, queries, query_reach, out
             rows[i, row] = projections[row, i]
     middle, mad = medians_and_mads(rows)
     for row in range(width):
-        if queries.shape[0] == 0:
-            judged, judged_reach = projections[row], reach
-        else:
-            judged, judged_reach = queries[row], query_reach
-        raise_outlyingness(
-            judged, middle[row], mad[row], zero, judged_reach, out, first + row, where
-        )
+        judge_row(row, middle[row], mad[row], projections, zero, queries, out, first, where, flat)

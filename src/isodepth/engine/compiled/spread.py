@@ -56,41 +56,35 @@ def weighted_median(values, masses, total, room):
 
 
 @njit(cache=True, nogil=True)
-def raise_outlyingness(projection, middle, mad, zero, reach, out, direction, where):
-    """Raise `out` (n,) to |projection - middle| / mad; a MAD up to `zero` counts as none."""
+def raise_outlyingness(projection, middle, mad, out, direction, where):
+    """Raise `out` (n,) to |projection - middle| / mad."""
     n = projection.shape[0]
     if where.shape[0] > 0:
         for i in range(n):
-            x = abs(projection[i] - middle)
-            if mad > zero:
-                x /= mad
-            else:
-                x = projection.dtype.type(np.inf if x > reach[i] else 0.0)
+            x = abs(projection[i] - middle) / mad
             if x > out[i]:
                 out[i] = x
                 where[i] = direction
-    elif mad > zero:
+    else:
         scale = projection.dtype.type(1.0) / mad
         for i in range(n):
             x = abs(projection[i] - middle) * scale
             out[i] = x if x > out[i] else out[i]
-    else:
-        for i in range(n):
-            if abs(projection[i] - middle) > reach[i]:
-                out[i] = np.inf
 
 
 @njit(nogil=True, inline="always")
-def _judge_row(row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where):
-    if queries.shape[0] == 0:
-        judged, judged_reach = projections[row], reach
+def judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat):
+    """Raise `out` along one direction, or note the median where there is no MAD to divide by."""
+    if not mad > zero:
+        flat[row] = middle
+    elif queries.shape[0] == 0:
+        raise_outlyingness(projections[row], middle, mad, out, first + row, where)
     else:
-        judged, judged_reach = queries[row], query_reach
-    raise_outlyingness(judged, middle, mad, zero, judged_reach, out, first + row, where)
+        raise_outlyingness(queries[row], middle, mad, out, first + row, where)
 
 
 @njit(cache=True, nogil=True)
-def outlyingness_block(projections, work, zero, reach, queries, query_reach, out, first, where):
+def outlyingness_block(projections, work, zero, queries, out, first, where, flat):
     """Raise `out` to the largest |<u,x> - med| / MAD seen at each point, for equal masses.
 
     Parameters
@@ -98,25 +92,21 @@ def outlyingness_block(projections, work, zero, reach, queries, query_reach, out
     projections : (B, n) array of the sample that gives median and MAD
     work : from `spread_room`
     zero : a MAD of at most this is rounding
-    reach : (n,) deviations of at most this are rounding
     queries : (B, m) array of the points to judge, or (0, 0) to judge the sample itself
-    query_reach : (m,) or (0,)
     out : (m,) or (n,), updated in place
     first : index of the first of these directions
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
+    flat : (B,), left alone but for the directions without a MAD, which are not judged: the median
     """
     for row in range(projections.shape[0]):
         middle, mad = median_and_mad(projections[row], work)
-        _judge_row(
-            row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where
-        )
+        judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
 
 
 @njit(cache=True, nogil=True)
 def weighted_outlyingness_block(
-    projections, room, deviations, masses, total, zero, reach, queries, query_reach, out, first,
-    where,
-):  # fmt: skip
+    projections, room, deviations, masses, total, zero, queries, out, first, where, flat
+):
     """The same for int64 `masses` (n,) that add up to `total`.
 
     `room` is from `sort_room`, and `deviations` (n,) scratch space.
@@ -128,6 +118,4 @@ def weighted_outlyingness_block(
         for i in range(n):
             deviations[i] = abs(v[i] - middle)
         mad = weighted_median(deviations, masses, total, room)
-        _judge_row(
-            row, middle, mad, projections, zero, reach, queries, query_reach, out, first, where
-        )
+        judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)

@@ -16,8 +16,23 @@ def extend(projections, start, stop, top, low):
             low[k] = x if x < low[k] else low[k]
 
 
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def extend_located(projections, start, stop, top, low, first, at_top, at_low):
+    """The same, and note the rows (B,) of the extremes, counted from `first` on."""
+    width = top.shape[0]
+    for i in range(start, stop):
+        for k in range(width):
+            x = projections[i, k]
+            if x > top[k]:
+                top[k] = x
+                at_top[k] = first + i
+            if x < low[k]:
+                low[k] = x
+                at_low[k] = first + i
+
+
 @njit(cache=True, nogil=True)
-def note_supports(projections, first, stops, done, top, low, upper, lower):
+def note_supports(projections, first, stops, done, top, low, at, upper, lower, located):
     """Move running extremes on by one chunk of rows, and note them at the levels it completes.
 
     Parameters
@@ -27,63 +42,31 @@ def note_supports(projections, first, stops, done, top, low, upper, lower):
     stops : int64 (L,) how many rows belong to each level
     done : how many levels are already complete
     top, low : (B,) running maxima and minima, updated in place
+    at : int64 (2, B) the rows that gave them, updated in place; or (2, 0), not to look for them
     upper, lower : (L, B) support values h(u) and h(-u), filled in place
+    located : float64 (2, L, B) the rows that give these, filled in place; or (2, 0, 0)
 
     Returns
     -------
     done : how many levels are complete now
     """
     rows = projections.shape[0]
+    locate = at.shape[1] > 0
     row = 0
-    while done < stops.shape[0] and stops[done] <= first + rows:
-        extend(projections, row, stops[done] - first, top, low)
-        row = stops[done] - first
+    while True:
+        complete = done < stops.shape[0] and stops[done] <= first + rows
+        last = stops[done] - first if complete else rows
+        if locate:
+            extend_located(projections, row, last, top, low, first, at[0], at[1])
+        else:
+            extend(projections, row, last, top, low)
+        row = last
+        if not complete:
+            return done
         for k in range(top.shape[0]):
             upper[done, k] = top[k]
             lower[done, k] = -low[k]
-        done += 1
-    extend(projections, row, rows, top, low)
-    return done
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def supports(projections, first, stops, done, top, low, at_top, at_low, out):
-    """Move running extremes (D,) on by one chunk of rows, and note them at the levels it completes.
-
-    Parameters
-    ----------
-    projections : (R, D) projections of the next rows
-    first : index of the first of these rows
-    stops : int64 (S,) how many rows belong to each level
-    done : how many levels are already complete
-    top, low : (D,) running maxima and minima; at_top, at_low : int64 (D,) their rows
-    out : float64 (4, S, D): top, low, at_top, at_low at each level
-
-    Returns
-    -------
-    done : how many levels are complete now
-    """
-    width = top.shape[0]
-    row = 0
-    while True:
-        last = projections.shape[0]
-        if done < stops.shape[0]:
-            last = min(last, stops[done] - first)
-        for i in range(row, last):
-            for k in range(width):
-                x = projections[i, k]
-                if x > top[k]:
-                    top[k] = x
-                    at_top[k] = first + i
-                if x < low[k]:
-                    low[k] = x
-                    at_low[k] = first + i
-        row = max(row, last)
-        if done == stops.shape[0] or stops[done] > first + projections.shape[0]:
-            return done
-        for k in range(width):
-            out[0, done, k] = top[k]
-            out[1, done, k] = low[k]
-            out[2, done, k] = at_top[k]
-            out[3, done, k] = at_low[k]
+        for k in range(at.shape[1]):
+            located[0, done, k] = at[0, k]
+            located[1, done, k] = at[1, k]
         done += 1

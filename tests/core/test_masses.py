@@ -1,0 +1,108 @@
+"""Weights as exact masses: only proportions count, also after rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import isodepth
+from isodepth.core.sample import Sample, exact_masses
+
+SETTINGS = settings(derandomize=True, max_examples=300, deadline=None)
+
+
+def reduced(integers: list[int]) -> list[int]:
+    return [k // gcd(*integers) for k in integers]
+
+
+@SETTINGS
+@given(
+    st.lists(st.integers(1, 2**20), min_size=1, max_size=40),
+    st.floats(1e-200, 1e200),
+)
+def test_small_integers_times_anything_are_those_integers(integers: list[int], c: float) -> None:
+    weights = np.array(integers, dtype=float)
+    expected = reduced(integers)
+    assert exact_masses(weights).tolist() == expected
+    for same in (weights * c, weights / c, weights / weights.sum(), weights * 10, weights * 0.1):
+        assert exact_masses(same).tolist() == expected
+    assert exact_masses(weights / 3 * 0.7).tolist() == expected
+
+
+@SETTINGS
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.floats(2.0**-80, 2.0**80))
+def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None:
+    weights = np.array(integers, dtype=np.float32)
+    for same in (weights * np.float32(c), weights / weights.sum()):
+        assert same.dtype == np.float32
+        assert exact_masses(same.astype(np.float64)).tolist() == reduced(integers)
+
+
+@SETTINGS
+@given(st.integers(2, 60), st.integers(0, 10**6))
+def test_other_floats_stay_what_they_are(n: int, seed: int) -> None:
+    """Of one binade, so that nothing is rounded: the weights times a power of two."""
+    weights = 1.0 + np.random.default_rng(seed).random(n)
+    masses = [int(m) for m in exact_masses(weights)]
+    factors = {Fraction(m) / Fraction(w) for m, w in zip(masses, weights.tolist(), strict=True)}
+    assert len(factors) == 1
+    factor = factors.pop()
+    assert factor.denominator == 1
+    assert factor.numerator & (factor.numerator - 1) == 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([0.1, 0.2, 0.3], [1, 2, 3]),
+        ([5.0], [1]),
+        ([0.3, 0.3], [1, 1]),
+        ([2.0**60, 3 * 2.0**60], [1, 3]),
+        ([2.0**51 + 0.5, 1.5 * 2.0**51 + 0.75], [2, 3]),
+        ([1.0, 2.0**45], [1, 2**45]),
+        ([7.0, 7 * 2.0**40], [1, 2**40]),
+        ([0.5, 0.5 + 2.0**-40], [2**39, 2**39 + 1]),
+        ([1e-310, 2e-310], None),
+        ([1.0, 1e300], None),
+    ],
+)
+def test_masses_of_one_kind_or_another(weights: list[float], expected: list[int] | None) -> None:
+    masses = exact_masses(np.array(weights))
+    assert (masses > 0).all()
+    if expected is not None:
+        assert masses.tolist() == expected
+
+
+def test_integers_are_exact_however_near_to_simpler_ones() -> None:
+    near = np.array([2.0**49 + 1, 2.0**48])
+    assert exact_masses(near).tolist() == [2**49 + 1, 2**48]
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw", "ai_irw"])
+def test_the_distance_sees_proportions_alone(depth: str) -> None:
+    X, Y, w = [[0.0], [1.0], [2.0], [10.0]], [[0.0], [0.5]], np.array([1.0, 2.0, 3.0, 6.0])
+    expected = isodepth.distance(X, Y, depth=depth, eps=0.2, weights=(w, None))
+    for same in (w / w.sum(), w * 10, w * 0.1, w / 3, (w / 12).astype(np.float32)):
+        assert isodepth.distance(X, Y, depth=depth, eps=0.2, weights=(same, None)) == expected
+
+
+@pytest.mark.parametrize("covariance", ["ledoit-wolf", "mcd"])
+def test_estimators_that_see_repeated_rows_see_proportions_alone(covariance: str) -> None:
+    rng = np.random.default_rng(4)
+    X, w = rng.normal(size=(30, 3)), rng.integers(1, 30, size=30)
+    depths = [
+        isodepth.AIIRWDepth(covariance=covariance, random_state=0).fit(X, sample_weight=v).depth_
+        for v in (w, w * 10, w / w.sum())
+    ]
+    assert depths[0].tolist() == depths[1].tolist() == depths[2].tolist()
+
+
+def test_rows_without_weight_do_not_hide_a_common_divisor() -> None:
+    sample = Sample.of(np.arange(4.0)[:, None], [0.0, 10.0, 20.0, 40.0])
+    assert sample.unit_masses.tolist() == [1, 2, 4]
+    assert sample.inverse.tolist() == [-1, 0, 1, 2]

@@ -1,0 +1,118 @@
+"""The depths as scikit-learn estimators: its own checks, whole, and no import before that."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+from isodepth import (
+    AIIRWDepth,
+    HalfspaceDepth,
+    InvalidInputError,
+    InvalidOptionError,
+    IRWDepth,
+    ProjectionDepth,
+)
+from isodepth.depth import Depth
+from isodepth.text import DualDepth, SteadyIRWDepth
+
+DEPTHS = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth, SteadyIRWDepth, DualDepth]
+
+
+def run_fresh(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_all_checks_of_scikit_learn() -> None:
+    """Apart, because SciPy's array API, which one check needs, is switched on before any import."""
+    code = (
+        "import warnings; warnings.simplefilter('ignore')\n"
+        "import isodepth, isodepth.text\n"
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        f"for name in {[depth.__name__ for depth in DEPTHS]!r}:\n"
+        "    depth = getattr(isodepth, name, None) or getattr(isodepth.text, name)\n"
+        "    found = check_estimator(depth(n_directions=50), on_fail='raise')\n"
+        "    print(name, len(found) > 40, {check['status'] for check in found})\n"
+    )
+    lines = run_fresh(code, SCIPY_ARRAY_API="1").splitlines()
+    assert lines == [f"{depth.__name__} True {{'passed'}}" for depth in DEPTHS]
+
+
+def test_nothing_is_imported_until_someone_else_does() -> None:
+    code = (
+        "import sys, isodepth\n"
+        "early = isodepth.HalfspaceDepth(n_directions=7)\n"
+        "early.get_params(); early.set_params(refine=2); repr(early); early.fit([[0.0], [1.0]])\n"
+        "print('sklearn' in sys.modules)\n"
+        "from sklearn.base import BaseEstimator, clone\n"
+        "print(isinstance(isodepth.IRWDepth(), BaseEstimator), isinstance(early, BaseEstimator))\n"
+        "print(clone(early), early.score_samples([[0.0]]))\n"
+    )
+    assert run_fresh(code).splitlines() == [
+        "False",
+        "True True",
+        "HalfspaceDepth(n_directions=7, refine=2) [0.5]",
+    ]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_they_are_of_the_family(depth: type[Depth]) -> None:
+    made = depth(n_directions=9)
+    assert isinstance(made, BaseEstimator)
+    assert clone(made).get_params() == made.get_params()
+    assert made._repr_html_().startswith("<style>")
+    assert callable(made.set_fit_request)
+    assert made.__sklearn_tags__().estimator_type is None
+    restored = pickle.loads(pickle.dumps(made.fit(np.arange(10.0).reshape(5, 2) ** 2)))
+    assert restored.depth_.tolist() == made.depth_.tolist()
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_without_a_sample_there_is_no_depth(depth: type[Depth]) -> None:
+    for error in (NotFittedError, InvalidInputError):
+        with pytest.raises(error, match=rf"this {depth.__name__} has not seen a sample"):
+            depth().score_samples([[0.0]])
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_an_unknown_setting_changes_nothing(depth: type[Depth]) -> None:
+    made = depth(n_directions=5)
+    with pytest.raises(InvalidOptionError, match=r"has no setting 'colour'; it has n_directions"):
+        made.set_params(n_directions=6, colour="red")
+    assert made.n_directions == 5
+    assert made.set_params(n_directions=6, n_jobs=1) is made
+    assert (made.n_directions, made.n_jobs) == (6, 1)
+
+
+def test_names_of_columns_are_those_of_the_last_fit() -> None:
+    pandas = pytest.importorskip("pandas")
+    depth = IRWDepth(n_directions=5).fit(pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}))
+    assert depth.feature_names_in_.tolist() == ["a", "b"]
+    assert not hasattr(depth.fit([[1.0, 2.0], [0.0, 1.0]]), "feature_names_in_")
+
+
+def test_objects_that_are_numbers_are_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    expected = HalfspaceDepth(random_state=0).fit(X).depth_
+    mixed = X.astype(object)
+    assert HalfspaceDepth(random_state=0).fit(mixed).depth_.tolist() == expected.tolist()
+    for wrong in ("1.5", None, 2j, {"a": 1}):
+        mixed[3, 1] = wrong
+        with pytest.raises(TypeError, match="row 3, column 1") as caught:
+            HalfspaceDepth().fit(mixed)
+        assert isinstance(caught.value, InvalidInputError)
