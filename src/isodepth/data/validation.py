@@ -63,12 +63,7 @@ def check_pair(
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
-    if x_columns is not None and y_columns is not None and x_columns != y_columns:
-        raise InvalidInputError(
-            f"X and Y name their columns differently: {list(x_columns)} and {list(y_columns)}; "
-            "select the same columns in the same order, or pass plain arrays"
-        )
-    return x, y, x_columns if x_columns is not None else y_columns
+    return x, y, check_same_columns(x_columns, y_columns)
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
@@ -78,6 +73,21 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
             f"{first} and {second} must have the same number of columns, got {x_width} in "
             f"{first} and {y_width} in {second}"
         )
+
+
+def check_same_columns(
+    x_columns: tuple[str, ...] | None,
+    y_columns: tuple[str, ...] | None,
+    first: str = "X",
+    second: str = "Y",
+) -> tuple[str, ...] | None:
+    """The names that the columns of both samples have; None where neither has any."""
+    if x_columns is not None and y_columns is not None and x_columns != y_columns:
+        raise InvalidInputError(
+            f"{first} and {second} name their columns differently: {list(x_columns)} and "
+            f"{list(y_columns)}; select the same columns in the same order, or pass plain arrays"
+        )
+    return x_columns if x_columns is not None else y_columns
 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:
@@ -156,12 +166,24 @@ def check_number(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InvalidOptionError(f"{name} must be a number in {interval}, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise InvalidOptionError(
+            f"{name} must lie in {interval}, got a number too large for a float"
+        ) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
     if math.isnan(number) or too_low or too_high:
         raise InvalidOptionError(f"{name} must lie in {interval}, got {value!r}")
     return number
+
+
+def check_boolean(value: Any, name: str) -> bool:
+    """Check that `value` is True or False, and not something that merely counts as one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidOptionError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
@@ -173,7 +195,13 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    array = np.asarray(betas, dtype=np.float64)
+    try:
+        array = np.asarray(betas)
+    except ValueError:
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{name} must be a number or an array of numbers, got {betas!r}")
+    array = array.astype(np.float64)
     if not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
             f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
@@ -184,6 +212,8 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     """Check an explicit array of directions and scale its rows to length one."""
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
+    # Sums along a row round differently for other layouts of memory.
+    rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
             f"directions must have one column for each column of the data, got {rows.shape[1]} "

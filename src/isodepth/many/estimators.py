@@ -5,6 +5,7 @@ This module imports scikit-learn; ``import isodepth`` does not, until one of the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,7 @@ class RegionTransformer(_BagTransformer):
                 f"a row must hold {first.values.size} support values, as `transform` gives them; "
                 f"got shape {values.shape}"
             )
-        return RegionTable(values.reshape(first.values.shape), first.signature, first.width)
+        return replace(first, values=values.reshape(first.values.shape), columns=None)
 
 
 class DepthDistance(_BagTransformer):
