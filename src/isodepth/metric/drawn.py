@@ -203,10 +203,10 @@ class DrawnMetric:
 
     def check(self, regions: Any, name: str) -> None:
         """Check that regions are of this metric's depth and directions, and say what differs."""
-        if not isinstance(regions, TrimmedRegions):
+        if not isinstance(regions, TrimmedRegions) or not isinstance(regions.origin, Origin):
             raise InvalidInputError(
-                f"{name} must be TrimmedRegions, got {type(regions).__name__}; make them with "
-                "`regions`"
+                f"{name} must be TrimmedRegions as Metric.regions makes them, got "
+                f"{type(regions).__name__}"
             )
         found = regions.origin.differences(self.origin)
         if found:
@@ -225,6 +225,11 @@ class DrawnMetric:
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
         points, columns = check_points(X, name, self.options["dtype"])
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
+        if points.dtype != self.directions.dtype == np.float32:
+            raise InvalidInputError(
+                f"{name} is {points.dtype}, and the directions were drawn for samples in "
+                f"{self.directions.dtype}; leave out dtype in Metric.drawn"
+            )
         return points, columns, check_weights(weights, len(points), f"weights of {name}")
 
     def __repr__(self) -> str:

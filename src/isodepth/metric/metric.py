@@ -14,12 +14,8 @@ from isodepth.core.sample import Sample
 from isodepth.data.validation import (
     check_choice,
     check_integer,
-    check_pair,
     check_points,
-    check_same_columns,
-    check_same_width,
     check_weights,
-    split_weights,
 )
 from isodepth.depth.resolve import DepthSource, depth_key
 from isodepth.engine.threads import single_threaded_blas
@@ -28,6 +24,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.origin import Origin
 from isodepth.metric.settings import check_table_settings, checked_settings, draws_at_random
+from isodepth.metric.sides import check_sides
 from isodepth.metric.signature import Signature, seed_text
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
@@ -222,6 +219,8 @@ class Metric:
         (0.0, True)
         """
         check_integer(n_features, "n_features", 1)
+        if dtype is not None:
+            check_choice(dtype, "dtype", STORAGES)
         directions, betas = self._draw(n_features)
         return self._along(directions, betas, dtype)
 
@@ -287,13 +286,7 @@ class Metric:
     def _between(
         self, X: Any, Y: Any, weights: Any
     ) -> tuple[DrawnMetric, TrimmedRegions, TrimmedRegions]:
-        wx, wy = split_weights(weights)
-        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
-            x, y, columns = self._pair_with_regions(X, Y, wx, wy)
-        else:
-            x, y, columns = check_pair(X, Y, self.dtype)
-        wx = check_weights(wx, len(x), "weights of X")
-        wy = check_weights(wy, len(y), "weights of Y")
+        x, y, columns, wx, wy = check_sides(X, Y, weights, self.dtype)
         if self.region == "exact" and x.shape[1] > 2:
             raise InvalidInputError(
                 f"region='exact' is for data of one or two columns, got {x.shape[1]}; use "
@@ -308,34 +301,6 @@ class Metric:
         if not isinstance(Y, TrimmedRegions):
             Y = drawn.fit(y, wy, columns, sample_y)
         return drawn, X, Y
-
-    def _pair_with_regions(
-        self, X: Any, Y: Any, wx: Any, wy: Any
-    ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-        """The points of both, and their columns, where one or both are regions already."""
-        points, columns = [], []
-        for name, given, weights in (("X", X, wx), ("Y", Y, wy)):
-            if not isinstance(given, TrimmedRegions):
-                checked, names = check_points(given, name, self.dtype)
-            elif weights is None:
-                checked, names = given.points, given.columns
-            else:
-                raise InvalidInputError(
-                    f"{name} are regions, which have taken in their weights already, got weights "
-                    f"of {name} as well; give None for them, or the sample itself"
-                )
-            points.append(checked)
-            columns.append(names)
-        x, y = points
-        check_same_width(x.shape[1], y.shape[1])
-        for name, given, checked, other in (("X", X, x, y), ("Y", Y, y, x)):
-            wanted = self.dtype or str(other.dtype)
-            if isinstance(given, TrimmedRegions) and checked.dtype != wanted:
-                raise InvalidInputError(
-                    f"the regions of {name} were made in {checked.dtype}, and the comparison is in "
-                    f"{wanted}; make them again with dtype={wanted!r}"
-                )
-        return x, y, check_same_columns(columns[0], columns[1])
 
     def _fitting(self, width: int, *samples: Any) -> DrawnMetric:
         """The metric drawn so that it fits the regions among `samples`, or an error."""

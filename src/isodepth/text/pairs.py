@@ -51,7 +51,7 @@ def pair_distances(
         return np.empty(0)
     wanted = sorted({i for pair in distinct for i in pair})
     first = clouds[wanted[0]]
-    drawn = metric.drawn(first.shape[1], str(first.dtype))
+    drawn = metric.drawn(first.shape[1], metric.dtype or str(first.dtype))
     regions = dict(zip(wanted, drawn.all_regions([clouds[i] for i in wanted]), strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
