@@ -107,3 +107,19 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     (tmp_path / "monitor.npz").write_bytes(content)
     with pytest.raises(UnreadableFileError, match="damaged"):
         DepthMonitor.load(tmp_path / "monitor.npz")
+
+
+@pytest.mark.parametrize("width", [3, 20_000])
+def test_the_layout_of_directions_in_memory_does_not_matter(tmp_path: Path, width: int) -> None:
+    """Sums along the rows of a wide Fortran-ordered array round differently."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(10, width))
+    reference, batch = rng.normal(size=(6, width)), rng.normal(size=(5, width))
+    plain, fortran = (
+        DepthMonitor(reference, directions=directions, levels=3, depth="irw")
+        for directions in (rows, np.asfortranarray(rows))
+    )
+    assert fortran.signature == plain.signature
+    fortran.save(tmp_path / "monitor.npz")
+    loaded = DepthMonitor.load(tmp_path / "monitor.npz")
+    assert loaded.score(batch) == fortran.score(batch) == plain.score(batch) > 0

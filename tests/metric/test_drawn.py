@@ -48,7 +48,8 @@ def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
     one = Metric(n_directions=200, random_state=1).drawn(3)
     for a, b, sample in zip(*found, many, strict=True):
         alone = one.regions(sample)
-        assert (a.order == b.order).all() and (a.order == alone.order).all()
+        assert (a.order == b.order).all()
+        assert (a.order == alone.order).all()
         assert (a.depth == alone.depth).all()
 
 
@@ -65,7 +66,7 @@ def test_what_does_not_fit_is_refused() -> None:
     a = drawn.regions(SAMPLES[0])
     with pytest.raises(InvalidInputError, match=r"regions of y do not fit .*directions"):
         drawn.distance(a, Metric(n_directions=4).regions(SAMPLES[1]))
-    with pytest.raises(InvalidInputError, match="must be TrimmedRegions .* got ndarray"):
+    with pytest.raises(InvalidInputError, match=r"must be TrimmedRegions .* got ndarray"):
         drawn.distance(a, SAMPLES[1])
     with pytest.raises(InvalidInputError, match="made in float64 and those of Y in float32"):
         drawn.distance(a, drawn.regions(SAMPLES[1].astype(np.float32)))

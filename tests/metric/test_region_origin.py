@@ -42,7 +42,10 @@ def test_what_does_not_decide_the_order_may_differ(other: dict) -> None:
     [
         (r"depth \(halfspace and irw\)", {"depth": "halfspace"}),
         (r"depth \(halfspace\(method=exact\) and irw\)", {"depth": HalfspaceDepth(method="exact")}),
-        (r"depth \(foreign:lambda and irw\)", {"depth": lambda points: -np.abs(points).sum(axis=1)}),
+        (
+            r"depth \(foreign:lambda and irw\)",
+            {"depth": lambda points: -np.abs(points).sum(axis=1)},
+        ),
         (r"directions \(uniform:21 with seed 0 and uniform:20 with seed 0\)", {"n_directions": 21}),
         (r"directions \(sobol:20 with seed 0 and", {"directions": "sobol"}),
         (r"directions \(given:3:\w+ with seed 0 and uniform:20", {"directions": np.eye(3)}),
@@ -126,9 +129,13 @@ def test_other_widths_and_precisions_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="same number of columns"):
         metric.distance(metric.regions(X), Y[:, :2])
     single = metric.regions(X.astype(np.float32))
-    with pytest.raises(InvalidInputError, match="made in float32, and the comparison is in float64"):
+    with pytest.raises(
+        InvalidInputError, match="made in float32, and the comparison is in float64"
+    ):
         metric.distance(single, Y)
-    with pytest.raises(InvalidInputError, match="made in float32, and the comparison is in float64"):
+    with pytest.raises(
+        InvalidInputError, match="made in float32, and the comparison is in float64"
+    ):
         Metric(**BASE, dtype="float64").distance(single, single)
     assert metric.distance(single, Y.astype(np.float32)) > 0
 

@@ -25,7 +25,9 @@ EXACT = {"depth": "halfspace", "region": "exact", "levels": 5, "random_state": 0
         lambda: isodepth.pairwise([X, Y], **EXACT),
         lambda: isodepth.tables([X, Y], **EXACT),
         lambda: isodepth.DepthMonitor(X, **EXACT),
-        lambda: isodepth.pairwise([X, Y], [Y], **{**EXACT, "depth": HalfspaceDepth(method="exact")}),
+        lambda: isodepth.pairwise(
+            [X, Y], [Y], **{**EXACT, "depth": HalfspaceDepth(method="exact")}
+        ),
     ],
 )
 def test_tables_refuse_full_regions(make) -> None:
@@ -48,7 +50,9 @@ def test_numpy_bools_are_bools() -> None:
 )
 def test_numbers_too_large_for_a_float(value: object) -> None:
     for name in ("p", "eps", "memory_mb"):
-        with pytest.raises(InvalidOptionError, match=f"{name} must lie in .* too large for a float"):
+        with pytest.raises(
+            InvalidOptionError, match=f"{name} must lie in .* too large for a float"
+        ):
             Metric(**{name: value})
 
 

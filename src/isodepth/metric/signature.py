@@ -82,6 +82,7 @@ class Signature:
             region=options["region"],
             normalize=options["normalize"],
             dtype=dtype,
+            v=__version__,
         )
 
     @classmethod
