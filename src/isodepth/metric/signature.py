@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,10 @@ class Signature:
                 "a signature is a string such as 'DR|depth=projection|p=2|eps=0.1|levels=exact|"
                 f"dirs=uniform:1000|refine=0|seed=0|v={__version__}', got {text!r}"
             )
+        return _parsed(text)
+
+    @classmethod
+    def _split(cls, text: str) -> Signature:
         parts: dict[str, str] = {}
         for part in text.split("|")[1:]:
             key, separator, value = part.partition("=")
@@ -213,6 +218,12 @@ class Signature:
         """Names of the fields in which two signatures differ, apart from the version."""
         names = [field.name for field in fields(self) if field.name != "v"]
         return [name for name in names if getattr(self, name) != getattr(other, name)]
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Signature:
+    # Tables of one making are compared again and again.
+    return Signature._split(text)
 
 
 _REQUIRED = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
