@@ -92,16 +92,19 @@ class DepthMonitor:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DepthMonitor:
         """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
-        from isodepth.data.archive import read_file
+        from isodepth.data.archive import read_file, unreadable
 
         header, arrays = read_file(path, _KIND)
         monitor = cls.__new__(cls)
         monitor.reference = table_from(header, arrays, path)
+        signature = Signature.parse(monitor.signature)
         try:
-            options = Signature.parse(monitor.signature).options(arrays.get("directions"))
-            monitor._metric = Metric(**options)
+            monitor._metric = Metric(**signature.options(arrays.get("directions")))
         except (InvalidInputError, InvalidOptionError) as error:
             raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
+        differing = signature.differences(Signature.parse(monitor._metric.signature))
+        if differing:
+            raise unreadable(path, f"its {', '.join(differing)} are not those of its reference")
         return monitor
 
     def __repr__(self) -> str:

@@ -221,8 +221,7 @@ class Metric:
         check_integer(n_features, "n_features", 1)
         if dtype is not None:
             check_choice(dtype, "dtype", STORAGES)
-        directions, betas = self._draw(n_features)
-        return self._along(directions, betas, dtype)
+        return self._drawn(n_features, dtype=dtype)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample on a fixed grid, for comparing it with many others.
@@ -275,9 +274,15 @@ class Metric:
             return directions, rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
         return directions, self._grid
 
-    def _along(
-        self, directions: np.ndarray, betas: np.ndarray | None, dtype: str | None = None
+    def _drawn(
+        self, width: int, given: np.ndarray | None = None, dtype: str | None = None
     ) -> DrawnMetric:
+        if self.region == "exact" and width > 2:
+            raise InvalidInputError(
+                f"region='exact' is for data of one or two columns, got {width}; use "
+                "region='sample'"
+            )
+        directions, betas = self._draw(width, given)
         used = directions if dtype is None else directions.astype(dtype, copy=False)
         seed = seed_text(self.random_state)
         origin = Origin(self._source, directions, self.directions, self.n_directions, seed)
@@ -287,11 +292,6 @@ class Metric:
         self, X: Any, Y: Any, weights: Any
     ) -> tuple[DrawnMetric, TrimmedRegions, TrimmedRegions]:
         x, y, columns, wx, wy = check_sides(X, Y, weights, self.dtype)
-        if self.region == "exact" and x.shape[1] > 2:
-            raise InvalidInputError(
-                f"region='exact' is for data of one or two columns, got {x.shape[1]}; use "
-                "region='sample'"
-            )
         drawn = self._fitting(x.shape[1], X, Y)
         sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
         sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
@@ -315,7 +315,7 @@ class Metric:
             origin = named[0][1].origin
             if origin.dirs == f"{self.directions}:{self.n_directions}":
                 directions = origin.directions
-        drawn = self._along(*self._draw(width, directions))
+        drawn = self._drawn(width, directions)
         for name, regions in named:
             drawn.check(regions, name)
         return drawn
