@@ -58,6 +58,7 @@ def test_one_sample_is_a_collection() -> None:
 
 
 def test_no_refinement_is_no_refinement() -> None:
+    assert table_metric({}).refine == table_metric({"refine": 0}).refine == 0
     assert (pairwise(BAGS, refine=0, **OPTIONS) == pairwise(BAGS, **OPTIONS)).all()
     with pytest.raises(InvalidOptionError, match="tables cannot be refined, got refine=1"):
         pairwise(BAGS, refine=1, **OPTIONS)
