@@ -16,6 +16,7 @@ from isodepth import (
     RegionTable,
     UnreadableFileError,
 )
+from isodepth.data.archive import read_file, write_file
 
 RNG = np.random.default_rng(0)
 REFERENCE = RNG.normal(size=(300, 3))
@@ -107,3 +108,38 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     (tmp_path / "monitor.npz").write_bytes(content)
     with pytest.raises(UnreadableFileError, match="damaged"):
         DepthMonitor.load(tmp_path / "monitor.npz")
+
+
+@pytest.mark.parametrize(
+    "directions",
+    [None, np.eye(3)[:2], np.eye(3)[:, :2], -np.eye(3)],
+    ids=["none", "2", "wide", "-"],
+)
+def test_directions_that_are_not_those_of_the_reference(
+    tmp_path: Path, directions: np.ndarray | None
+) -> None:
+    monitor = DepthMonitor(REFERENCE, directions=np.eye(3), levels=4)
+    monitor.save(tmp_path / "monitor.npz")
+    header, arrays = read_file(tmp_path / "monitor.npz", "depth monitor")
+    assert (arrays.pop("directions") == np.eye(3)).all()
+    if directions is not None:
+        arrays["directions"] = directions
+    write_file(tmp_path / "other.npz", "depth monitor", header, arrays)
+    with pytest.raises(UnreadableFileError, match=r"directions|dirs are not those"):
+        DepthMonitor.load(tmp_path / "other.npz")
+
+
+@pytest.mark.parametrize("width", [3, 20_000])
+def test_the_layout_of_directions_in_memory_does_not_matter(tmp_path: Path, width: int) -> None:
+    """Sums along the rows of a wide Fortran-ordered array round differently."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(10, width))
+    reference, batch = rng.normal(size=(6, width)), rng.normal(size=(5, width))
+    plain, fortran = (
+        DepthMonitor(reference, directions=directions, levels=3, depth="irw")
+        for directions in (rows, np.asfortranarray(rows))
+    )
+    assert fortran.signature == plain.signature
+    fortran.save(tmp_path / "monitor.npz")
+    loaded = DepthMonitor.load(tmp_path / "monitor.npz")
+    assert loaded.score(batch) == fortran.score(batch) == plain.score(batch) > 0

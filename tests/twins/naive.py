@@ -15,6 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 
 Point = Sequence[float]
@@ -270,8 +271,29 @@ def power_mean(gaps: Sequence[float], shares: Sequence[Number], p: float) -> flo
     largest = max(gaps)
     if p == math.inf or largest == 0:
         return largest
+    if p < 0.01:
+        return power_mean_of_many_digits(gaps, shares, p)
     total = math.fsum(float(s) * (g / largest) ** p for g, s in zip(gaps, shares, strict=True))
     return largest * total ** (1 / p)
+
+
+def power_mean_of_many_digits(
+    gaps: Sequence[float], shares: Sequence[Number], p: float, length: Number = 1
+) -> float:
+    """Return (length * sum of share * gap^p)^(1/p), with more digits than the root can eat up."""
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = 800, MIN_EMIN, MAX_EMAX
+        parts = [
+            Decimal(Fraction(s).numerator) / Fraction(s).denominator * Decimal(g) ** Decimal(p)
+            for g, s in zip(gaps, shares, strict=True)
+            if g > 0
+        ]
+        whole = Decimal(Fraction(length).numerator) / Fraction(length).denominator
+        if not whole:
+            return 0.0
+        log = (whole * sum(parts)).ln() / Decimal(p)
+        # Far below the smallest float.
+        return float(log.exp()) if log > -2000 else 0.0
 
 
 def grid(n_levels: int, eps: float) -> list[Fraction]:

@@ -10,6 +10,13 @@ import numpy as np
 from isodepth.core.regions import TrimmedRegions
 
 _SLIVER = 1e-14
+#: Below this power means are taken through logarithms; above, a direct sum is right to 1e-13.
+SMALL_POWER = 1e-3
+#: Below this power a mean is the geometric one: they differ by p/2 times a variance of logarithms,
+#: which is below a million.
+GEOMETRIC_POWER = 1e-100
+#: Quotients below this have lost digits.
+TINIEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +81,36 @@ def _plan(
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """(length * sum of shares * gaps**p) ** (1/p); the largest gap for p = inf.
 
-    Gaps are divided by the largest first, so that no power overflows or vanishes.
+    Gaps are divided by the largest first, so that no power overflows or vanishes. As p falls to 0
+    the mean tends to the geometric one: 0 where a gap is 0, and with a length below 1.
     """
     largest = float(gaps.max())
     if largest == 0 or math.isinf(p):
         return largest
-    return largest * (length * float(shares @ (gaps / largest) ** p)) ** (1.0 / p)
+    ratios = gaps / largest
+    if p < SMALL_POWER:
+        return largest * _small_power_mean(gaps, ratios, shares, p, length)
+    return largest * (length * float(shares @ ratios**p)) ** (1.0 / p)
+
+
+def _small_power_mean(
+    gaps: np.ndarray, ratios: np.ndarray, shares: np.ndarray, p: float, length: float
+) -> float:
+    """(length * sum of shares * ratios**p) ** (1/p) for p so small that the powers are near 1.
+
+    The root magnifies what rounding does to their sum by 1/p, so that only its distance from 1 is
+    added up, and the root is taken of logarithms.
+    """
+    if length == 0:
+        return 0.0
+    with np.errstate(divide="ignore"):
+        # A quotient may vanish though the gap does not.
+        apart = np.log(gaps.astype(np.float64)) - math.log(gaps.max())
+        logs = np.where(ratios < TINIEST, apart, np.log(ratios.astype(np.float64)))
+    if p < GEOMETRIC_POWER:
+        mean = float(shares @ logs)
+        return math.exp(mean) if length == 1 else 0.0
+    below = float(shares @ np.expm1(p * logs))
+    # Where half of the mass has no gap, nothing is close to 1 and nothing cancels.
+    log_sum = math.log1p(below) if below > -0.5 else math.log(float(shares @ np.exp(p * logs)))
+    return math.exp((log_sum + math.log(length)) / p)

@@ -40,6 +40,9 @@ class TrimmedRegions:
         How many distinct points have at least that depth.
     masses : ndarray of shape (g,)
         Their share of the mass, rising to 1.
+    origin : Origin or None
+        What decided the order: the depth with its settings, and the directions. A metric takes
+        regions of its own depth and directions only, and none that do not say where they come from.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class TrimmedRegions:
     alphas: np.ndarray
     counts: np.ndarray
     masses: np.ndarray
+    origin: Any = None
 
     @classmethod
     def from_depths(
@@ -71,6 +75,7 @@ class TrimmedRegions:
         depth: np.ndarray,
         distinct_depth: np.ndarray,
         tie_tolerance: float,
+        origin: Any = None,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
         order = order_of(-distinct_depth)
@@ -90,6 +95,7 @@ class TrimmedRegions:
             alphas=falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
+            origin=origin,
         )
 
     @cached_property

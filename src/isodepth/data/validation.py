@@ -80,12 +80,7 @@ def check_pair(
         x_names = default_names(X)
     elif y_names is None and x_names is not None and _all_integers(x_names):
         y_names = default_names(Y)
-    if clashing_columns(x_names, y_names):
-        shown = [list(names) if names else "no names" for names in (x_names, y_names)]
-        raise InvalidInputError(
-            f"X and Y name their columns differently: {shown[0]} and {shown[1]}; "
-            "select the same columns in the same order, or pass plain arrays"
-        )
+    check_same_columns(x_names, y_names)
     return x, y, x_columns if x_columns is not None else y_columns
 
 
@@ -100,6 +95,22 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
             f"{first} and {second} must have the same number of columns, got {x_width} in "
             f"{first} and {y_width} in {second}"
         )
+
+
+def check_same_columns(
+    x_columns: tuple[str, ...] | None,
+    y_columns: tuple[str, ...] | None,
+    first: str = "X",
+    second: str = "Y",
+) -> tuple[str, ...] | None:
+    """The names that the columns of both samples have; None where neither has any."""
+    if clashing_columns(x_columns, y_columns):
+        shown = [list(names) if names else "no names" for names in (x_columns, y_columns)]
+        raise InvalidInputError(
+            f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
+            "select the same columns in the same order, or pass plain arrays"
+        )
+    return x_columns if x_columns is not None else y_columns
 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:
@@ -193,6 +204,13 @@ def check_number(
     return number
 
 
+def check_boolean(value: Any, name: str) -> bool:
+    """Check that `value` is True or False, and not something that merely counts as one."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidOptionError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
     """Check that `value` is an integer no smaller than `low`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < low:
@@ -223,6 +241,8 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     """Check an explicit array of directions and scale its rows to length one."""
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
+    # Sums along a row round differently for other layouts of memory.
+    rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
             f"directions must have one column for each column of the data, got {rows.shape[1]} "

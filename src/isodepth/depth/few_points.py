@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth import Depth, IRWDepth
-from isodepth.depth.base import standardise
+from isodepth.depth.base import Depth, standardise
+from isodepth.depth.irw import IRWDepth
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.threads import Resources
 from isodepth.hull.span import coordinates_in_span

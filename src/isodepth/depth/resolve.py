@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,10 @@ from isodepth.core.sample import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
 from isodepth.engine.threads import Resources
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+
+#: Settings of a depth that do not count in a metric: it has its own, or asks for depths alone.
+TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
 class DepthSource(Protocol):
@@ -36,13 +39,18 @@ class DepthSource(Protocol):
 
 
 class ForeignDepth:
-    """Depths computed by something that is not ours, for the rows as the caller gave them."""
+    """Depths computed by something that is not ours, for the rows as the caller gave them.
+
+    Parameters
+    ----------
+    depth : estimator with `fit` and `score_samples`, or function of the points and the weights
+    """
 
     tie_tolerance = 1e-12
 
-    def __init__(self, score: Callable[[np.ndarray, np.ndarray | None], Any], name: str) -> None:
-        self.score = score
-        self.name = name
+    def __init__(self, depth: Any) -> None:
+        self.depth = depth
+        self.name = _plain_name(depth)
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Nothing is known of a foreign depth."""
@@ -55,7 +63,7 @@ class ForeignDepth:
         directions: np.ndarray,
         resources: Resources,
     ) -> tuple[np.ndarray, np.ndarray]:
-        result = np.asarray(self.score(points, weights))
+        result = np.asarray(self._score(points, weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"depth {self.name} must give one number for each of the {len(points)} rows, got "
@@ -74,9 +82,22 @@ class ForeignDepth:
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
+    def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
+        given = () if weights is None else (weights,)
+        if not _is_estimator(self.depth):
+            return self.depth(points, *given)
+        # A fresh one each time: threads share this object.
+        fitted = _cloned(self.depth).fit(
+            points, **({} if weights is None else {"sample_weight": weights})
+        )
+        return fitted.score_samples(points)
+
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """The depth that a user's `depth=` stands for, with its settings checked."""
+    """The depth that a user's `depth=` stands for, with its settings checked.
+
+    An estimator is taken over by `private_copy` first.
+    """
     if isinstance(depth, str):
         if depth not in BY_NAME:
             raise InvalidOptionError(
@@ -84,29 +105,119 @@ def resolve_depth(depth: Any) -> DepthSource:
                 f"gives one depth for each row; got {depth!r}"
             )
         return BY_NAME[depth]()
-    if isinstance(depth, type) and issubclass(depth, Depth):
-        return depth()
     if isinstance(depth, Depth):
         depth.check_options()
         return depth
-    name = getattr(depth, "__name__", type(depth).__name__)
-    if hasattr(depth, "fit") and hasattr(depth, "score_samples"):
-        return ForeignDepth(_estimator_scores(depth), name)
-    if callable(depth):
-        return ForeignDepth(lambda X, w: depth(X) if w is None else depth(X, w), name)
+    if _is_estimator(depth) or callable(depth):
+        return ForeignDepth(depth)
     raise InvalidOptionError(
         f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
         f"score_samples) or a callable that gives one depth for each row; got {depth!r}"
     )
 
 
-def _estimator_scores(estimator: Any) -> Callable[[np.ndarray, np.ndarray | None], Any]:
-    def score(points: np.ndarray, weights: np.ndarray | None) -> Any:
-        from sklearn.base import clone
+def private_copy(depth: Any) -> Any:
+    """What `depth=` says now, whatever becomes of the caller's object later.
 
-        fresh = clone(estimator)
-        if weights is None:
-            return fresh.fit(points).score_samples(points)
-        return fresh.fit(points, sample_weight=weights).score_samples(points)
+    Estimators are copied without what they have fitted; names and functions stay what they are.
+    """
+    if isinstance(depth, type) and issubclass(depth, Depth):
+        return depth()
+    if isinstance(depth, Depth):
+        settings = depth.get_params(deep=False)
+        own = {key: value for key, value in settings.items() if key not in TAKEN_OVER}
+        copied = {key: _cloned(v) if hasattr(v, "get_params") else v for key, v in own.items()}
+        return type(depth)(**{**settings, **copied})
+    return _cloned(depth) if _is_estimator(depth) else depth
 
-    return score
+
+def depth_text(depth: Any) -> str:
+    """A depth in a signature: its name, and in parentheses what is not at its default."""
+    if isinstance(depth, str):
+        return depth
+    if isinstance(depth, Depth):
+        settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
+        return f"{depth.name}({settings})" if settings else depth.name
+    if isinstance(depth, ForeignDepth):
+        depth = depth.depth
+    return f"foreign:{_plain_name(depth)}"
+
+
+def depth_key(depth: Any) -> Any:
+    """What makes two depths the same: a hashable value."""
+    if isinstance(depth, str):
+        depth = BY_NAME[depth]()
+    if isinstance(depth, ForeignDepth):
+        depth = depth.depth
+    if isinstance(depth, Depth):
+        return type(depth), *((k, _value_key(v)) for k, v in sorted(_own_settings(depth).items()))
+    return _value_key(depth)
+
+
+def read_depth(text: str) -> Any:
+    """The depth that `depth_text` wrote."""
+    if "foreign:" in text:
+        raise SignatureError(
+            f"depth {text!r} is the caller's own object, which a signature cannot hold: rebuild "
+            "the metric with Metric(depth=that_object, ...)"
+        )
+    name, parenthesis, settings = text.partition("(")
+    if name not in BY_NAME:
+        raise SignatureError(f"unknown depth {name!r}; known are {', '.join(BY_NAME)}")
+    if not parenthesis:
+        return name
+    defaults = BY_NAME[name]().get_params()
+    own: dict[str, Any] = {}
+    for pair in settings.removesuffix(")").split(","):
+        key, separator, value = pair.partition("=")
+        if not separator or key not in defaults or key in TAKEN_OVER:
+            raise SignatureError(f"depth {name!r} has no setting {key!r}")
+        own[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
+    return BY_NAME[name](**own)
+
+
+def _own_settings(depth: Depth) -> dict[str, Any]:
+    """The settings that are not at their default and do not come from the metric."""
+    defaults = type(depth)().get_params(deep=False)
+    return {
+        key: value
+        for key, value in depth.get_params(deep=False).items()
+        if key not in TAKEN_OVER and value != defaults[key]
+    }
+
+
+def _setting_text(value: Any) -> str:
+    return str(value) if isinstance(value, str | int | float) else f"foreign:{_plain_name(value)}"
+
+
+def _plain_name(value: Any) -> str:
+    return re.sub(r"[^\w.]", "", getattr(value, "__name__", type(value).__name__))
+
+
+def _value_key(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        settings = value.get_params(deep=False)
+        return type(value), *((key, _value_key(settings[key])) for key in sorted(settings))
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), repr(value)
+    return value
+
+
+def _is_estimator(depth: Any) -> bool:
+    return hasattr(depth, "fit") and hasattr(depth, "score_samples")
+
+
+def _cloned(estimator: Any) -> Any:
+    from sklearn.base import clone
+
+    try:
+        return clone(estimator)
+    except (TypeError, RuntimeError) as error:
+        raise InvalidOptionError(
+            f"an estimator that serves a depth must be an object that scikit-learn can clone, got "
+            f"{estimator!r} ({error})"
+        ) from None

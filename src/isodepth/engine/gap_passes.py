@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from isodepth.engine.signed import place_of
 from isodepth.engine.threads import (
     Resources,
     best_of_workers,
@@ -73,11 +74,7 @@ def search_gaps(
     if workers > 1:
         workers = workers_within(workers, bytes_of(start()), resources.memory_mb)
     states = fold_blocks(blocks, start, step, workers)
-    return best_of_workers([state[:2] for state in states], np.greater, _place_of)
-
-
-def _place_of(where: np.ndarray) -> np.ndarray:
-    return np.where(where >= 0, where, -1 - where)
+    return best_of_workers([state[:2] for state in states], np.greater, place_of)
 
 
 def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidOptionError, IsodepthError, UnreadableFileError
 from isodepth.many.pairwise import table_metric
 from isodepth.metric.metric import Metric
-from isodepth.metric.signature import with_directions
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import table_from, table_header
 
 _KIND = "depth monitor"
@@ -95,23 +92,20 @@ class DepthMonitor:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DepthMonitor:
         """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
-        from isodepth.data.archive import read_file
+        from isodepth.data.archive import read_file, unreadable
 
         header, arrays = read_file(path, _KIND)
         monitor = cls.__new__(cls)
         monitor.reference = table_from(header, arrays, path)
+        signature = Signature.parse(monitor.signature)
         try:
-            monitor._metric = _metric_of(monitor.reference.signature, arrays.get("directions"))
+            monitor._metric = Metric(**signature.options(arrays.get("directions")))
         except IsodepthError as error:
             raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
+        differing = signature.differences(Signature.parse(monitor._metric.signature))
+        if differing:
+            raise unreadable(path, f"its {', '.join(differing)} are not those of its reference")
         return monitor
 
     def __repr__(self) -> str:
         return f"DepthMonitor({self.reference.width} column(s))\n  {self.signature}"
-
-
-def _metric_of(signature: str, directions: np.ndarray | None) -> Metric:
-    if directions is None:
-        return Metric.from_signature(signature)
-    stand_in = Metric.from_signature(with_directions(signature, f"uniform:{len(directions)}"))
-    return replace(stand_in, directions=directions)

@@ -12,6 +12,7 @@ searches over settings are tested with bags instead.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ class RegionTransformer(_BagTransformer):
                 f"a row must hold {first.values.size} support values, as `transform` gives them; "
                 f"got shape {values.shape}"
             )
-        return RegionTable(values.reshape(first.values.shape), first.signature, first.width)
+        return replace(first, values=values.reshape(first.values.shape), columns=None)
 
 
 class DepthDistance(_BagTransformer):

@@ -11,11 +11,13 @@ from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidOptionError
 from isodepth.many.pairwise import as_list
 from isodepth.many.stack import TableList, TableStack
-from isodepth.metric.signature import averaging
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable, check_comparable
 
 # Rounding of a distance, with room to spare: no neighbour may be lost to it.
 _SLACK = {"float64": 1e-12, "float32": 1e-6}
+# With so much slack nothing is ever ruled out; more would overflow.
+_MOST_SLACK = 1e6
 _PROBED_TABLES = 256
 
 
@@ -73,12 +75,18 @@ class RegionIndex:
             held = TableList(given, "tables")
             first = held[0]
             given = TableStack(
-                held.block(0, len(held)), first.signature, first.width, first.columns
+                held.block(0, len(held)),
+                first.signature,
+                first.width,
+                first.columns,
+                first.algorithm,
             )
         self.tables: TableStack = given
-        self._p, self._length = averaging(given.signature)
+        signature = Signature.parse(given.signature)
+        self._p, self._length = signature.p, signature.length
         # Below p = 1 the last root magnifies rounding.
-        self._slack = _SLACK[str(given.values.dtype)] / min(1.0, self._p)
+        slack = _SLACK[str(given.values.dtype)] / min(1.0, self._p)
+        self._slack = min(slack, _MOST_SLACK)
         self._pivots, self._to_pivots = self._choose_pivots(min(n_pivots, len(given)))
         self._is_pivot = np.zeros(len(given), dtype=bool)
         self._is_pivot[self._pivots] = True

@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth.engine.threads import fold_blocks, worker_count
 from isodepth.many.stack import TableList, TableStack
-from isodepth.metric.signature import averaging
+from isodepth.metric.signature import Signature
 from isodepth.progress import progress_bar
 
 # Tables compared in one task: enough to be worth it, few enough to be interrupted soon.
@@ -23,7 +23,8 @@ def fill_distances(
     """Write all distances to `out` (N, M), or (N, N) and symmetric where `columns` is None."""
     from isodepth.metric.table_loops import tile_distances
 
-    p, length = averaging(rows[0].signature)
+    signature = Signature.parse(rows[0].signature)
+    p, length = signature.p, signature.length
     symmetric = columns is None
     against = rows if columns is None else columns
     height, width = _tile_shape(rows[0].values.nbytes)

@@ -17,8 +17,9 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
+from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
-from isodepth.metric.table_maker import TableMaker, needs_seed
+from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
@@ -33,8 +34,11 @@ def table_metric(options: dict[str, Any]) -> Metric:
             "pairs with Metric.distance"
         )
     metric = metric_from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
-    if isinstance(metric.random_state, int) or not needs_seed(metric.directions):
+    if isinstance(metric.random_state, int):
         return metric
+    if not draws_at_random(metric.directions):
+        # A generator that nothing is drawn from says nothing about how tables are made.
+        return replace(metric, random_state=None)
     seed = int(np.random.default_rng(metric.random_state).integers(2**31))
     return replace(metric, random_state=seed)
 
@@ -176,9 +180,11 @@ def fit_tables(
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric.memory_mb / workers)
-    maker = inner.table_maker(first.shape[1], str(first.dtype), storage)
-    values = np.empty((len(samples), *maker.shape), dtype=storage)
-    stack = TableStack(values, maker.signature, first.shape[1], columns)
+    metric.check_for_tables(storage)
+    drawn = inner.drawn(first.shape[1])
+    values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
+    signature = str(table_signature(drawn, str(first.dtype)))
+    stack = TableStack(values, signature, first.shape[1], columns)
     if like is not None:
         check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
     simplices: list[Sample] = []
@@ -186,17 +192,17 @@ def fit_tables(
 
         def step(_: None, i: int) -> None:
             points, names = check_points(samples[i], f"{name}[{i}]", metric.dtype)
-            _check_alike(points, names, f"{name}[{i}]", maker, stack)
+            _check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
             checked = check_weights(each[i], len(points), f"weights of {name}[{i}]")
             sample = Sample.of(points, checked)
             if sample.n_points <= sample.width + 1:
                 simplices.append(sample)
-            maker.fill(points, checked, sample, values[i])
+            write_table(drawn, drawn.fit(points, checked, names, sample), values[i])
             advance(1)
 
         with single_threaded_blas():
             fold_blocks(range(len(samples)), lambda: None, step, workers)
-    maker.warn_if_uninformative(*simplices)
+    drawn.source.warn_if_uninformative(*simplices)
     return stack
 
 
@@ -222,7 +228,7 @@ def _check_alike(
     points: np.ndarray,
     columns: tuple[str, ...] | None,
     name: str,
-    maker: TableMaker,
+    dtype: np.dtype,
     stack: TableStack,
 ) -> None:
     if points.shape[1] != stack.width:
@@ -235,10 +241,10 @@ def _check_alike(
             f"{name} names its columns {list(columns or ())} and the first sample "
             f"{list(stack.columns or ())}; select the same columns in the same order"
         )
-    if points.dtype != maker.dtype:
+    if points.dtype != dtype:
         # Converting all of them would let one sample change the distances between others.
         raise InvalidInputError(
-            f"{name} is {points.dtype} and the first sample {maker.dtype}; say which precision to "
+            f"{name} is {points.dtype} and the first sample {dtype}; say which precision to "
             "compute in, such as dtype='float64'"
         )
 

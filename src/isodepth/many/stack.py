@@ -20,6 +20,8 @@ class TableStack(Sequence[RegionTable]):
     signature : str
     width : int
     columns : tuple of str or None
+    algorithm : int or None
+        As in :class:`RegionTable`.
     """
 
     def __init__(
@@ -28,19 +30,21 @@ class TableStack(Sequence[RegionTable]):
         signature: str,
         width: int,
         columns: tuple[str, ...] | None = None,
+        algorithm: int | None = None,
     ) -> None:
         self.values = values
         self.signature = signature
         self.width = width
         self.columns = columns
+        self.algorithm = algorithm
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        if isinstance(item, slice):
-            return TableStack(self.values[item], self.signature, self.width, self.columns)
-        return RegionTable(self.values[item], self.signature, self.width, self.columns)
+        made = (self.signature, self.width, self.columns, self.algorithm)
+        kind = TableStack if isinstance(item, slice) else RegionTable
+        return kind(self.values[item], *made)
 
     def block(self, start: int, stop: int) -> np.ndarray:
         """Tables start..stop as one array of shape (stop - start, L, 2K)."""

@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import seeded_vectors, unit_vectors
-from isodepth.core.levels import exact_plan, level_plan, power_mean
+from isodepth.core.levels import midpoint_levels
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.validation import (
     check_choice,
-    check_pair,
+    check_integer,
     check_points,
     check_weights,
-    split_weights,
 )
+from isodepth.depth.resolve import DepthSource, depth_key
 from isodepth.engine.threads import single_threaded_blas
-from isodepth.errors import InvalidInputError
-from isodepth.gap.supremum import Gaps, find_gaps
+from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.settings import Settings
-from isodepth.metric.signature import write_signature
+from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.origin import Origin
+from isodepth.metric.settings import check_table_settings, checked_settings, draws_at_random
+from isodepth.metric.sides import check_sides
+from isodepth.metric.signature import Signature, seed_text
 from isodepth.metric.table import STORAGES, RegionTable
-from isodepth.metric.table_maker import TableMaker, check_table_settings
+from isodepth.metric.tabulate import table_shape, table_signature, write_table
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Metric(Settings):
+class Metric:
     """The pseudo-metric DR_{p,eps}: all its settings, checked once.
 
     Parameters
     ----------
-    depth : {"projection", "halfspace", "irw", "ai_irw"}, estimator or callable
+    depth : str, estimator or callable
+        One of "projection", "halfspace", "irw", "ai_irw", "steady_irw" and "dual".
         How points are ordered from the centre outwards. A depth estimator contributes its own
         settings (such as a covariance); directions come from the metric, the same for both samples.
         Any estimator with `fit` and `score_samples` and any function of the points (and the
-        weights, when given) is taken as well.
+        weights, when given) is taken as well. Estimators are copied: what becomes of the caller's
+        object later does not change the metric.
     p : float in (0, inf]
         Power of the mean over levels; inf takes the largest gap. Below 1 the triangle inequality
-        only holds for the p-th power.
+        only holds for the p-th power; towards 0 it tends to the geometric mean.
     eps : float in (0, 1]
         Share of the least deep mass that is ignored.
     n_directions : int
@@ -88,6 +92,27 @@ class Metric(Settings):
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0'
     """
 
+    depth: Any = "projection"
+    p: float = 2
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: Any = "exact"
+    n_levels: int | None = None
+    normalize: bool = True
+    refine: int = 20
+    gap: str = "search"
+    region: str = "sample"
+    dtype: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    memory_mb: float = 256.0
+
+    def __post_init__(self) -> None:
+        settings, source = checked_settings(self._options())
+        for name, value in {**settings, "_depth": source}.items():
+            object.__setattr__(self, name, value)
+
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
         """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
@@ -107,39 +132,55 @@ class Metric(Settings):
             **options,
         )
 
+    @classmethod
+    def from_signature(cls, text: str) -> Metric:
+        """The metric that wrote this signature."""
+        options = Signature.parse(text).options()
+        try:
+            return cls(**options)
+        except InvalidOptionError as error:
+            raise SignatureError(f"signature {text!r} holds an invalid setting: {error}") from None
+
+    @property
+    def signature(self) -> str:
+        """A short string that says how numbers of this metric are made."""
+        return str(Signature.of(self._options(), self.dtype))
+
+    # -- what it makes ----------------------------------------------------------------------
+
     def distance(self, X: Any, Y: Any, weights: Any = None) -> float:
         """DR_{p,eps} between two samples.
 
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
+            Regions must be of this depth and these directions, see `regions`.
         weights : pair (wx, wy) or None
-            Weights of the rows of each, of shape (n,) and (m,); either may be None.
+            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
+            taken in theirs already.
 
         Returns
         -------
         distance : float
         """
         with single_threaded_blas():
-            _, _, gaps = self._between(X, Y, weights)
-            return power_mean(gaps.values, gaps.plan.shares, self.p, self._length)
+            drawn, x, y = self._between(X, Y, weights)
+            return drawn.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Like `distance`, with the levels and directions where the samples differ."""
         with single_threaded_blas():
-            regions, columns, gaps = self._between(X, Y, weights)
-        precision = "float32" if regions[0].ordered.dtype == np.float32 else self.dtype
-        return Comparison(
-            distance=power_mean(gaps.values, gaps.plan.shares, self.p, self._length),
-            regions=regions,
-            signature=write_signature(self._options(), precision),
-            columns=columns,
-            _gaps=gaps,
-            _power=(self.p, self._length),
-        )
+            drawn, x, y = self._between(X, Y, weights)
+            return drawn.compare(x, y)
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """The nested regions of one sample.
+
+        They keep what decided the order of the points, the depth and the directions, and can be
+        given to `distance` and `compare` of any metric that has the same; p, eps, levels and the
+        way of finding gaps may differ. A metric without an integer `random_state` takes the
+        directions of the regions it is given. Two regions that it made one after the other have
+        different directions, and are refused: make them together with `drawn`.
 
         Parameters
         ----------
@@ -148,10 +189,41 @@ class Metric(Settings):
         """
         points, columns = check_points(X, "X", self.dtype)
         checked = check_weights(weights, len(points))
-        directions, _ = self._draw(points.shape[1])
+        drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
-        return self._regions(points, checked, columns, sample, directions)
+        return drawn.fit(points, checked, columns, sample)
+
+    def drawn(self, n_features: int, dtype: str | None = None) -> DrawnMetric:
+        """This metric with its directions and levels drawn: fit once, compare many.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the samples to come.
+        dtype : {"float64", "float32"} or None
+            Precision of the samples to come, where it is known: directions are then rounded to it
+            once, and not for each sample.
+
+        Returns
+        -------
+        drawn : DrawnMetric
+            With `regions` and `all_regions` of samples, and the `distance` of any two of them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isodepth import Metric
+        >>> rng = np.random.default_rng(0)
+        >>> drawn = Metric(depth="irw").drawn(n_features=2)
+        >>> x, y = drawn.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
+        >>> drawn.distance(x, x), drawn.distance(x, y) > 6
+        (0.0, True)
+        """
+        check_integer(n_features, "n_features", 1)
+        if dtype is not None:
+            check_choice(dtype, "dtype", STORAGES)
+        return self._drawn(n_features, dtype=dtype)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample on a fixed grid, for comparing it with many others.
@@ -171,111 +243,113 @@ class Metric(Settings):
         -------
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
+        self.check_for_tables(storage)
         points, columns = check_points(X, "X", self.dtype)
         checked = check_weights(weights, len(points))
-        maker = self.table_maker(points.shape[1], str(points.dtype), storage)
+        drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
-        values = np.empty(maker.shape, dtype=storage)
+        values = np.empty(table_shape(drawn), dtype=storage)
         with single_threaded_blas():
-            maker.fill(points, checked, sample, values)
-        return RegionTable(values, maker.signature, points.shape[1], columns)
+            write_table(drawn, drawn.fit(points, checked, columns, sample), values)
+        signature = table_signature(drawn, str(points.dtype))
+        return RegionTable(values, str(signature), points.shape[1], columns)
 
-    def table_maker(self, width: int, dtype: str, storage: str = "float64") -> TableMaker:
-        """What makes tables of samples of that many columns and that precision, one like another.
-
-        :func:`isodepth.tables` and :func:`isodepth.pairwise` are made of this.
-        """
+    def check_for_tables(self, storage: str = "float64") -> None:
+        """Raise unless tables made one by one with this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
-        check_table_settings(self.levels, self.directions, self.random_state, self.gap)
-        directions, betas = self._draw(width)
-        return TableMaker(
-            regions_of=lambda points, weights, sample: self._regions(
-                points, weights, None, sample, directions
-            ),
-            warn_if_uninformative=self._source.warn_if_uninformative,
-            directions=directions,
-            betas=betas,
-            storage=storage,
-            signature=write_signature({**self._options(), "refine": 0}, dtype),
-            dtype=dtype,
-            resources=self._resources,
-        )
+        check_table_settings(self.levels, self.directions, self.random_state, self.gap, self.region)
 
     # -- the pipeline -----------------------------------------------------------------------
 
-    def _draw(self, width: int) -> tuple[np.ndarray, Any]:
-        """Directions (K, width), and the levels, None for exact ones."""
+    def _draw(
+        self, width: int, directions: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Directions (K, width) unless they are given, and the levels, None for exact ones."""
         if isinstance(self.random_state, int) and self.levels != "monte-carlo":
             seed = self.random_state
             return seeded_vectors(width, self.n_directions, self.directions, seed), self._grid
         rng = np.random.default_rng(self.random_state)
-        directions = unit_vectors(width, self.n_directions, self.directions, rng)
+        if directions is None:
+            directions = unit_vectors(width, self.n_directions, self.directions, rng)
         if self.levels == "monte-carlo":
             return directions, rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
         return directions, self._grid
 
-    def _between(
-        self, X: Any, Y: Any, weights: Any
-    ) -> tuple[tuple[TrimmedRegions, TrimmedRegions], tuple[str, ...] | None, Gaps]:
-        wx, wy = split_weights(weights)
-        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
-            x, y, columns = self._pair_with_regions(X, Y)
-        else:
-            x, y, columns = check_pair(X, Y, self.dtype)
-        wx = check_weights(wx, len(x), "weights of X")
-        wy = check_weights(wy, len(y), "weights of Y")
-        if self.region == "exact" and x.shape[1] > 2:
+    def _drawn(
+        self, width: int, given: np.ndarray | None = None, dtype: str | None = None
+    ) -> DrawnMetric:
+        if self.region == "exact" and width > 2:
             raise InvalidInputError(
-                f"region='exact' is for data of one or two columns, got {x.shape[1]}; use "
+                f"region='exact' is for data of one or two columns, got {width}; use "
                 "region='sample'"
             )
-        directions, betas = self._draw(x.shape[1])
+        directions, betas = self._draw(width, given)
+        used = directions if dtype is None else directions.astype(dtype, copy=False)
+        seed = seed_text(self.random_state)
+        origin = Origin(self._source, directions, self.directions, self.n_directions, seed)
+        return DrawnMetric(self._options(), origin, used, betas)
+
+    def _between(
+        self, X: Any, Y: Any, weights: Any
+    ) -> tuple[DrawnMetric, TrimmedRegions, TrimmedRegions]:
+        x, y, columns, wx, wy = check_sides(X, Y, weights, self.dtype)
+        drawn = self._fitting(x.shape[1], X, Y)
         sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
         sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
         self._source.warn_if_uninformative(sample_x, sample_y)
         if not isinstance(X, TrimmedRegions):
-            X = self._regions(x, wx, columns, sample_x, directions)
+            X = drawn.fit(x, wx, columns, sample_x)
         if not isinstance(Y, TrimmedRegions):
-            Y = self._regions(y, wy, columns, sample_y, directions)
-        plan = exact_plan(X, Y, self.eps) if betas is None else level_plan(X, Y, betas)
-        gaps = find_gaps(
-            X,
-            Y,
-            plan,
-            directions,
-            way=self.gap,
-            region=self.region,
-            refine=self.refine,
-            resources=self._resources,
-        )
-        return (X, Y), columns, gaps
+            Y = drawn.fit(y, wy, columns, sample_y)
+        return drawn, X, Y
 
-    def _regions(
-        self,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        columns: tuple[str, ...] | None,
-        sample: Sample,
-        directions: np.ndarray,
-    ) -> TrimmedRegions:
-        source = self._source
-        distinct, depth = source.all_depths(sample, points, weights, directions, self._resources)
-        tolerance = source.tie_tolerance if points.dtype == np.float64 else 0.0
-        return TrimmedRegions.from_depths(
-            points, weights, columns, sample, depth, distinct, tolerance
-        )
+    def _fitting(self, width: int, *samples: Any) -> DrawnMetric:
+        """The metric drawn so that it fits the regions among `samples`, or an error."""
+        named = [
+            (n, s) for n, s in zip("XY", samples, strict=True) if isinstance(s, TrimmedRegions)
+        ]
+        fixed = isinstance(self.random_state, int) or not draws_at_random(self.directions)
+        directions = None
+        if named and not fixed:
+            # Nothing says which directions this metric should have drawn: those of the regions are
+            # as good as any, if it could have drawn them.
+            origin = named[0][1].origin
+            if origin.dirs == f"{self.directions}:{self.n_directions}":
+                directions = origin.directions
+        drawn = self._drawn(width, directions)
+        for name, regions in named:
+            drawn.check(regions, name)
+        return drawn
 
-    def _pair_with_regions(
-        self, X: Any, Y: Any
-    ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-        tables = [s.points if isinstance(s, TrimmedRegions) else s for s in (X, Y)]
-        x, y, _ = check_pair(tables[0], tables[1], self.dtype)
-        for name, given, checked in (("X", X, x), ("Y", Y, y)):
-            if isinstance(given, TrimmedRegions) and given.points.dtype != checked.dtype:
-                raise InvalidInputError(
-                    f"the regions of {name} were made in {given.points.dtype} and the other "
-                    f"sample is {checked.dtype}; convert one of them"
-                )
-        names = [getattr(s, "columns", None) for s in (X, Y) if isinstance(s, TrimmedRegions)]
-        return x, y, next((n for n in names if n), None)
+    # -- what follows from the fields -------------------------------------------------------
+
+    @property
+    def _source(self) -> DepthSource:
+        return self._depth  # type: ignore[attr-defined]
+
+    @property
+    def _grid(self) -> np.ndarray | None:
+        """The levels of a grid; None for exact ones."""
+        return None if self.levels == "exact" else midpoint_levels(self.levels, self.eps)
+
+    # -- a value among values ---------------------------------------------------------------
+
+    def _options(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _key(self) -> tuple[Any, ...]:
+        options = self._options()
+        options["depth"] = depth_key(self.depth)
+        if not isinstance(self.directions, str):
+            options["directions"] = (self.directions.shape, self.directions.tobytes())
+        return tuple(options.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.signature})"

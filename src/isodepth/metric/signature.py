@@ -1,191 +1,287 @@
-"""The signature: a short string that says how a number was made, and can be read back."""
+"""The signature: a short line that says how a number was made, and can be read back."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.depth import BY_NAME, Depth
-from isodepth.errors import SignatureError
+from isodepth.data.validation import check_choice, check_integer, check_number
+from isodepth.depth.resolve import depth_text, read_depth
+from isodepth.errors import InvalidOptionError, SignatureError
+from isodepth.gap.supremum import REGIONS, WAYS
 
-#: Settings of a depth that a metric takes over, so that they are not the depth's own.
-_TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
-
-
-def write_signature(options: dict[str, Any], dtype: str | None) -> str:
-    """The signature of a metric with the given options."""
-    fields = {
-        "depth": _depth_text(options["depth"]),
-        "p": _number_text(options["p"]),
-        "eps": _number_text(options["eps"]),
-        "levels": _levels_text(options["levels"], options["n_levels"]),
-        "dirs": _directions_text(options["directions"], options["n_directions"]),
-        "refine": str(options["refine"]),
-        "seed": _seed_text(options["random_state"]),
-    }
-    if options["gap"] != "search":
-        fields["gap"] = options["gap"]
-    if options["region"] != "sample":
-        fields["region"] = options["region"]
-    if not options["normalize"]:
-        fields["normalize"] = "no"
-    if dtype is not None:
-        fields["dtype"] = dtype
-    fields["v"] = __version__
-    return "|".join(["DR", *(f"{key}={value}" for key, value in fields.items())])
+#: How often the numbers that a depth gives have changed, plus one; 1 for depths not named here.
+#: Raised only when numbers change, so that what is kept in files outlives a release.
+ALGORITHMS = {
+    # 2: where the median absolute deviation is zero, another scale takes its place.
+    "projection": 2,
+}
 
 
-def read_signature(text: Any) -> dict[str, Any]:
-    """The options of the metric that wrote `text`."""
-    if not isinstance(text, str) or not text.startswith("DR|"):
-        raise SignatureError(
-            "a signature is a string such as 'DR|depth=projection|p=2|eps=0.1|levels=exact|"
-            f"dirs=uniform:1000|refine=0|seed=0|v={__version__}', got {text!r}"
+@dataclass(frozen=True)
+class Signature:
+    """How a number was made.
+
+    Two signatures mean the same numbers when all fields but `v` agree and the depth had the same
+    *algorithm number* (:data:`ALGORITHMS`). The version is there for people: most releases change
+    no number. Tables keep their algorithm number beside the signature, in files too; files of
+    0.1.0, which do not have it, are of algorithm 1. Signatures of a later version are refused,
+    since only that version knows what they mean.
+
+    Attributes
+    ----------
+    depth, levels, dirs, seed : str
+        As they are written, such as ``monte-carlo:20``, ``uniform:1000`` and ``none``.
+    p, eps, refine, gap, region, normalize, dtype
+        The fields of :class:`isodepth.Metric`.
+    v : str
+        The version of isodepth.
+
+    Examples
+    --------
+    >>> from isodepth.metric.signature import Signature
+    >>> text = "DR|depth=irw|p=2|eps=0.1|levels=20|dirs=sobol:64|refine=0|seed=7|v=0.1.0"
+    >>> signature = Signature.parse(text)
+    >>> signature.levels, signature.dirs
+    ('20', 'sobol:64')
+    >>> str(signature) == text
+    True
+    """
+
+    depth: str
+    p: float
+    eps: float
+    levels: str
+    dirs: str
+    refine: int
+    seed: str
+    gap: str = "search"
+    region: str = "sample"
+    normalize: bool = True
+    dtype: str | None = None
+    v: str = __version__
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], dtype: str | None) -> Signature:
+        """The signature of a metric with the given options, for numbers of precision `dtype`."""
+        return cls(
+            depth=depth_text(options["depth"]),
+            p=options["p"],
+            eps=options["eps"],
+            levels=_levels_text(options["levels"], options["n_levels"]),
+            dirs=directions_text(options["directions"], options["n_directions"]),
+            refine=options["refine"],
+            seed=seed_text(options["random_state"]),
+            gap=options["gap"],
+            region=options["region"],
+            normalize=options["normalize"],
+            dtype=dtype,
+            v=__version__,
         )
-    fields = {}
-    for part in text.split("|")[1:]:
-        key, separator, value = part.partition("=")
-        if not separator or key in fields:
-            raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
-        fields[key] = value
-    required = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
-    optional = ["gap", "region", "normalize", "dtype"]
-    missing = [key for key in required if key not in fields]
-    unknown = [key for key in fields if key not in required + optional]
-    if missing or unknown:
-        raise SignatureError(
-            f"signature {text!r} lacks {missing or 'nothing'} and has unknown fields "
-            f"{unknown or 'nothing'}"
+
+    @classmethod
+    def parse(cls, text: Any) -> Signature:
+        """Read what `str` wrote; anything else raises SignatureError."""
+        if not isinstance(text, str) or not text.startswith("DR|"):
+            raise SignatureError(
+                "a signature is a string such as 'DR|depth=projection|p=2|eps=0.1|levels=exact|"
+                f"dirs=uniform:1000|refine=0|seed=0|v={__version__}', got {text!r}"
+            )
+        return _parsed(text)
+
+    @classmethod
+    def _split(cls, text: str) -> Signature:
+        parts: dict[str, str] = {}
+        for part in text.split("|")[1:]:
+            key, separator, value = part.partition("=")
+            if not separator or key in parts:
+                raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
+            parts[key] = value
+        missing = [key for key in _REQUIRED if key not in parts]
+        unknown = [key for key in parts if key not in _REQUIRED + _OPTIONAL]
+        if missing or unknown:
+            raise SignatureError(
+                f"signature {text!r} lacks {missing or 'nothing'} and has unknown fields "
+                f"{unknown or 'nothing'}"
+            )
+        try:
+            return cls._read(parts)
+        except ValueError as error:
+            raise SignatureError(f"unreadable value in signature {text!r}: {error}") from None
+
+    @classmethod
+    def _read(cls, parts: dict[str, str]) -> Signature:
+        signature = cls(
+            depth=parts["depth"],
+            p=check_number(float(parts["p"]), "p", 0, low_open=True),
+            eps=check_number(float(parts["eps"]), "eps", 0, 1, low_open=True),
+            levels=parts["levels"],
+            dirs=parts["dirs"],
+            refine=check_integer(int(parts["refine"]), "refine", 0),
+            seed=parts["seed"],
+            gap=check_choice(parts.get("gap", "search"), "gap", WAYS),
+            region=check_choice(parts.get("region", "sample"), "region", REGIONS),
+            normalize=check_choice(parts.get("normalize", "yes"), "normalize", ("yes", "no"))
+            == "yes",
+            dtype=parts.get("dtype"),
+            v=_checked_version(parts["v"]),
         )
-    try:
-        return _read_fields(fields)
-    except SignatureError:
-        raise
-    except ValueError as error:
-        raise SignatureError(f"unreadable value in signature {text!r}: {error}") from None
+        if signature.dtype is not None:
+            check_choice(signature.dtype, "dtype", ("float32", "float64"))
+        _read_levels(signature.levels)
+        _read_directions(signature.dirs)
+        return signature
+
+    def __str__(self) -> str:
+        written = {
+            "depth": self.depth,
+            "p": _number_text(self.p),
+            "eps": _number_text(self.eps),
+            "levels": self.levels,
+            "dirs": self.dirs,
+            "refine": str(self.refine),
+            "seed": self.seed,
+        }
+        if self.gap != "search":
+            written["gap"] = self.gap
+        if self.region != "sample":
+            written["region"] = self.region
+        if not self.normalize:
+            written["normalize"] = "no"
+        if self.dtype is not None:
+            written["dtype"] = self.dtype
+        written["v"] = self.v
+        return "|".join(["DR", *(f"{key}={value}" for key, value in written.items())])
+
+    def options(self, directions: np.ndarray | None = None) -> dict[str, Any]:
+        """The options of the metric that wrote this; `directions` (K, d) where they were given."""
+        family, count = _read_directions(self.dirs)
+        if family == "given" and directions is None:
+            raise SignatureError(
+                "the directions were an array of the caller's: rebuild the metric with "
+                "Metric(directions=that_array, ...)"
+            )
+        if self.seed == "generator":
+            raise SignatureError(
+                "the random state was a Generator, which a signature cannot hold: use an integer "
+                "seed"
+            )
+        levels, n_levels = _read_levels(self.levels)
+        try:
+            return {
+                "depth": read_depth(self.depth),
+                "p": self.p,
+                "eps": self.eps,
+                "levels": levels,
+                "n_levels": n_levels,
+                "directions": family if directions is None else directions,
+                "n_directions": count,
+                "refine": self.refine,
+                "random_state": None if self.seed == "none" else int(self.seed),
+                "gap": self.gap,
+                "region": self.region,
+                "normalize": self.normalize,
+                "dtype": self.dtype,
+            }
+        except SignatureError:
+            raise
+        except ValueError as error:
+            raise SignatureError(f"unreadable value in signature '{self}': {error}") from None
+
+    @property
+    def length(self) -> float:
+        """The integral over beta in units of the mean: 1 where the mean is taken."""
+        return 1.0 if self.normalize else 1.0 - self.eps
+
+    @property
+    def algorithm(self) -> int:
+        """The algorithm number that the depth has in this version."""
+        return ALGORITHMS.get(self.depth.partition("(")[0], 1)
+
+    def table_shape(self, width: int) -> tuple[int, int]:
+        """Shape (L, 2K) of a table of data with `width` columns; (0, 0) where there is no grid."""
+        levels, _ = _read_levels(self.levels)
+        family, count = _read_directions(self.dirs)
+        if isinstance(levels, str):
+            return 0, 0
+        # On a line one drawn direction is all there is.
+        return levels, 2 * (1 if width == 1 and family != "given" else count)
+
+    def differences(self, other: Signature) -> list[str]:
+        """Names of the fields in which two signatures differ, apart from the version."""
+        names = [field.name for field in fields(self) if field.name != "v"]
+        return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
-def differing_fields(first: str, second: str) -> list[str]:
-    """Names of the fields in which two signatures differ."""
-    a, b = _fields(first), _fields(second)
-    return [key for key in {**a, **b} if a.get(key) != b.get(key)]
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Signature:
+    # Tables of one making are compared again and again.
+    return Signature._split(text)
 
 
-def averaging(text: str) -> tuple[float, float]:
-    """The power p of a signature, and its integral over beta in units of the mean."""
-    fields = _fields(text)
-    length = 1.0 - _read_number(fields["eps"]) if fields.get("normalize") == "no" else 1.0
-    return _read_number(fields["p"]), length
+_REQUIRED = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
+_OPTIONAL = ["gap", "region", "normalize", "dtype"]
 
 
-def with_directions(text: str, directions: str) -> str:
-    """The same signature with other directions."""
-    fields = {**_fields(text), "dirs": directions}
-    return "|".join(["DR", *(f"{key}={value}" for key, value in fields.items())])
-
-
-def _fields(text: str) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in text.split("|")[1:])  # type: ignore[misc]
-
-
-def depth_key(depth: Any) -> Any:
-    """What makes two `depth=` settings the same."""
-    return _depth_text(depth) if isinstance(depth, str | Depth) else depth
-
-
-def _read_fields(fields: dict[str, str]) -> dict[str, Any]:
-    levels, _, n_levels = fields["levels"].partition(":")
-    family, _, count = fields["dirs"].partition(":")
-    if family == "given":
-        raise SignatureError(
-            "the directions were an array of the caller's: rebuild the metric with "
-            "Metric(directions=that_array, ...)"
-        )
-    if fields["seed"] == "generator":
-        raise SignatureError(
-            "the random state was a Generator, which a signature cannot hold: use an integer seed"
-        )
-    return {
-        "depth": _read_depth(fields["depth"]),
-        "p": _read_number(fields["p"]),
-        "eps": _read_number(fields["eps"]),
-        "levels": levels if levels in ("exact", "monte-carlo") else int(levels),
-        "n_levels": int(n_levels) if n_levels else None,
-        "directions": family,
-        "n_directions": int(count),
-        "refine": int(fields["refine"]),
-        "random_state": None if fields["seed"] == "none" else int(fields["seed"]),
-        "gap": fields.get("gap", "search"),
-        "region": fields.get("region", "sample"),
-        "normalize": fields.get("normalize", "yes") != "no",
-        "dtype": fields.get("dtype"),
-    }
-
-
-def _number_text(value: float) -> str:
-    return repr(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def _read_number(text: str) -> float:
-    return float(text)
-
-
-def _levels_text(levels: Any, n_levels: int | None) -> str:
-    return f"{levels}:{n_levels}" if levels == "monte-carlo" else str(levels)
-
-
-def _directions_text(directions: Any, n_directions: int) -> str:
+def directions_text(directions: Any, n_directions: int) -> str:
+    """Family and number of directions, or number and digest of given ones."""
     if isinstance(directions, str):
         return f"{directions}:{n_directions}"
     digest = hashlib.sha256(np.ascontiguousarray(directions).tobytes()).hexdigest()[:8]
     return f"given:{len(directions)}:{digest}"
 
 
-def _seed_text(random_state: Any) -> str:
+def seed_text(random_state: Any) -> str:
+    """The seed, or why there is none."""
     if random_state is None:
         return "none"
     return str(random_state) if isinstance(random_state, int) else "generator"
 
 
-def _depth_text(depth: Any) -> str:
-    if isinstance(depth, str):
-        return depth
-    if isinstance(depth, Depth):
-        defaults = type(depth)().get_params()
-        own = {
-            key: value
-            for key, value in depth.get_params().items()
-            if key not in _TAKEN_OVER and value != defaults[key]
-        }
-        settings = ",".join(f"{k}={_setting_text(v)}" for k, v in own.items())
-        return f"{depth.name}({settings})" if settings else depth.name
-    name = getattr(depth, "__name__", type(depth).__name__)
-    return f"foreign:{name.replace('|', '').replace('<', '').replace('>', '')}"
+def _levels_text(levels: Any, n_levels: int | None) -> str:
+    return f"{levels}:{n_levels}" if levels == "monte-carlo" else str(levels)
 
 
-def _setting_text(value: Any) -> str:
-    return str(value) if isinstance(value, str | int | float) else f"foreign:{type(value).__name__}"
+def _read_levels(text: str) -> tuple[str | int, int | None]:
+    levels, colon, count = text.partition(":")
+    if levels == "monte-carlo":
+        return levels, check_integer(int(count), "n_levels", 1)
+    if colon:
+        raise InvalidOptionError(f"levels={text!r}")
+    return levels if levels == "exact" else check_integer(int(levels), "levels", 1), None
 
 
-def _read_depth(text: str) -> Any:
-    if "foreign:" in text:
-        raise SignatureError(
-            f"depth {text!r} is the caller's own object, which a signature cannot hold: rebuild "
-            "the metric with Metric(depth=that_object, ...)"
+def _read_directions(text: str) -> tuple[str, int]:
+    family, _, count = text.partition(":")
+    if family == "given":
+        count = count.partition(":")[0]
+    return family, check_integer(int(count), "n_directions", 1)
+
+
+def _number_text(value: float) -> str:
+    return repr(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _checked_version(text: str) -> str:
+    here, there = (_release(version) for version in (__version__, text))
+    if there is None:
+        raise InvalidOptionError(f"v={text!r} is no version of isodepth")
+    if here is not None and there > here:
+        raise InvalidOptionError(
+            f"v={text} is later than this version of isodepth, {__version__}, which cannot know "
+            "what its numbers mean; update isodepth"
         )
-    name, parenthesis, settings = text.partition("(")
-    if name not in BY_NAME:
-        raise SignatureError(f"unknown depth {name!r}; known are {', '.join(BY_NAME)}")
-    if not parenthesis:
-        return name
-    pairs = (pair.split("=", 1) for pair in settings.rstrip(")").split(","))
-    defaults = BY_NAME[name]().get_params()
-    own: dict[str, Any] = {}
-    for key, value in pairs:
-        if key not in defaults:
-            raise SignatureError(f"depth {name!r} has no setting {key!r}")
-        own[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
-    return BY_NAME[name](**own)
+    return text
+
+
+def _release(version: str) -> tuple[int, ...] | None:
+    """The three numbers of a version such as 0.2.0 or 0.2.0.dev1."""
+    found = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(\.?(dev|a|b|rc|post)\d+)?", version)
+    return None if found is None else tuple(int(number) for number in found.groups()[:3])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
-from isodepth.errors import InvalidInputError
-from isodepth.metric.signature import averaging, differing_fields
+from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
+from isodepth.metric.signature import Signature
 
 STORAGES = ("float64", "float32")
 KIND = "region table"
@@ -35,10 +35,14 @@ class RegionTable:
     values : ndarray of shape (L, 2K), read-only
         Support values at each level: h(u) for the K directions, then h(-u).
     signature : str
-        How the table was made. Tables of different signatures cannot be compared.
+        How the table was made. Tables of different signatures cannot be compared; the version in
+        them does not matter.
     width : int
         The dimension of the space.
     columns : tuple of str or None
+    algorithm : int
+        Raised when a depth begins to give other numbers, and for that depth only. Tables of
+        different algorithm numbers cannot be compared; None stands for that of this version.
 
     Examples
     --------
@@ -57,8 +61,12 @@ class RegionTable:
     signature: str
     width: int
     columns: tuple[str, ...] | None = None
+    algorithm: int | None = None
 
     def __post_init__(self) -> None:
+        if self.algorithm is None:
+            current = Signature.parse(self.signature).algorithm
+            object.__setattr__(self, "algorithm", current)
         values = self.values.view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
@@ -73,16 +81,16 @@ class RegionTable:
 
         check_comparable(self, other, "this table", "the other")
         out = np.empty((1, 1))
-        p, length = averaging(self.signature)
+        signature = Signature.parse(self.signature)
         # Copies: read-only arrays would be compiled for anew.
         rows, columns = self.values[None].copy(), other.values[:, :, None].copy()
-        tile_distances(rows, columns, p, length, out)
+        tile_distances(rows, columns, signature.p, signature.length, out)
         return float(out[0, 0])
 
     def astype(self, storage: str) -> RegionTable:
         """The same table with its values stored as "float64" or "float32"."""
         check_choice(storage, "storage", STORAGES)
-        return RegionTable(self.values.astype(storage), self.signature, self.width, self.columns)
+        return replace(self, values=self.values.astype(storage))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; a file already there is replaced whole or not at all."""
@@ -113,11 +121,18 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             "Metric.table"
         )
     if first.signature != second.signature:
-        fields = differing_fields(first.signature, second.signature)
+        fields = Signature.parse(first.signature).differences(Signature.parse(second.signature))
+        if fields:
+            raise InvalidInputError(
+                f"{first_name} and {second_name} were made with different settings and cannot be "
+                f"compared: they differ in {', '.join(fields)} ({first.signature} and "
+                f"{second.signature}); make both with one Metric"
+            )
+    if first.algorithm != second.algorithm:
         raise InvalidInputError(
-            f"{first_name} and {second_name} were made with different settings and cannot be "
-            f"compared: they differ in {', '.join(fields)} ({first.signature} and "
-            f"{second.signature}); make both with one Metric"
+            f"{first_name} and {second_name} were made by versions of isodepth in which this depth "
+            f"gives different numbers: algorithm {first.algorithm} ({first.signature}) and "
+            f"{second.algorithm} ({second.signature}); make the older one again from the data"
         )
     if first.width != second.width:
         raise InvalidInputError(
@@ -144,20 +159,44 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 def table_header(table: RegionTable) -> dict[str, Any]:
     """What a file says about a table, apart from its values."""
     columns = None if table.columns is None else list(table.columns)
-    return {"signature": table.signature, "width": table.width, "columns": columns}
+    return {
+        "signature": table.signature,
+        "width": table.width,
+        "columns": columns,
+        "algorithm": table.algorithm,
+    }
 
 
 def table_from(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
-    """The table of a file that has been read."""
-    from isodepth.data.archive import check_table_parts
+    """The table of a file that has been read.
 
-    check_table_parts(header, arrays, path)
-    columns = header["columns"]
-    return RegionTable(
-        arrays["values"],
-        header["signature"],
-        header["width"],
-        None if columns is None else tuple(columns),
-    )
+    Files of 0.1.0 hold no algorithm number: they are of algorithm 1.
+    """
+    from isodepth.data.archive import unreadable
+
+    try:
+        values, columns = arrays["values"], header["columns"]
+        width, algorithm = header["width"], header.get("algorithm", 1)
+        signature = Signature.parse(header["signature"])
+    except SignatureError as error:
+        raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
+    if type(width) is not int or width < 1 or type(algorithm) is not int:
+        raise unreadable(path, f"it lacks a part of a table (width {width!r:.80})")
+    if not 1 <= algorithm <= signature.algorithm:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} was made with algorithm {algorithm} of its depth; this isodepth "
+            f"knows it up to {signature.algorithm}: update isodepth"
+        )
+    if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
+        raise unreadable(path, f"its values are no table: {values.dtype}, {values.shape}")
+    if values.shape != signature.table_shape(width):
+        raise unreadable(path, f"its values of shape {values.shape} do not fit {signature}")
+    if columns is not None:
+        if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
+            raise unreadable(path, f"its columns are no names of {width} columns")
+        columns = tuple(columns)
+    return RegionTable(values, header["signature"], width, columns, algorithm)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from isodepth.core.levels import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 from isodepth.engine.compiled.jit import njit
 
 
@@ -31,6 +34,34 @@ def _raise_one(gaps, a, b):
 
 
 @njit(cache=True, nogil=True)
+def _small_power_mean(gaps, largest, p, length):
+    """As in `isodepth.core.levels`, for gaps (L,) of equal shares, in units of the largest."""
+    if length == 0:
+        return 0.0
+    n_levels = gaps.shape[0]
+    mean = 0.0
+    below = 0.0
+    total = 0.0
+    for level in range(n_levels):
+        gap = np.float64(gaps[level])
+        if gap == 0:
+            mean = -np.inf
+            below -= 1.0
+            continue
+        ratio = gap / largest
+        # A quotient may vanish though the gap does not.
+        log = math.log(ratio) if ratio >= TINIEST else math.log(gap) - math.log(largest)
+        mean += log / n_levels
+        below += math.expm1(p * log)
+        total += math.exp(p * log)
+    if p < GEOMETRIC_POWER:
+        return math.exp(mean) if length == 1 else 0.0
+    below /= n_levels
+    log_sum = math.log1p(below) if below > -0.5 else math.log(total / n_levels)
+    return math.exp((log_sum + math.log(length)) / p)
+
+
+@njit(cache=True, nogil=True)
 def power_mean(gaps, p, length):
     """(length * mean of gaps**p) ** (1/p) of `gaps` (L,); the largest for p = inf.
 
@@ -41,6 +72,8 @@ def power_mean(gaps, p, length):
         largest = max(largest, np.float64(gaps[level]))
     if largest == 0 or p == np.inf:
         return largest
+    if p < SMALL_POWER:
+        return largest * _small_power_mean(gaps, largest, p, length)
     total = 0.0
     for level in range(gaps.shape[0]):
         share = np.float64(gaps[level]) / largest

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
+from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
-from isodepth.engine.threads import (
-    Resources,
-    available_cores,
-    fold_blocks,
-    single_threaded_blas,
-)
-from isodepth.gap.supremum import find_gaps
+from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
 from isodepth.hull import hausdorff_levels
 from isodepth.hull.span import coordinates_in_span
+from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
 
 _BLOCK = 16
@@ -56,65 +50,33 @@ def pair_distances(
     distinct = sorted({(min(pair), max(pair)) for pair in pairs})
     if not distinct:
         return np.empty(0)
-    regions, directions, betas = _fit(
-        clouds, sorted({i for pair in distinct for i in pair}), metric
-    )
+    wanted = sorted({i for pair in distinct for i in pair})
+    first = clouds[wanted[0]]
+    drawn = metric.drawn(first.shape[1], metric.dtype or str(first.dtype))
+    regions = dict(zip(wanted, drawn.all_regions([clouds[i] for i in wanted]), strict=True))
+    # One core a pair: threads inside would cost more than they save on a few dozen points.
+    alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
     found = np.zeros(len(distinct))
 
     def step(_: None, place: int) -> None:
         for at in range(place, min(place + _BLOCK, len(distinct))):
             i, j = distinct[at]
             if i != j:
-                found[at] = _distance(regions[i], regions[j], metric, directions, betas)
+                found[at] = _distance(regions[i], regions[j], alone)
 
-    _spread(range(0, len(distinct), _BLOCK), step, metric)
+    blocks = range(0, len(distinct), _BLOCK)
+    cores = available_cores() if metric.n_jobs is None else metric.n_jobs
+    with single_threaded_blas():
+        fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
 
 
-def _fit(
-    clouds: Sequence[np.ndarray], wanted: Sequence[int], metric: Metric
-) -> tuple[dict[int, TrimmedRegions], np.ndarray, np.ndarray | None]:
-    """The regions of the wanted clouds, by index, and the directions and levels they share."""
-    first = clouds[wanted[0]]
-    directions, betas = metric._draw(first.shape[1])
-    directions = directions.astype(first.dtype, copy=False)
-    samples = {i: Sample.of(clouds[i]) for i in wanted}
-    metric._source.warn_if_uninformative(*samples.values())
-    regions: dict[int, TrimmedRegions] = {}
-    # One core a cloud or pair: threads inside would cost more than they save on a few dozen points.
-    alone = replace(metric, n_jobs=1)
-
-    def step(_: None, i: int) -> None:
-        regions[i] = alone._regions(clouds[i], None, None, samples[i], directions)
-
-    _spread(wanted, step, metric)
-    return regions, directions, betas
-
-
-def _spread(blocks: Sequence[int], step: Callable[[None, int], None], metric: Metric) -> None:
-    """Do the blocks on as many cores as the metric may use; each writes to places of its own."""
-    cores = available_cores() if metric.n_jobs is None else metric.n_jobs
-    with single_threaded_blas():
-        fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
-
-
-def _distance(
-    x: TrimmedRegions,
-    y: TrimmedRegions,
-    metric: Metric,
-    directions: np.ndarray,
-    betas: np.ndarray | None,
-) -> float:
-    plan = exact_plan(x, y, metric.eps) if betas is None else level_plan(x, y, betas)
-    if metric.gap == "exact":
-        gaps = _hull_gaps(x, y, plan)
-    else:
-        gaps = find_gaps(
-            x, y, plan, directions,
-            way=metric.gap, region=metric.region, refine=metric.refine, resources=Resources(1),
-        ).values  # fmt: skip
-    return power_mean(gaps, plan.shares, metric.p, metric._length)
+def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: DrawnMetric) -> float:
+    if drawn.options["gap"] != "exact":
+        return drawn.distance(x, y)
+    plan = drawn.plan(x, y)
+    return drawn.mean(_hull_gaps(x, y, plan), plan)
 
 
 def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:

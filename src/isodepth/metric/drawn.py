@@ -1,0 +1,237 @@
+"""DrawnMetric: directions and levels drawn once, for regions of many samples and any pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.sample import Sample
+from isodepth.data.validation import (
+    check_points,
+    check_same_columns,
+    check_same_width,
+    check_weights,
+)
+from isodepth.depth.resolve import DepthSource
+from isodepth.engine.threads import (
+    Resources,
+    fold_blocks,
+    single_threaded_blas,
+    worker_count,
+)
+from isodepth.errors import InvalidInputError
+from isodepth.gap.supremum import Gaps, find_gaps
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.origin import Origin
+from isodepth.metric.signature import Signature
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnMetric:
+    """A metric with its directions and levels drawn: fit each sample once, compare any two.
+
+    Made by :meth:`isodepth.Metric.drawn`. Everything it compares is looked at along the same
+    directions, also where the metric has no fixed seed, and nothing is drawn again: what many
+    pairs, or the permutations of a test, have in common is done once.
+
+    Attributes
+    ----------
+    options : mapping
+        The fields of the metric.
+    origin : Origin
+        The depth, and the directions of shape (K, d).
+    directions : ndarray of shape (K, d)
+        The directions, in the precision in which they are used.
+    betas : ndarray of shape (L,), or None
+        The levels; None for exact ones.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> drawn = isodepth.Metric(depth="halfspace").drawn(n_features=1)
+    >>> a, b, c = drawn.all_regions([[[0.0], [1.0]], [[3.0], [4.0]], [[0.0], [5.0]]])
+    >>> drawn.distance(a, b), drawn.distance(a, c)
+    (3.0, 4.0)
+    """
+
+    options: Mapping[str, Any]
+    origin: Origin
+    directions: np.ndarray
+    betas: np.ndarray | None
+
+    @property
+    def source(self) -> DepthSource:
+        """The depth."""
+        return self.origin.source
+
+    @property
+    def resources(self) -> Resources:
+        """Threads and memory that may be used."""
+        return Resources(self.options["n_jobs"], self.options["memory_mb"])
+
+    # -- one sample -------------------------------------------------------------------------
+
+    def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
+        """The nested regions of one sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        weights : array-like of shape (n,) or None
+        """
+        return self.all_regions([X], [weights], names=["X"])[0]
+
+    def all_regions(
+        self,
+        samples: Iterable[Any],
+        weights: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> list[TrimmedRegions]:
+        """The nested regions of many samples, fitted in parallel.
+
+        Parameters
+        ----------
+        samples : iterable of N array-likes or data frames of shape (n_i, d)
+        weights : sequence of N arrays of shape (n_i,) or None, or None
+        names : how to call the samples in messages; ``samples[i]`` if None
+
+        Returns
+        -------
+        regions : list of N TrimmedRegions
+        """
+        given = list(samples)
+        each = [None] * len(given) if weights is None else list(weights)
+        if len(each) != len(given):
+            raise InvalidInputError(
+                f"weights must have one entry for each of {len(given)} samples, got {len(each)}"
+            )
+        called = names or [f"samples[{i}]" for i in range(len(given))]
+        checked = [
+            self._checked(X, w, name) for X, w, name in zip(given, each, called, strict=True)
+        ]
+        clouds = [Sample.of(points, w) for points, _, w in checked]
+        self.source.warn_if_uninformative(*clouds)
+        result: list[Any] = [None] * len(given)
+        work = sum(len(points) for points, _, _ in checked) * len(self.directions)
+        workers = worker_count(self.options["n_jobs"], len(given) // 2, work)
+        # One sample a task; where there are too few of them, directions are shared out instead.
+        inner = self if workers == 1 else replace(self, options={**self.options, "n_jobs": 1})
+
+        def step(_: None, i: int) -> None:
+            points, columns, w = checked[i]
+            result[i] = inner.fit(points, w, columns, clouds[i])
+
+        with single_threaded_blas():
+            fold_blocks(range(len(given)), lambda: None, step, workers)
+        return result
+
+    def fit(
+        self,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        columns: tuple[str, ...] | None,
+        sample: Sample,
+    ) -> TrimmedRegions:
+        """The regions of points (n, d) that have been checked and merged to `sample`."""
+        distinct, depth = self.source.all_depths(
+            sample, points, weights, self.directions, self.resources
+        )
+        tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
+        return TrimmedRegions.from_depths(
+            points, weights, columns, sample, depth, distinct, tolerance, self.origin
+        )
+
+    # -- two samples ------------------------------------------------------------------------
+
+    def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
+        """DR_{p,eps} between the samples of two regions made along these directions."""
+        gaps = self.gaps(x, y)
+        return self.mean(gaps.values, gaps.plan)
+
+    def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
+        """Like `distance`, with the levels and directions where the samples differ."""
+        gaps = self.gaps(x, y)
+        return Comparison(
+            distance=self.mean(gaps.values, gaps.plan),
+            regions=(x, y),
+            signature=str(self.signature(str(x.ordered.dtype))),
+            columns=check_same_columns(x.columns, y.columns),
+            _gaps=gaps,
+            _power=(self.options["p"], self._length),
+        )
+
+    def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
+        """The levels at which two regions are compared."""
+        self.check(x, "x")
+        self.check(y, "y")
+        check_same_width(x.width, y.width)
+        check_same_columns(x.columns, y.columns)
+        if x.points.dtype != y.points.dtype:
+            raise InvalidInputError(
+                f"the regions of X were made in {x.points.dtype} and those of Y in "
+                f"{y.points.dtype}; make both in one precision"
+            )
+        if self.betas is None:
+            return exact_plan(x, y, self.options["eps"])
+        return level_plan(x, y, self.betas)
+
+    def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
+        """The Hausdorff distance of two regions at each level of their plan."""
+        return find_gaps(
+            x,
+            y,
+            self.plan(x, y),
+            self.directions,
+            way=self.options["gap"],
+            region=self.options["region"],
+            refine=self.options["refine"],
+            resources=self.resources,
+        )
+
+    def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
+        """The distance that gaps (L,) at the levels of a plan add up to."""
+        return power_mean(gaps, plan.shares, self.options["p"], self._length)
+
+    def signature(self, dtype: str | None = None) -> Signature:
+        """How numbers are made in that precision, said only where it is not the usual one."""
+        return Signature.of(self.options, dtype if dtype == "float32" else self.options["dtype"])
+
+    def check(self, regions: Any, name: str) -> None:
+        """Check that regions are of this metric's depth and directions, and say what differs."""
+        if not isinstance(regions, TrimmedRegions) or not isinstance(regions.origin, Origin):
+            raise InvalidInputError(
+                f"{name} must be TrimmedRegions as Metric.regions makes them, got "
+                f"{type(regions).__name__}"
+            )
+        found = regions.origin.differences(self.origin)
+        if found:
+            raise InvalidInputError(
+                f"the regions of {name} do not fit this metric: they differ in "
+                f"{', '.join(found)}; make them with this metric (without an integer random_state "
+                "directions are drawn anew each time: give one, or use Metric.drawn)"
+            )
+
+    @property
+    def _length(self) -> float:
+        return 1.0 if self.options["normalize"] else 1.0 - self.options["eps"]
+
+    def _checked(
+        self, X: Any, weights: Any, name: str
+    ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
+        points, columns = check_points(X, name, self.options["dtype"])
+        check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
+        if points.dtype != self.directions.dtype == np.float32:
+            raise InvalidInputError(
+                f"{name} is {points.dtype}, and the directions were drawn for samples in "
+                f"{self.directions.dtype}; leave out dtype in Metric.drawn"
+            )
+        return points, columns, check_weights(weights, len(points), f"weights of {name}")
+
+    def __repr__(self) -> str:
+        count, width = self.directions.shape
+        return f"DrawnMetric({count} directions in {width} dimension(s), {self.signature()})"

@@ -1,0 +1,99 @@
+"""Just inside and just outside of what collections take."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from isodepth import DegenerateDepthWarning, InvalidInputError, InvalidOptionError, pairwise, tables
+from isodepth.many.pairwise import as_list, table_metric
+
+RNG = np.random.default_rng(0)
+BAGS = [RNG.normal(size=(9, 3)) + i for i in range(3)]
+OPTIONS = {"levels": 3, "n_directions": 5, "random_state": 0}
+TABLES = tables(BAGS, **OPTIONS)
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_the_largest_simplex_still_warns(n: int) -> None:
+    bag = RNG.normal(size=(n, 3))
+    with pytest.warns(DegenerateDepthWarning, match=f"cannot order {n} points"):
+        tables([BAGS[0], bag], **OPTIONS)
+
+
+def test_one_point_more_does_not() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tables([BAGS[0], RNG.normal(size=(5, 3))], **OPTIONS)
+
+
+def test_threads_start_at_one() -> None:
+    expected = pairwise(TABLES)
+    assert (pairwise(TABLES, n_jobs=1) == expected).all()
+    assert (pairwise(TABLES, n_jobs=None) == expected).all()
+    for bad in (0, -1, 1.5, True):
+        with pytest.raises(InvalidOptionError, match="n_jobs must be an integer >= 1"):
+            pairwise(TABLES, n_jobs=bad)
+
+
+def test_a_collection_is_a_list_or_has_three_axes() -> None:
+    assert len(as_list(np.zeros((1, 2, 3)), "bags")) == 1
+    assert as_list(BAGS, "bags") is BAGS
+    for array in (np.zeros(3), np.zeros((2, 3)), np.zeros((1, 2, 3, 4))):
+        with pytest.raises(InvalidInputError, match=r"bags must be .* got one array of shape"):
+            as_list(array, "bags")
+    for empty in ([], np.zeros((0, 2, 3)), iter(())):
+        with pytest.raises(InvalidInputError, match="bags is empty"):
+            as_list(empty, "bags")
+    for other in ("ab", b"ab", 3, None):
+        with pytest.raises(InvalidInputError, match="bags must be a sequence of samples"):
+            as_list(other, "bags")
+
+
+def test_one_sample_is_a_collection() -> None:
+    assert pairwise(BAGS[:1], **OPTIONS).tolist() == [[0.0]]
+    assert pairwise(BAGS[:1], BAGS[:2], **OPTIONS).shape == (1, 2)
+
+
+def test_no_refinement_is_no_refinement() -> None:
+    assert table_metric({}).refine == table_metric({"refine": 0}).refine == 0
+    assert (pairwise(BAGS, refine=0, **OPTIONS) == pairwise(BAGS, **OPTIONS)).all()
+    with pytest.raises(InvalidOptionError, match="tables cannot be refined, got refine=1"):
+        pairwise(BAGS, refine=1, **OPTIONS)
+
+
+def test_a_seed_is_drawn_only_where_one_is_needed() -> None:
+    assert isinstance(table_metric({}).random_state, int)
+    drawn = [table_metric({"random_state": np.random.default_rng(3)}).random_state for _ in "ab"]
+    assert drawn[0] == drawn[1] == np.random.default_rng(3).integers(2**31)
+    assert table_metric({"random_state": 0}).random_state == 0
+    for directions in ("equispaced", np.eye(2)):
+        for seed in (None, np.random.default_rng(0)):
+            found = table_metric({"directions": directions, "random_state": seed})
+            assert found.random_state is None
+
+
+def test_weights_one_entry_a_sample() -> None:
+    weights = [None, np.arange(1, 10), None]
+    expected = pairwise([BAGS[0], np.repeat(BAGS[1], weights[1], axis=0), BAGS[2]], **OPTIONS)
+    assert pairwise(BAGS, weights=weights, **OPTIONS) == pytest.approx(expected, rel=1e-12)
+    for count in (2, 4):
+        with pytest.raises(InvalidInputError, match=f"each of 3 samples, got {count}"):
+            pairwise(BAGS, weights=[None] * count, **OPTIONS)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_place_for_the_result(dtype: str) -> None:
+    out = np.full((3, 3), np.nan, dtype=dtype)
+    assert pairwise(BAGS, out=out, **OPTIONS) is out
+    assert (out == pairwise(BAGS, **OPTIONS).astype(dtype)).all()
+    for shape in ((2, 3), (3, 2), (9,)):
+        with pytest.raises(InvalidOptionError, match=r"out must have shape \(3, 3\)"):
+            pairwise(BAGS, out=np.empty(shape), **OPTIONS)
+    frozen = np.empty((3, 3))
+    frozen.flags.writeable = False
+    for bad in (np.empty((3, 3), dtype=int), frozen, [[0.0] * 3] * 3):
+        with pytest.raises(InvalidOptionError, match="out must be a writable float array"):
+            pairwise(BAGS, out=bad, **OPTIONS)

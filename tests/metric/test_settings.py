@@ -1,0 +1,131 @@
+"""Settings are what they say: refused where they make no sense, and nobody else's to change."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth import AIIRWDepth, HalfspaceDepth, InvalidOptionError, IRWDepth, Metric
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 2)), RNG.normal(size=(25, 2)) + 1.0
+EXACT = {"depth": "halfspace", "region": "exact", "levels": 5, "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Metric(**EXACT).table(X),
+        lambda: isodepth.pairwise([X, Y], **EXACT),
+        lambda: isodepth.tables([X, Y], **EXACT),
+        lambda: isodepth.DepthMonitor(X, **EXACT),
+        lambda: isodepth.pairwise(
+            [X, Y], [Y], **{**EXACT, "depth": HalfspaceDepth(method="exact")}
+        ),
+    ],
+)
+def test_tables_refuse_full_regions(make) -> None:
+    with pytest.raises(InvalidOptionError, match=r"region='exact'; use Metric\.distance"):
+        make()
+
+
+@pytest.mark.parametrize("value", ["no", "yes", 0, 1, None, 0.0])
+def test_normalize_is_a_bool(value: object) -> None:
+    with pytest.raises(InvalidOptionError, match="normalize must be True or False"):
+        Metric(normalize=value)
+
+
+def test_numpy_bools_are_bools() -> None:
+    assert Metric(normalize=np.bool_(False)) == Metric(normalize=False)
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, 10**5000, Fraction(10**400)], ids=["large", "unprintable", "fraction"]
+)
+def test_numbers_too_large_for_a_float(value: object) -> None:
+    for name in ("p", "eps", "memory_mb"):
+        with pytest.raises(
+            InvalidOptionError, match=f"{name} must lie in .* too large for a float"
+        ):
+            Metric(**{name: value})
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, 0, -1])
+def test_memory_is_finite(value: float) -> None:
+    with pytest.raises(InvalidOptionError, match=r"memory_mb must lie in \(0, inf\)"):
+        Metric(memory_mb=value)
+
+
+def test_a_metric_does_not_share_the_depth_of_its_caller() -> None:
+    depth = AIIRWDepth(covariance="ledoit-wolf")
+    metric = Metric(depth=depth, random_state=0)
+    before = (hash(metric), metric.signature, metric.distance(X, Y))
+    depth.set_params(covariance="mcd")
+    assert (hash(metric), metric.signature, metric.distance(X, Y)) == before
+    assert metric == Metric(depth=AIIRWDepth(covariance="ledoit-wolf"), random_state=0)
+    assert replace(metric, p=1).depth.covariance == "ledoit-wolf"
+
+
+def test_nor_an_estimator_inside_it_or_one_of_its_own() -> None:
+    from sklearn.covariance import ShrunkCovariance
+    from sklearn.neighbors import KernelDensity
+
+    covariance, density = ShrunkCovariance(shrinkage=0.5), KernelDensity(bandwidth=1.0)
+    for inner, change, depth in (
+        (covariance, {"shrinkage": 0.9}, AIIRWDepth(covariance=covariance)),
+        (density, {"bandwidth": 0.01}, density),
+    ):
+        metric = Metric(depth=depth, random_state=0, refine=0)
+        before = (hash(metric), metric.signature, metric.distance(X, Y))
+        inner.set_params(**change)
+        assert (hash(metric), metric.signature, metric.distance(X, Y)) == before
+        assert metric != Metric(depth=depth, random_state=0, refine=0)
+        assert replace(metric, refine=0) == metric
+        assert pickle.loads(pickle.dumps(metric)) == metric
+
+
+def test_functions_stay_what_they_are() -> None:
+    def depth(points: np.ndarray) -> np.ndarray:
+        return -np.abs(points).sum(axis=1)
+
+    assert Metric(depth=depth).depth is depth
+    assert Metric(depth=depth) == Metric(depth=depth)
+    assert Metric(depth=depth) != Metric(depth=lambda points: depth(points))
+
+
+def test_a_class_of_depths_is_its_default() -> None:
+    assert Metric(depth=IRWDepth) == Metric(depth="irw")
+    assert "depth=irw|" in Metric(depth=IRWDepth).signature
+
+
+def test_estimators_that_cannot_be_copied_are_refused_at_once() -> None:
+    from sklearn.neighbors import KernelDensity
+
+    class Stubborn:
+        def fit(self, points: np.ndarray) -> Stubborn:
+            return self
+
+        def score_samples(self, points: np.ndarray) -> np.ndarray:
+            return points[:, 0]
+
+    for depth in (Stubborn(), KernelDensity):
+        with pytest.raises(InvalidOptionError, match="scikit-learn can clone"):
+            Metric(depth=depth)
+
+
+def test_a_metric_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Metric().p = 3  # type: ignore[misc]
+
+
+def test_a_generator_that_nothing_is_drawn_from_does_not_matter(tmp_path: Path) -> None:
+    options = {"directions": np.eye(2), "levels": 4, "depth": "irw"}
+    monitor = isodepth.DepthMonitor(X, random_state=np.random.default_rng(0), **options)
+    monitor.save(tmp_path / "monitor.npz")
+    assert isodepth.DepthMonitor.load(tmp_path / "monitor.npz").score(Y) == monitor.score(Y) > 0

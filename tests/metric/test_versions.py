@@ -1,0 +1,203 @@
+"""Files and signatures outlive releases; only changed numbers part them.
+
+The files were written by isodepth 0.1.0 from the samples below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth import (
+    DepthMonitor,
+    InvalidInputError,
+    Metric,
+    RegionIndex,
+    RegionTable,
+    SignatureError,
+    UnreadableFileError,
+)
+from isodepth.data.archive import read_file, write_file
+from isodepth.metric import signature as signatures
+from isodepth.metric.signature import Signature
+from isodepth.metric.table import KIND
+
+FILES = Path(__file__).parents[1] / "data" / "files"
+RNG = np.random.default_rng(0)
+REFERENCE = RNG.normal(size=(30, 2))
+BATCH = RNG.normal(size=(20, 2)) + [1.0, 0.0]
+OPTIONS = {"levels": 4, "n_directions": 6, "random_state": 0}
+#: What 0.1.0 gave for the batch.
+HALFSPACE_SCORE = float.fromhex("0x1.08c8983320f41p+1")
+
+
+def old_table(depth: str) -> RegionTable:
+    return RegionTable.load(FILES / f"table_{depth}_0.1.0.npz")
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Pretend that some releases have gone by."""
+    monkeypatch.setattr(signatures, "__version__", "3.4.5")
+    return "3.4.5"
+
+
+def test_a_table_of_0_1_0_is_a_table_of_later_releases(later: str) -> None:
+    table = old_table("halfspace")
+    assert (table.algorithm, table.width, table.columns) == (1, 2, None)
+    assert "v=0.1.0" in table.signature
+    fresh = Metric(depth="halfspace", **OPTIONS).table(REFERENCE)
+    assert f"v={later}" in fresh.signature
+    # Projections may round differently on another processor.
+    assert table.distance_to(fresh) <= 1e-14
+    assert isodepth.pairwise([fresh, table])[0, 1] <= 1e-14
+    assert RegionIndex([table]).query(fresh).distances[0] <= 1e-14
+
+
+def test_a_monitor_of_0_1_0_still_scores(later: str) -> None:
+    monitor = DepthMonitor.load(FILES / "monitor_halfspace_0.1.0.npz")
+    assert monitor.score(BATCH) == pytest.approx(HALFSPACE_SCORE, rel=1e-14)
+
+
+def test_where_numbers_changed_old_tables_compare_with_old_ones_only() -> None:
+    old = old_table("projection")
+    assert old.algorithm == 1
+    assert old.distance_to(old) == 0.0
+    fresh = Metric(depth="projection", **OPTIONS).table(REFERENCE)
+    assert fresh.algorithm == 2
+    for pair in ((old, fresh), (fresh, old)):
+        with pytest.raises(
+            InvalidInputError, match=r"different numbers: algorithm \d .* again from"
+        ):
+            pair[0].distance_to(pair[1])
+    with pytest.raises(InvalidInputError, match="algorithm"):
+        isodepth.pairwise([fresh, old])
+    with pytest.raises(InvalidInputError, match="algorithm"):
+        RegionIndex([fresh]).query(old)
+    monitor = DepthMonitor.load(FILES / "monitor_projection_0.1.0.npz")
+    with pytest.raises(InvalidInputError, match="algorithm"):
+        monitor.score(BATCH)
+
+
+def test_the_algorithm_number_is_kept(tmp_path: Path) -> None:
+    old, fresh = old_table("projection"), Metric(depth="projection", **OPTIONS).table(BATCH)
+    for table in (old, fresh, old.astype("float32")):
+        table.save(tmp_path / "table.npz")
+        assert RegionTable.load(tmp_path / "table.npz").algorithm == table.algorithm
+    stack = isodepth.many.stack.TableStack(old.values[None], old.signature, 2, None, 1)
+    assert (stack[0].algorithm, stack[:1].algorithm) == (1, 1)
+    assert RegionIndex([old, old]).query(old).distances[0] == 0.0
+
+
+@pytest.mark.parametrize("method", ["directions", "exact"])
+def test_settings_of_a_depth_do_not_hide_its_algorithm(method: str) -> None:
+    depth = isodepth.ProjectionDepth(method=method, refine=0)
+    assert Metric(depth=depth, **OPTIONS).table(REFERENCE).algorithm == 2
+    assert Metric(depth="irw", **OPTIONS).table(REFERENCE).algorithm == 1
+
+
+def changed_file(path: Path, **changes: object) -> Path:
+    header, arrays = read_file(FILES / "table_halfspace_0.1.0.npz", KIND)
+    arrays["values"] = changes.pop("values", arrays["values"])
+    write_file(path / "changed.npz", KIND, {**header, **changes}, arrays)
+    return path / "changed.npz"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"algorithm": 7}, "algorithm 7 .* up to 1: update"),
+        ({"algorithm": 0}, "algorithm 0"),
+        ({"algorithm": "many"}, "lacks a part"),
+        ({"signature": 3}, "a signature is a string"),
+        ({"signature": "DR|p=2"}, "lacks"),
+        ({"signature": old_table("halfspace").signature.replace("0.1.0", "9.9.9")}, "later than"),
+        ({"signature": old_table("halfspace").signature.replace("uniform:6", "uniform:7")}, "fit"),
+        (
+            {"signature": old_table("halfspace").signature.replace("levels=4", "levels=exact")},
+            "fit",
+        ),
+        ({"values": np.zeros((4, 10))}, "do not fit"),
+        ({"values": np.zeros((3, 12))}, "do not fit"),
+        ({"width": None}, "lacks a part"),
+        ({"columns": ["a"]}, "no names of 2 columns"),
+        ({"columns": [1, 2]}, "no names of 2 columns"),
+        ({"columns": "ab"}, "no names of 2 columns"),
+    ],
+)
+def test_headers_that_make_no_sense(tmp_path: Path, changes: dict, message: str) -> None:
+    with pytest.raises(UnreadableFileError, match=message):
+        RegionTable.load(changed_file(tmp_path, **changes))
+
+
+def test_a_good_header_is_read(tmp_path: Path) -> None:
+    table = RegionTable.load(changed_file(tmp_path, columns=["a", "b"], algorithm=1))
+    assert table.columns == ("a", "b")
+
+
+GOOD = Metric(depth="irw", random_state=0).signature
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.replace(f"v={isodepth.__version__}", "v=9.9.9"),
+        GOOD.replace(f"v={isodepth.__version__}", "v=0.1000.0"),
+        GOOD.replace(f"v={isodepth.__version__}", "v=newest"),
+        GOOD.replace(f"v={isodepth.__version__}", "v="),
+        GOOD.replace(f"v={isodepth.__version__}", "v=1"),
+        GOOD + "|normalize=maybe",
+        GOOD + "|normalize=",
+        GOOD + "|gap=wide",
+        GOOD + "|region=plane",
+        GOOD + "|dtype=float16",
+        GOOD.replace("refine=20", "refine=-1"),
+        GOOD.replace("levels=exact", "levels=exact:3"),
+        GOOD.replace("levels=exact", "levels=0"),
+        GOOD.replace("levels=exact", "levels=monte-carlo"),
+        GOOD.replace("uniform:1000", "uniform"),
+        GOOD.replace("uniform:1000", "uniform:0"),
+        GOOD.replace("seed=0", "seed=zero"),
+        GOOD.replace("seed=0", "seed=-1"),
+        GOOD.replace("depth=irw", "depth=ai_irw(n_directions=7)"),
+        GOOD.replace("depth=irw", "depth=ai_irw(random_state=7)"),
+        GOOD.replace("depth=irw", "depth=ai_irw(covariance)"),
+        GOOD.replace("depth=irw", "depth=halfspace(refine=some)"),
+    ],
+)
+def test_signatures_of_the_future_and_nonsense_are_refused(text: str) -> None:
+    assert text != GOOD
+    with pytest.raises(SignatureError):
+        Metric.from_signature(text)
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "0.1.0", "0.1.0.dev3", "0.1.0rc1"])
+def test_signatures_of_the_past_are_read(version: str) -> None:
+    text = GOOD.replace(f"v={isodepth.__version__}", f"v={version}")
+    assert Metric.from_signature(text) == Metric(depth="irw", random_state=0)
+    assert str(Signature.parse(text)) == text
+
+
+def test_differences_leave_the_version_out() -> None:
+    signature = Signature.parse(GOOD)
+    assert signature.differences(replace(signature, v="0.0.1")) == []
+    assert signature.differences(replace(signature, p=1.0, seed="1")) == ["p", "seed"]
+
+
+def test_depths_for_few_points_are_read_back() -> None:
+    from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
+
+    for depth in (DualDepth(), SteadyIRWDepth()):
+        metric = Metric(depth=depth, random_state=0)
+        assert (
+            Metric.from_signature(metric.signature)
+            == metric
+            == Metric(depth=depth.name, random_state=0)
+        )
+    for name in ("irw", "dual"):
+        score = DepthScore(lambda texts: [], depth=name)
+        assert Metric.from_signature(score.metric.signature) == score.metric
