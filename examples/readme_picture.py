@@ -109,17 +109,18 @@ def _draw_regions(axes: Axes) -> None:
     stop = start - gap.distance * gap.direction
     axes.annotate("", stop, start, arrowprops={"arrowstyle": "<|-|>", "color": BLACK, "lw": 1.6,
                                                "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+    leader = {"arrowstyle": "-", "color": GREY, "lw": 1.0}
     near = stop + 0.1 * (start - stop)
     axes.annotate(
         f"gap of the 80% regions: {gap.distance:.1f}", near, (near[0], -4.2), ha="center",
-        va="top", fontsize=13, color=BLACK, arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.9},
+        va="top", fontsize=13, color=BLACK, arrowprops=leader,
     )  # fmt: skip
     axes.text(-0.6, 3.2, "sample X", color=BLUE, fontsize=14, ha="center", weight="bold")
     axes.text(4.4, 3.2, "sample Y", color=ORANGE, fontsize=14, ha="center", weight="bold")
     axes.text(14.9, 6.05, "6% of Y went wrong", color=ORANGE, fontsize=13, ha="center")
     axes.annotate(
-        "dotted: the regions of Y\nif no row had gone wrong", (5.35, -0.9), (8.2, -2.3), va="center",
-        fontsize=13, color=BLACK, arrowprops={"arrowstyle": "-", "color": GREY, "lw": 1.0},
+        "dotted: the regions of Y\nif no row had gone wrong", (5.35, -0.9), (8.2, -2.3),
+        va="center", fontsize=13, color=BLACK, arrowprops=leader,
     )  # fmt: skip
     axes.set_title("Regions that hold the deepest 20, 50 and 80%", fontsize=14)
     axes.set_aspect("equal", anchor="N")

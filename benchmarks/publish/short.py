@@ -1,4 +1,4 @@
-"""The five rows of the table that README quotes: isodepth as it comes, and what stands beside it."""
+"""The five rows that README quotes: isodepth as it comes, and what stands beside it."""
 
 from __future__ import annotations
 

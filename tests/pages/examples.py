@@ -7,7 +7,8 @@ A fenced block is one of these; any other language is an error.
     comment beside a `print` or beside a bare expression is what it gives, and a ``text`` block that
     follows is everything the block prints.
 ``console``
-    Lines ``isodepth ...`` run; after ``$ isodepth ...`` the lines up to the next ``$`` are the output.
+    Lines ``isodepth ...`` run; after ``$ isodepth ...`` what follows, up to the next ``$``, is the
+    output.
 ``text``
     Output of the block above.
 
