@@ -37,7 +37,7 @@ test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
-	$(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .

@@ -45,7 +45,9 @@ def main() -> None:
     print(f"B: the other {len(slipped.points)}, {wrong.sum()} with a slipped decimal point.\n")
     print(">>> isodepth.compare(A, B)")
     print(result)
-    print("\nHow far apart they are; where they differ most; how the number was made (its signature).\n")
+    print(
+        "\nHow far apart they are; where they differ most; how the number was made: a signature.\n"
+    )
 
     too_little = isodepth.Metric(eps=0.05, random_state=0)
     print("What the slips do to a distance between A and B:")

@@ -6,9 +6,10 @@ import importlib
 import re
 from types import ModuleType
 
+from pages.examples import ROOT
+
 import isodepth
 from isodepth import errors
-from pages.examples import ROOT
 
 #: Whose public names are documented one by one.
 MODULES = [
