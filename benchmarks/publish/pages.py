@@ -1,7 +1,8 @@
 """Put the figures of a run into the documents that quote them.
 
 A document marks the place with `<!-- BENCH table -->` and `<!-- /BENCH -->` around it, `table`
-being the name of a section (or `machine`, or `checks`); what stands between is replaced.
+being the name of a section (or `machine`, `checks`, or `short`, the few rows of README); what
+stands between is replaced.
 """
 
 from __future__ import annotations

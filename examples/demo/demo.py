@@ -40,16 +40,18 @@ def main() -> None:
 
     metric = isodepth.Metric(eps=0.1, random_state=0)
     result = metric.compare(first, slipped)
+    print("Two tables: random halves of one set of measurements of cells, 4 columns each.")
     print(f"A: {len(first.points)} rows as measured.")
-    print(f"B: {len(slipped.points)} other rows, {wrong.sum()} with a slipped decimal point.\n")
+    print(f"B: the other {len(slipped.points)}, {wrong.sum()} with a slipped decimal point.\n")
+    print(">>> isodepth.compare(A, B)")
     print(result)
-
-    worst = result.worst
-    print(f"\nThey differ most at level {worst.level:.3f}, where the gap is {worst.gap:.3f},")
-    print("along", ", ".join(f"{name} ({share:.0%})" for name, share in worst.columns), "\n")
+    print(
+        "\nHow far apart they are; where they differ most; how the number was made: a signature.\n"
+    )
 
     too_little = isodepth.Metric(eps=0.05, random_state=0)
-    print(f"{'distance between A and B':34}{'before':>10}{'after the slips':>18}{'factor':>9}")
+    print("What the slips do to a distance between A and B:")
+    print(f"{'':34}{'before':>10}{'after the slips':>18}{'factor':>9}")
     for name, distance in {
         "mean difference": mean_difference,
         "Wasserstein": wasserstein,
@@ -59,7 +61,8 @@ def main() -> None:
         before = distance(first.points, second.points)
         after = distance(first.points, slipped.points)
         print(f"{name:34}{before:10.3f}{after:18.3f}{after / before:9.2f}")
-    print(f"\neps must exceed the share of wrong rows, here {wrong.mean():.3f}.")
+    print("\nisodepth leaves out the outermost share eps of each table, and withstands the slips")
+    print(f"if eps exceeds the share of wrong rows, here {wrong.mean():.3f}.")
 
     PICTURE.parent.mkdir(exist_ok=True)
     gap_profile(result).figure.savefig(PICTURE, dpi=150)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from benchmarks import __main__ as command
 from benchmarks.harness.data import DEPTHS, SHAPES, pair, shaped_pair
 from benchmarks.harness.timing import Box, alternate, slope
 from benchmarks.peers import authors, pot
-from benchmarks.publish import checks, pages
+from benchmarks.publish import checks, pages, short
 from benchmarks.sections import growth, memory, profile, shapes, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
@@ -280,6 +281,53 @@ def test_publishing_fills_marked_places_only(tmp_path: Any) -> None:
     assert "<!-- BENCH table -->\n\n| new |\n\n<!-- /BENCH -->\nb\n" in filled
     assert filled.endswith("<!-- BENCH other -->\n<!-- /BENCH -->")
     assert pages.publish({"table": "| new |"}, [document]) == []
+
+
+def test_short_table_has_five_rows_out_of_the_long_one() -> None:
+    size = {"n": 1000, "d": 5, "K": 1000, "threads": 2}
+    mine = {"who": "isodepth", "depth": "projection", "dtype": "float64", "refine": 20}
+    rows = [
+        size | mine | {"seconds": 0.5},
+        size | mine | {"seconds": 0.75, "threads": 1},
+        size | mine | {"seconds": 0.1, "dtype": "float32"},
+        size | mine | {"seconds": 0.2, "refine": 0},
+        size | {"who": "authors", "depth": "irw", "dtype": "float64", "seconds": 7.0},
+        size | {"who": "authors", "depth": "projection", "dtype": "float64", "seconds": 1.0},
+        size | {"who": "POT max-sliced W", "depth": None, "dtype": "float64", "seconds": 8.0},
+        size | {"who": "POT max-sliced W", "depth": None, "dtype": "float32", "seconds": 6.0},
+        size | {"who": "MMD (scikit-learn)", "depth": None, "dtype": "float64", "seconds": 0.4},
+    ]
+    machine = {"cpu": "a chip", "cores": 2, "quiet": True, "versions": {"isodepth": "1.2"}}
+
+    lines = short.markdown(rows, machine).splitlines()
+
+    assert lines[0] == "| | n = 1000, d = 5 |"
+    assert [line.split(" | ")[1].removesuffix(" |") for line in lines[2:7]] == [
+        "0.5000 (1.0)", "1.0000 (2.0)", "8.0000 (16)", "–", "0.4000 (0.8)",
+    ]  # fmt: skip
+    assert "a chip, 2 core(s); isodepth 1.2." in lines[-1]
+    assert "2 thread(s)" in lines[-1]
+
+
+def test_readme_has_a_place_for_the_short_table_only() -> None:
+    readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"<!-- BENCH (\w+) -->", readme) == ["short"]
+    assert "| **isodepth**, default settings | 9 |" in pages.fill(
+        readme, {"short": "| **isodepth**, default settings | 9 |"}
+    )
+
+
+def test_readme_quotes_the_run_of_the_long_tables() -> None:
+    """The rows of README are those of docs/performance.md: both come from one run."""
+    readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
+    long = (command.ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]
+
+    seconds = re.findall(r"(\d+\.\d{4}) \(", quoted)
+
+    assert len(set(seconds)) > 10
+    assert [s for s in seconds if f"| {s} (" not in long] == []
 
 
 def test_quick_runs_are_not_published(tmp_path: Any, capsys: Any) -> None:

@@ -1,0 +1,183 @@
+"""The examples of a page: which blocks it has, and whether they do what the page shows.
+
+A fenced block is one of these; any other language is an error.
+
+``python``
+    Runs in the namespace of the blocks before it. With ``>>>`` it is a doctest. Otherwise the
+    comment beside a `print` or beside a bare expression is what it gives, and a ``text`` block that
+    follows is everything the block prints.
+``console``
+    Lines ``isodepth ...`` run; after ``$ isodepth ...`` what follows, up to the next ``$``, is the
+    output.
+``text``
+    Output of the block above.
+
+Outputs are compared as doctest does, with ``...`` for what may differ. A block that cannot run here
+(another program, the network, data of one's own) is marked with ``<!-- not run: the reason -->`` on
+the line above it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isodepth.cli import main as command_line
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+_FENCE = re.compile(
+    r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n)?^```(?P<language>[^\n]*)\n(?P<body>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+_CHECKER = doctest.OutputChecker()
+
+
+class PageError(AssertionError):
+    """An example does not do what its page shows."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, what stands in it, its line, and why it does not run."""
+
+    language: str
+    body: str
+    line: int
+    reason: str | None
+
+
+def pages() -> list[Path]:
+    """README and every page of the documentation."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks_of(text: str) -> list[Block]:
+    """All fenced blocks of a page, directives of Sphinx apart."""
+    found = []
+    for match in _FENCE.finditer(text):
+        if not match["language"].startswith("{"):
+            line = text.count("\n", 0, match.start("body")) + 1
+            found.append(Block(match["language"], match["body"], line, match["reason"]))
+    fences = len(re.findall(r"^\s*```", text, re.MULTILINE))
+    if fences != 2 * len(list(_FENCE.finditer(text))):
+        raise PageError("a fence is indented, or has no end")
+    return found
+
+
+def run_page(name: str, text: str) -> int:
+    """Run every block that is not marked, in the present folder; how many ran."""
+    namespace: dict[str, Any] = {"__name__": "page"}
+    ran = 0
+    printed: str | None = None
+    for block in blocks_of(text):
+        where = f"{name}, line {block.line}"
+        if block.reason is not None:
+            printed = None
+            continue
+        if block.language == "python":
+            printed = _run_python(block, namespace, where)
+        elif block.language == "console":
+            _run_console(block.body, where)
+            printed = None
+        elif block.language == "text":
+            if printed is None:
+                raise PageError(f"{where}: output of nothing that ran")
+            _compare(block.body, printed, where)
+            printed = None
+            continue
+        else:
+            raise PageError(f"{where}: unknown language {block.language!r}")
+        ran += 1
+    return ran
+
+
+def _compare(wanted: str, got: str, where: str) -> None:
+    wanted, got = wanted.rstrip("\n") + "\n", got.rstrip("\n") + "\n"
+    if not _CHECKER.check_output(wanted, got, FLAGS):
+        raise PageError(f"{where}: the page shows\n{wanted}and this is\n{got}")
+
+
+def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
+    """Run the block and check what stands beside its lines; what it printed."""
+    if ">>>" in block.body:
+        return _run_doctest(block, namespace, where)
+    comments = _comments(block.body)
+    everything = ""
+    for statement in ast.parse(block.body).body:
+        lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+        out = io.StringIO()
+        value = None
+        with contextlib.redirect_stdout(out):
+            if isinstance(statement, ast.Expr):
+                code = compile(ast.Expression(statement.value), where, "eval")
+                value = eval(code, namespace)
+            else:
+                exec(compile(ast.Module([statement], []), where, "exec"), namespace)
+        got = out.getvalue()
+        everything += got
+        beside = [comments[line] for line in _showing(statement, lines) if line in comments]
+        if beside:
+            shown = got if got or value is None else repr(value)
+            _compare("\n".join(beside), shown, f"{where}, {ast.unparse(statement)}")
+    return everything
+
+
+def _showing(statement: ast.stmt, lines: range) -> Iterator[int]:
+    """Where in a statement a comment is an output: at a bare expression, at the end of a print."""
+    if isinstance(statement, ast.Expr):
+        yield lines[-1]
+        return
+    for node in ast.walk(statement):
+        is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        if is_call and ast.unparse(node.value.func) == "print":
+            yield node.end_lineno or node.lineno
+
+
+def _comments(source: str) -> dict[int, str]:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {t.start[0]: t.string[1:].strip() for t in tokens if t.type == tokenize.COMMENT}
+
+
+def _run_doctest(block: Block, namespace: dict[str, Any], where: str) -> str:
+    test = doctest.DocTestParser().get_doctest(block.body, namespace, where, where, block.line)
+    # The parser copies the namespace; later blocks use what this one defines.
+    test.globs = namespace
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    if runner.run(test, out=report.write, clear_globs=False).failed:
+        raise PageError(report.getvalue())
+    return ""
+
+
+def _run_console(body: str, where: str) -> None:
+    """Run the commands of a block, each with the output that follows it."""
+    commands: list[tuple[str, list[str] | None]] = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif commands and commands[-1][1] is not None:
+            commands[-1][1].append(line)
+        elif line.strip():
+            commands.append((line, None))
+    for command, shown in commands:
+        words = shlex.split(command, comments=True)
+        if words[:1] != ["isodepth"]:
+            raise PageError(f"{where}: {command!r} does not run here; say why above the block")
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = command_line(words[1:])
+        if code != 0:
+            raise PageError(f"{where}: {command!r} ends with {code}: {err.getvalue()}")
+        if shown is not None:
+            _compare("\n".join(shown), out.getvalue(), f"{where}, {command!r}")

@@ -1,0 +1,40 @@
+"""The picture of README is drawn by a script, and README quotes the numbers that stand in it."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+from pages.examples import ROOT
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    pytest.importorskip("matplotlib")
+    spec = importlib.util.spec_from_file_location(
+        "readme_picture", ROOT / "examples" / "readme_picture.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_readme_quotes_the_numbers_of_the_picture(script: ModuleType) -> None:
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+
+    for name, (before, after) in script.measured().items():
+        quoted = f"from {before:.2f} to {after:.2f} ({after / before - 1:+.0%})"
+        assert quoted in readme, name
+    assert f"{script.N_WRONG / script.N_POINTS:.0%} of the rows of Y lie far away" in readme
+
+
+def test_picture_shows_them(script: ModuleType) -> None:
+    figure = script.draw()
+
+    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
+    for before, after in script.measured().values():
+        assert f"{after / before - 1:+.0%}   {before:.2f} → {after:.2f}" in texts
+    assert (ROOT / "docs" / "figures" / "readme.png").read_bytes().startswith(b"\x89PNG")
