@@ -40,7 +40,7 @@ test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstring
 test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
-mutants: $(MUTATION_ENV) $(TEXT_ENV)  ## change the code at random places, count the changes that no test notices
+mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes that no test notices
 	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
 	    --jobs $(JOBS) --rooms $(ROOMS)
 

@@ -3,6 +3,7 @@
     make mutants                                 # 150 mutants, seed 0, at most 60 minutes
     make mutants MUTANTS=300 SEED=7 MINUTES=120 JOBS=4
     make mutants ROOMS="gap theory"              # only these folders of src/isodepth
+    python -m mutation --rooms theory --tests tests/theory     # only these tests
 
 A mutant is the library with one small fault: a comparison, a sign, a constant or a condition
 changed. Cosmic Ray knows how to make them; this folder chooses some at random and asks the tests.
@@ -22,6 +23,5 @@ changed. Cosmic Ray knows how to make them; this folder chooses some at random a
 The end is a count of killed, timed out (an endless loop: counted as killed) and survived mutants,
 with the diff of each survivor, on screen and in `out/mutation/report-SEED.txt`. A run that was
 stopped, or that met its time limit, goes on where it was when the same command is given again.
-The tests of text, experiments, benchmarks and baselines are not used: they reach these rooms from
-afar and take long.
+`record.py` names the tests that are used.
 """

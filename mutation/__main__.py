@@ -12,13 +12,12 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mutation.record import Record, digest, files_under
+from mutation.record import ROOMS, TESTS, Record, digest, files_under
 from mutation.selection import lines_to_watch, select
 from mutation.sites import Mutant, files_of, mutants_in, sample
 from mutation.trial import environment_of, run_tests, try_mutant
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("core", "depth", "gap", "metric", "many", "data", "theory")
 
 
 def copy_tree(root: Path, copy: Path) -> None:
@@ -86,6 +85,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60, help="time limit (default 60)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default 2)")
     parser.add_argument("--rooms", nargs="+", default=ROOMS, help=f"default {' '.join(ROOMS)}")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help=f"default {' '.join(TESTS)}")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "mutation", help="folder")
     options = parser.parse_args()
     end = time.monotonic() + 60 * options.minutes
@@ -94,7 +94,8 @@ def main() -> None:
     tree.mkdir(parents=True, exist_ok=True)
     copy_tree(ROOT, tree)
     record = Record(options.out / "record.json")
-    record.update(tree, files_of(tree, ROOMS), environment_of(tree), options.jobs)
+    lines_of = files_of(tree, ROOMS)
+    record.update(tree, options.tests, lines_of, environment_of(tree), options.jobs)
     failing = [name for name, test in record.tests.items() if not test.passed]
     if failing:
         print("not used, because they fail without a mutant:", *failing, sep="\n  ")

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from mutation.selection import RecordedTest
 
-#: Tests that drive the rooms from afar and take long.
-IGNORED = (
-    *("tests/text", "tests/experiments", "tests/benchmarks", "tests/baselines"),
-    *("src/isodepth/text", "src/isodepth/baselines"),
+#: The tests of the rooms, what must hold everywhere, the recorded numbers, and the examples in the
+#: docstrings. What drives the rooms from afar (text, command line, experiments) takes too long.
+ROOMS = ("core", "data", "depth", "gap", "many", "metric", "theory")
+TESTS = (
+    *(f"tests/{room}" for room in (*ROOMS, "hull", "properties", "recorded")),
+    *(f"src/isodepth/{room}" for room in ROOMS),
 )
 
 
@@ -28,8 +30,9 @@ def digest(root: Path, files: Iterable[str]) -> str:
 
 
 def files_under(root: Path, folder: str) -> list[str]:
-    """Python and data files of a folder, relative to the root."""
-    found = (path for path in (root / folder).rglob("*") if path.is_file())
+    """Python and data files of a folder, or a file, relative to the root."""
+    place = root / folder
+    found = [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]
     return [
         path.relative_to(root).as_posix()
         for path in found
@@ -63,23 +66,30 @@ class Record:
         partial.write_text(text, encoding="utf-8")
         partial.replace(self.path)
 
-    def update(self, root: Path, files: Iterable[str], environment: dict, jobs: int) -> None:
-        """Run what changed: all tests when the library did, else the test files that did.
+    def update(
+        self,
+        root: Path,
+        paths: Iterable[str],
+        files: Iterable[str],
+        environment: dict,
+        jobs: int,
+    ) -> None:
+        """Run what changed of the tests in `paths`: all when the library did, else those files.
 
-        What several test files share (twins, strategies) counts as the library.
+        What several test files share (twins, strategies) counts as the library. Kept are the lines
+        of `files`.
         """
         shared = [file for file in files_under(root, "tests") if "/test_" not in file]
         source = digest(root, [*files_under(root, "src"), *shared])
         stamps = {
             file: digest(root, [file])
-            for file in files_under(root, "tests")
-            if "/test_" in file and not file.startswith(IGNORED)
+            for path in paths
+            for file in files_under(root, path)
+            if file.endswith(".py") and file not in shared
         }
         if source != self.source:
             self.stamps, self.tests = {}, {}
-            asked = ["tests", "src"]
-        else:
-            asked = [file for file, stamp in stamps.items() if self.stamps.get(file) != stamp]
+        asked = [file for file, stamp in stamps.items() if self.stamps.get(file) != stamp]
         gone = {*asked, *(self.stamps.keys() - stamps.keys())}
         self.tests = {n: t for n, t in self.tests.items() if n.split("::")[0] not in gone}
         if asked:
@@ -102,9 +112,9 @@ def run_under_coverage(
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "mutation.plugin", "-p", "no:cacheprovider"),
         *("-n", str(jobs), "--cov", f"--cov-config={config}", "--cov-context=test"),
-        *("--cov-report=", *(f"--ignore={path}" for path in IGNORED), *asked),
+        *("--cov-report=", *asked),
     ]
-    print(f"recording which test executes which line: {' '.join(asked)}", flush=True)
+    print(f"recording which test executes which line, {len(asked)} files", flush=True)
     subprocess.run(command, cwd=root, env=environment | {"MUTATION_RECORD": str(seconds)})
     if not seconds.exists():
         raise SystemExit("no test ran: see the output above")
