@@ -26,6 +26,9 @@ FIRST, LIMIT = 3.0, 120.0
 #: A mutant that takes this much longer than its tests took when they were recorded loops for ever.
 PATIENCE, START = 4.0, 60.0
 
+#: An exit status that pytest does not use.
+NOT_THE_MUTANT = 70
+
 STARTER = multiprocessing.get_context("forkserver")
 STARTER.set_forkserver_preload(
     ["numpy", "scipy.special", "scipy.stats", "sklearn.covariance", "numba", "hypothesis", "pytest"]
@@ -61,6 +64,8 @@ def run_tests(root: Path, names: list[str], seconds: float, extra: dict) -> tupl
                 end_session(process.pid)
                 process.join()
         told = output.read_text(encoding="utf-8", errors="replace") if output.exists() else ""
+    if process.exitcode == NOT_THE_MUTANT:
+        raise RuntimeError(f"the tests met {extra['MUTATION_MODULE']} as it is in its file")
     # 5 is that none of the tests was found, which says nothing about the mutant.
     if process.exitcode in (0, 5):
         return "passed", ""
@@ -82,11 +87,15 @@ def run_pytest(root: Path, files: list[str], variables: dict[str, str], output: 
     runpy.run_path(str(root / "mutation" / "site" / "sitecustomize.py"))
     import pytest
 
+    # Rewriting assertions would read a module whose examples are run from its file, not the mutant.
     code = pytest.main(
-        ["-x", "-q", "--tb=line", "-p", "mutation.plugin", "-p", "no:cacheprovider"]
-        + ["-p", "no:xdist", "-p", "no:cov", *files]
+        ["-x", "-q", "--tb=line", "--assert=plain", "-p", "mutation.plugin"]
+        + ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", *files]
     )
     sys.stdout.flush()
+    module = sys.modules.get(variables.get("MUTATION_MODULE", ""))
+    if module is not None and type(module.__loader__).__name__ != "MutantLoader":
+        code = NOT_THE_MUTANT
     # Without waiting for threads that a mutant may have left behind.
     os._exit(int(code))
 
