@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -40,13 +41,33 @@ def copy_tree(root: Path, copy: Path) -> None:
             shutil.copyfile(new, old)
 
 
+def read_verdicts(file: Path, record: Record, state: str) -> Iterator[tuple[Mutant, dict]]:
+    """What earlier runs found for this library, as far as it still holds.
+
+    A mutant stays killed as long as the test that did it is there; a survivor of other tests has
+    to meet the new ones.
+    """
+    if file.exists():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            mutant, tests = Mutant(**entry.pop("mutant")), entry.pop("tests")
+            if tests == state or killer(entry["by"], record):
+                yield mutant, entry
+
+
+def killer(by: str, record: Record) -> str:
+    """The test in a line of pytest's summary, `test - error`, or nothing where it is none."""
+    parts = by.split(" - ")
+    starts = (" - ".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((start for start in starts if start in record.tests), "")
+
+
 def control(tree: Path, results: dict[Mutant, dict], record: Record) -> None:
     """Take back what was killed by a test that fails without a mutant as well."""
     killers = {
         mutant: name
         for mutant, result in results.items()
-        for name in [result["by"].split(" - ")[0]]
-        if result["status"] == "killed" and name in record.tests
+        if result["status"] == "killed" and (name := killer(result["by"], record))
     }
     names = sorted(set(killers.values()))
     while names:
@@ -54,7 +75,7 @@ def control(tree: Path, results: dict[Mutant, dict], record: Record) -> None:
         outcome, by = run_tests(tree, names, seconds, {})
         if outcome == "passed":
             return
-        broken = by.split(" - ")[0]
+        broken = killer(by, record)
         if broken not in names:
             raise SystemExit(f"the tests do not run without a mutant: {by or outcome}")
         names.remove(broken)
@@ -106,15 +127,11 @@ def main() -> None:
         options.mutants,
         options.seed,
     )
-    # Verdicts hold for one state of the library and its tests.
-    state = digest(tree, [*files_under(tree, "src"), *files_under(tree, "tests")])[:16]
-    kept = options.out / f"verdicts-{state}.jsonl"
-    results: dict[Mutant, dict] = {}
-    if kept.exists():
-        for line in kept.read_text(encoding="utf-8").splitlines():
-            entry = json.loads(line)
-            results[Mutant(**entry.pop("mutant"))] = entry
-    results = {mutant: results[mutant] for mutant in chosen if mutant in results}
+    kept = options.out / f"verdicts-{digest(tree, files_under(tree, 'src'))[:16]}.jsonl"
+    state = digest(tree, files_under(tree, "tests"))[:16]
+    results = {
+        mutant: known for mutant, known in read_verdicts(kept, record, state) if mutant in chosen
+    }
 
     def attempt(mutant: Mutant) -> tuple[Mutant, dict] | None:
         if time.monotonic() > end:
@@ -131,7 +148,7 @@ def main() -> None:
             mutant, result = done
             results[mutant] = result
             with kept.open("a", encoding="utf-8") as file:
-                entry = {"mutant": dataclasses.asdict(mutant)} | result
+                entry = {"mutant": dataclasses.asdict(mutant), "tests": state} | result
                 file.write(json.dumps(entry) + "\n")
             where = f"{mutant.file.removeprefix('src/isodepth/')}:{mutant.line}"
             print(f"{len(results):4} {result['status']:8} {where}  {result['by'][:90]}", flush=True)

@@ -67,13 +67,19 @@ def lines_to_watch(text: str, line: int) -> frozenset[int]:
 
 
 def select(tests: Mapping[str, RecordedTest], file: str, watched: frozenset[int]) -> list[str]:
-    """Tests that passed and executed one of the lines, the cheapest first."""
+    """Tests that passed and executed one of the lines: those of the room first, then by cost.
+
+    A line that everything executes has more tests than there is time for, and those written for
+    its room are the likeliest to notice.
+    """
     touching = [
         name
         for name, test in tests.items()
         if test.passed and not watched.isdisjoint(test.lines.get(file, frozenset()))
     ]
-    return sorted(touching, key=lambda name: (tests[name].seconds, name))
+    room = file.removeprefix("src/isodepth/").split("/")[0]
+    near = (f"tests/{room}/", f"{file}::")
+    return sorted(touching, key=lambda name: (not name.startswith(near), tests[name].seconds, name))
 
 
 def batches(
