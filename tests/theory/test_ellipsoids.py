@@ -225,3 +225,24 @@ def test_two_rivals_of_nearly_one_height_are_both_climbed() -> None:
         gaps, directions = hausdorff(np.zeros(2), outer, inner, np.ones(1))
         assert gaps[0] == pytest.approx(2.001 - 0.1, rel=1e-12)
         assert np.abs(directions[0]).argmax() == np.argmax(longer)
+
+
+class Counting(Protrusion):
+    """Counts how often climbers look for a move."""
+
+    looks = 0
+
+    def _moves(self, climbers, radii):
+        self.looks += 1
+        return super()._moves(climbers, radii)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_climb_is_over_in_a_few_steps(seed: int) -> None:
+    """Newton's moves double the digits: from a start in the basin some ten steps are enough."""
+    rng = np.random.default_rng(seed)
+    body = Counting(rng.standard_normal(3), shape(rng, 3), shape(rng, 3))
+    heights, directions = body.farthest(np.array([0.5, 1.0, 2.0]))
+    assert body.looks <= 25
+    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1, rtol=1e-12)
+    assert len(heights) == 3
