@@ -141,6 +141,17 @@ def test_dtypes() -> None:
             check_points(bad)
 
 
+def test_tables_that_must_be_unpacked_first() -> None:
+    from scipy.sparse import csr_array
+
+    with pytest.raises(InvalidInputError, match=r"X is sparse \(csr_array\); pass X.toarray"):
+        check_points(csr_array(np.eye(2)))
+    masked = np.ma.masked_array(np.ones((2, 2)), [[False, True], [False, False]])
+    with pytest.raises(InvalidInputError, match="1 masked entries"):
+        check_points(masked)
+    assert check_points(np.ma.masked_array(np.ones((2, 2))))[0].tolist() == [[1, 1], [1, 1]]
+
+
 def test_a_pair_has_one_dtype_and_one_width() -> None:
     x, y, _ = check_pair(np.ones((2, 3), "float32"), np.ones((4, 3)))
     assert x.dtype == y.dtype == np.float64

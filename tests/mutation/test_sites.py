@@ -26,6 +26,10 @@ def kept(n: Literal[4], m=5) -> Literal[6]:
     return x + 12
 if TYPE_CHECKING:
     y = 13
+@dataclass(eq=14)
+class Box:
+    size: int = 15
+    pairs = zip([16], [], strict=17)
 """
 
 
@@ -40,7 +44,7 @@ def test_noise_is_left_out() -> None:
         # Before Python 3.12 a constant in an f-string does not know its place.
         if node.value != 10
     }
-    assert numbers == {5, 8, 9, 12}
+    assert numbers == {5, 8, 9, 12, 15, 16}
 
 
 def test_a_sample_has_one_change_a_place_and_depends_on_the_seed_alone() -> None:
