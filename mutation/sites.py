@@ -45,6 +45,9 @@ OPERATORS = tuple(
 #: Decorators of functions that numba compiles: a mutant of these is not Python code that runs.
 COMPILERS = ("jit", "njit", "intrinsic", "overload", "vectorize", "guvectorize")
 
+#: A float that large is a limit of work or of size: it is changed by one, and one is next to nothing.
+LARGE = 1000.0
+
 Position = tuple[int, int]
 
 
@@ -110,6 +113,8 @@ def left_out(tree: ast.Module) -> Iterator[ast.AST]:
             case ast.ClassDef():
                 # `eq=False` of a dataclass says that nobody compares.
                 yield from node.decorator_list
+            case ast.Constant(value=float(size)) if abs(size) >= LARGE:
+                yield node
             case ast.If() if name_of(node.test) == "TYPE_CHECKING":
                 yield node
             case ast.Assign() if name_of(node.targets[0]) == "__all__":
