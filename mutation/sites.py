@@ -45,7 +45,7 @@ OPERATORS = tuple(
 #: Decorators of functions that numba compiles: a mutant of these is not Python code that runs.
 COMPILERS = ("jit", "njit", "intrinsic", "overload", "vectorize", "guvectorize")
 
-#: A float that large is a limit of work or of size: it is changed by one, and one is next to nothing.
+#: A float that large is a limit of work or of size, and changed by one, which is next to nothing.
 LARGE = 1000.0
 
 Position = tuple[int, int]
