@@ -9,7 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from isodepth.depth.exact.halfspace import _is_small_lattice, _steps, exact_halfspace_depth
+from isodepth.depth.exact.halfspace import (
+    _is_small_lattice,
+    _restrict,
+    _span_everything,
+    _steps,
+    exact_halfspace_depth,
+)
 from isodepth.depth.exact.inputs import check_work, merge_points, merge_queries, scale_columns
 from isodepth.depth.exact.planar import mass_of_level
 from isodepth.depth.exact.projection import exact_projection_depth_2d
@@ -86,6 +92,28 @@ def test_spans_of_points_lines_and_planes() -> None:
     assert plane.contains([5, -3, -1])
     assert not plane.contains([5, -3, 1])
     assert len(AffineSpan.of([[0, 0], [1, 0], [0, 1], [5, 5]]).columns) == 2
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_a_few_rows_show_that_a_sample_spans_everything(d: int) -> None:
+    rng = np.random.default_rng(d)
+    rows = rng.standard_normal((d + 4, d))
+    assert _span_everything(rows)
+    assert _span_everything(rows[: d + 1])
+    assert not _span_everything(rows[:d])
+    assert not _span_everything(np.repeat(rows[:1], 3, axis=0))
+    wide = np.column_stack([rows, rows.sum(axis=1) * 0.0])
+    assert not _span_everything(wide)
+
+
+def test_queries_off_the_flat_of_a_sample_are_found() -> None:
+    rows = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 2.0, 1.0], [3.0, 3.0, 1.0]])
+    columns, inside = _restrict(rows, np.array([[9.0, 9.0, 1.0], [0.0, 0.0, 1.0 + 2**-52]]))
+    assert columns == [0, 1]
+    assert inside.tolist() == [True, False]
+    columns, inside = _restrict(rows + np.eye(4, 3), np.array([[9.0, 9.0, 1.0]]))
+    assert columns == [0, 1, 2]
+    assert inside.tolist() == [True]
 
 
 # ---------------------------------------------------------------------------------------------
