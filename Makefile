@@ -10,6 +10,7 @@ DEMO_ENV := $(VENV)/.installed-plot
 DEV_ENV  := $(VENV)/.installed-dev
 TEXT_ENV := $(VENV)/.installed-text-model
 DOCS_ENV := $(VENV)/.installed-docs
+MUTATION_ENV := $(VENV)/.installed-mutation
 
 # The oldest versions that pyproject.toml allows live apart from all others.
 LOWEST     := .venv-lowest
@@ -22,7 +23,14 @@ PYTEST_ARGS ?= -n auto -q
 # Here everything is installed, so a test that needs an extra fails without it instead of skipping.
 PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow lowest lint format bench reproduce docs picture clean
+# How many mutants, which ones, for how long, in how many processes, in which rooms of src/isodepth.
+MUTANTS ?= 150
+SEED    ?= 0
+MINUTES ?= 60
+JOBS    ?= 2
+ROOMS   ?= core depth gap metric many data theory
+
+.PHONY: help demo test test-slow test-plain lowest mutants lint format bench reproduce docs picture clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +46,10 @@ test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
+
+mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes that no test notices
+	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
+	    --jobs $(JOBS) --rooms $(ROOMS)
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -92,4 +104,8 @@ $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
 		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
+	@touch $@
+
+$(MUTATION_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[mutation]"
 	@touch $@

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from isodepth import IRWDepth, Metric
-from isodepth.depth.few_points import MOST_POINTS
+from isodepth.core.sample import Sample
+from isodepth.depth.few_points import MOST_POINTS, span_of_sample
 from isodepth.text import DualDepth, SteadyIRWDepth
 
 
@@ -101,3 +103,15 @@ def test_a_metric_takes_them(points):
         metric = Metric(depth=depth, gap="exact", random_state=0)
         assert metric.distance(points, points + 1.0) == pytest.approx(np.sqrt(40), rel=1e-6)
         assert depth.name in metric.signature
+
+
+@pytest.mark.parametrize(("n", "d", "columns"), [(5, 9, 4), (5, 5, 4), (6, 5, 5), (1, 3, 3)])
+def test_few_points_are_looked_at_in_their_span(n, d, columns):
+    rows = np.random.default_rng(0).normal(size=(n, d))
+    sample = Sample.of(rows)
+    inside = span_of_sample(sample)
+    assert inside.shape == (n, columns)
+    # Distances are kept, up to the one scale that all of them share.
+    there, here = pdist(sample.points), pdist(inside)
+    if n > 1:
+        assert here / there == pytest.approx(np.full(len(here), here[0] / there[0]), rel=1e-12)

@@ -189,3 +189,12 @@ def test_settings_can_be_searched() -> None:
     model = make_pipeline(DepthDistance(**OPTIONS), KNeighborsClassifier(1, metric="precomputed"))
     search = GridSearchCV(model, {"depthdistance__depth": ["projection", "halfspace"]}, cv=3)
     assert search.fit(BAGS, LABELS).best_score_ == 1.0
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+@pytest.mark.parametrize("first", ["float32", "float64"])
+def test_the_first_bag_decides_the_precision(estimator: type, first: str) -> None:
+    second = {"float32": "float64", "float64": "float32"}[first]
+    bags = [BAGS[0].astype(first), BAGS[1].astype(second)]
+    assert estimator(**OPTIONS).fit(bags).metric_.dtype == first
+    assert estimator(dtype=second, **OPTIONS).fit(bags).metric_.dtype == second

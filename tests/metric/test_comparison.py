@@ -1,0 +1,80 @@
+"""What a comparison says of where two samples differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import isodepth
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 3))
+Y = RNG.standard_normal((50, 3)) * [1, 1, 3] + [0, 2, 0]
+
+
+@pytest.mark.parametrize("levels", ["exact", 7])
+def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
+    result = isodepth.compare(X, Y, levels=levels, random_state=0)
+    worst = result.worst
+    at = int(np.argmax(result.gaps))
+    assert worst.gap == result.gaps[at] == result.gaps.max()
+    here = result.levels[at]
+    assert worst.level == (np.mean(here) if levels == "exact" else here)
+    np.testing.assert_array_equal(worst.direction, result.direction[at])
+    x, y = result.regions
+    attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
+    assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
+
+
+def test_columns_come_with_their_shares_the_largest_first() -> None:
+    worst = isodepth.compare(X, Y, random_state=0).worst
+    names, shares = zip(*worst.columns, strict=True)
+    assert sum(shares) == pytest.approx(1, rel=1e-12)
+    assert list(shares) == sorted(shares, reverse=True)
+    order = [int(name.removeprefix("column ")) for name in names]
+    np.testing.assert_array_equal(np.square(worst.direction)[order], shares)
+
+
+def test_columns_have_their_names() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    worst = isodepth.compare(frame, Y, random_state=0).worst
+    plain = isodepth.compare(X, Y, random_state=0).worst
+    renamed = {"column 0": "a", "column 1": "b", "column 2": "c"}
+    assert worst.columns == [(renamed[name], share) for name, share in plain.columns]
+
+
+def test_it_prints_sizes_and_where() -> None:
+    result = isodepth.compare(X, Y, random_state=0)
+    first, second, third = repr(result).splitlines()
+    distance = f"{result.distance:.6g}"
+    assert first == f"Comparison: distance {distance} between 60 and 50 points in 3 dimension(s)"
+    names = ", ".join(f"{name} ({share:.0%})" for name, share in result.worst.columns)
+    assert second.endswith(f"along {names}")
+    assert f"largest gap {result.worst.gap:.6g} at level beta = " in second
+    assert third.strip() == result.signature
+    assert float(result) == result.distance
+
+
+def test_of_many_columns_three_are_printed() -> None:
+    wide = RNG.standard_normal((30, 6))
+    second = repr(isodepth.compare(wide, wide + 1.0, random_state=0)).splitlines()[1]
+    assert second.count("column") == 3
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("p", [1, 3.5, float("inf")])
+def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None:
+    result = isodepth.compare(X, Y, p=p, eps=0.25, normalize=normalize, random_state=0)
+    widths = result.levels[:, 1] - result.levels[:, 0]
+    if p == float("inf"):
+        expected = result.gaps.max()
+    else:
+        total = float((widths * result.gaps**p).sum())
+        expected = (total / 0.75 if normalize else total) ** (1 / p)
+    assert result.distance == pytest.approx(expected, rel=1e-12)
+    low, high = result.bracket
+    assert low == result.distance
+    # Refined in three dimensions: what is left between the two is little.
+    assert low <= high <= low * 1.05
