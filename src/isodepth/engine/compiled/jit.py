@@ -46,7 +46,7 @@ def code_stamp(package: str = PACKAGE) -> bytes:
     if not os.path.isdir(package):
         return digest.digest() + _archive_stamp(package)
     for path in _source_files(package):
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             text = file.read()
         if any(mark in text for mark in _MARKS):
             name = os.path.relpath(path, package)
