@@ -201,3 +201,20 @@ def test_depths_for_few_points_are_read_back() -> None:
     for name in ("irw", "dual"):
         score = DepthScore(lambda texts: [], depth=name)
         assert Metric.from_signature(score.metric.signature) == score.metric
+
+
+@pytest.mark.parametrize(
+    "depth",
+    [
+        isodepth.HalfspaceDepth(method="exact"),
+        isodepth.HalfspaceDepth(refine=3),
+        isodepth.ProjectionDepth(method="directions", refine=2),
+        isodepth.AIIRWDepth(covariance="ledoit-wolf"),
+    ],
+    ids=repr,
+)
+def test_settings_of_a_depth_are_read_back(depth: isodepth.HalfspaceDepth) -> None:
+    metric = Metric(depth=depth, random_state=0)
+    again = Metric.from_signature(metric.signature)
+    assert again == metric
+    assert again.depth.get_params() == depth.get_params()
