@@ -28,8 +28,7 @@ def test_levels_that_are_no_numbers(betas):
 
 
 def test_alpha_of_a_word():
-    regions = isodepth.Metric(n_directions=5, random_state=0).regions(
-        np.arange(20.0).reshape(10, 2) ** 2
-    )
+    points = np.arange(20.0).reshape(10, 2) ** 2
+    regions = isodepth.Metric(n_directions=5, random_state=0).regions(points)
     with pytest.raises(InvalidInputError, match="beta"):
         regions.alpha("a")
