@@ -42,8 +42,18 @@ def test_projection_on_a_line() -> None:
 
 def test_projection_where_the_mad_is_zero() -> None:
     X = [[0.0], [0.0], [0.0], [1.0]]
-    assert naive.projection_depth(X, AXIS) == [1, 1, 1, 0]
-    assert naive.projection_depth(X, AXIS, Z=[[0.0], [1e-9]]) == [1, 0]
+    assert naive.projection_depth(X, AXIS) == [1, 1, 1, 1 / 2]
+    assert naive.projection_depth(X, AXIS, Z=[[0.0], [-3.0]]) == [1, 1 / 4]
+    # Positive deviations 1, 2 and 6 with weights 1, 1 and 2: median (2 + 6) / 2.
+    X, weights = [[0.0], [1.0], [-2.0], [6.0]], [5, 1, 1, 2]
+    found = naive.projection_depth(X, AXIS, weights)
+    assert found == pytest.approx([1, 4 / 5, 2 / 3, 2 / 5], rel=1e-15)
+
+
+def test_projection_where_all_rows_coincide() -> None:
+    X = [[2.0], [2.0], [2.0]]
+    assert naive.projection_depth(X, AXIS) == [1, 1, 1]
+    assert naive.projection_depth(X, AXIS, Z=[[2.0], [2.5]]) == [1, 0]
 
 
 def test_irw_on_a_line_and_with_ties() -> None:
