@@ -25,5 +25,6 @@ The end is a count of killed, timed out (an endless loop: counted as killed) and
 with the diff of each survivor, on screen and in `out/mutation/report-SEED.txt`. A run that was
 stopped, or that met its time limit, goes on where it was when the same command is given again;
 after a change of the tests alone, only survivors are tried again.
+Survivors that cannot matter are listed with their reasons in `harmless.toml`: they are told apart.
 `record.py` names the tests that are used.
 """

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from mutation.harmless import outdated, why_harmless
 from mutation.record import ROOMS, TESTS, Record, digest, files_under
 from mutation.selection import lines_to_watch, select
 from mutation.sites import Mutant, files_of, mutants_in, sample
@@ -84,17 +85,28 @@ def control(tree: Path, results: dict[Mutant, dict], record: Record) -> None:
 
 
 def report(tree: Path, results: dict[Mutant, dict], asked: int) -> str:
-    """Counts, and every survivor with its diff."""
+    """Every survivor with its diff, those known to be harmless with the reason, and counts."""
     counts = Counter(result["status"] for result in results.values())
     lines = []
+    harmless = 0
     for mutant, result in sorted(results.items()):
         if result["status"] == "survived":
+            diff = mutant.diff(tree)
+            reason = why_harmless(mutant.file, diff)
+            harmless += bool(reason)
             note = result["by"] or f"{result['ran']} of {result['of']} tests that execute it ran"
-            lines += [f"{mutant.file}:{mutant.line}  ({note})", mutant.diff(tree), ""]
-    noticed = 100 * (len(results) - counts["survived"]) / max(len(results), 1)
+            lines += [f"{mutant.file}:{mutant.line}  ({note})", diff]
+            lines += [f"  cannot matter: {reason}", ""] if reason else [""]
+    for entry in outdated(tree):
+        lines.append(f"harmless.toml speaks of a line that is no longer there: {entry}")
+    number, dead = len(results), len(results) - counts["survived"]
     lines.append(
-        f"{len(results)} of {asked} mutants tried: {counts['killed']} killed, "
-        f"{counts['timeout']} timed out, {counts['survived']} survived; {noticed:.1f}% noticed"
+        f"{number} of {asked} mutants tried: {counts['killed']} killed, {counts['timeout']} timed "
+        f"out, {counts['survived']} survived, {harmless} of them harmless"
+    )
+    lines.append(
+        f"{100 * dead / max(number, 1):.1f}% noticed, "
+        f"{100 * dead / max(number - harmless, 1):.1f}% of those that can matter"
     )
     return "\n".join(lines)
 
