@@ -193,7 +193,7 @@ def test_weights() -> None:
         ([0, 0, 0], "all zero"),
         (["1", "2", "3"], "real numbers"),
         ([1j, 0, 0], "real numbers"),
-        ([[1], [1, 2], 3], "real numbers"),
+        ([[1], [1, 2], 3], "numbers"),
     ]:
         with pytest.raises(InvalidInputError, match=words):
             check_weights(bad, 3)

@@ -171,12 +171,18 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     room = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
-    whole = (mantissas * 2.0**53).astype(np.int64)
-    trailing_zeros = np.log2(np.maximum(whole & -whole, 1).astype(np.float64)).astype(np.int64)
     # What vanishes beside the largest is never exact, and takes all the room there is.
-    needed = int((53 - trailing_zeros - exponents).max()) if whole.all() else room
+    needed = room
+    if mantissas.all():
+        needed = int((53 - _trailing_zeros(mantissas) - exponents).max())
     integers = np.rint(np.ldexp(scaled, min(needed, room))).astype(np.int64)
     return np.maximum(integers, 1)
+
+
+def _trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
+    """How many of the 53 bits of each mantissa, in [0.5, 1), are zeros at its end."""
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 
 
 def _small_integers(weights: np.ndarray) -> np.ndarray | None:
@@ -185,6 +191,12 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
     share of m**-2 at least, which must be more than what rounding can do.
     """
+    # Few digits are no rounded result of anything: they are taken at their word.
+    mantissas, exponents = np.frexp(weights)
+    last_places = exponents - 53 + _trailing_zeros(mantissas)
+    if exponents.max() - last_places.min() <= 20:
+        integers = np.ldexp(weights, -last_places.min()).astype(np.int64)
+        return integers // np.gcd.reduce(integers)
     # Weights of single precision carry its rounding along when they become doubles, and then may
     # be close to larger integers by chance.
     with np.errstate(over="ignore", under="ignore"):

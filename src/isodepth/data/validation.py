@@ -225,12 +225,16 @@ def check_n_jobs(value: Any) -> int | None:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
+    wrong = InvalidInputError(
+        f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+    )
     try:
-        array = np.asarray(to_array(betas, name), dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInputError(
-            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
-        ) from None
+        array = to_array(betas, name)
+    except ValueError:
+        raise wrong from None
+    if array.dtype.kind not in "biuf":
+        raise wrong
+    array = array.astype(np.float64)
     if not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
             f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
