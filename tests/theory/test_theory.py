@@ -250,8 +250,9 @@ def test_breakdown_formula_at_its_ends():
     assert breakdown_from_levels(10, 0.25, 0.5) == 4 / 14  # depths need not be multiples of 1/n
     with pytest.raises(InvalidInputError, match="alpha must not exceed alpha_max"):
         breakdown_from_levels(10, 0.5, 0.4)
-    with pytest.raises(InvalidOptionError, match="alpha"):
-        breakdown_from_levels(10, 1.5, 2)
+    for alpha, alpha_max in ((1.5, 1.0), (0.5, 1.5), (-0.1, 0.5), (0.0, -0.1)):
+        with pytest.raises(InvalidOptionError, match="alpha"):
+            breakdown_from_levels(10, alpha, alpha_max)
     with pytest.raises(InvalidOptionError, match="n must"):
         breakdown_from_levels(0, 0.1, 0.4)
 

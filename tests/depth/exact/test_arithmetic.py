@@ -215,6 +215,13 @@ def test_work_up_to_the_limit() -> None:
             check_work(1.0, limit, "this")
 
 
+def test_the_exact_projection_depth_takes_the_cube_of_the_number_of_points() -> None:
+    points, masses = np.random.default_rng(0).normal(size=(20, 2)), np.ones(20, dtype=int)
+    assert exact_projection_depth_2d(points, masses, points[:1], max_work=8000).shape == (1,)
+    with pytest.raises(InvalidOptionError, match="max_work"):
+        exact_projection_depth_2d(points, masses, points[:1], max_work=7999)
+
+
 def test_steps_are_those_of_the_documentation() -> None:
     assert _steps(16, 1) == _steps(16, 2) == 16 * 4
     assert _steps(16, 3) == 16 * 16 * 4
