@@ -189,6 +189,7 @@ def test_out_of_a_flat_ellipsoid_the_smallest_multipliers_are_next_to_zero() -> 
     full = Protrusion(np.zeros(2), np.eye(2), np.diag([1.0, 0.5]))
     radii = np.ones(1)
     assert flat._multipliers(radii)[0] < 1e-15
+    assert (np.diff(flat._multipliers(radii)) > 0).all()
     assert full._multipliers(radii)[0] > 1e-4
     point = Protrusion(np.ones(2), np.eye(2), np.zeros((2, 2)))
     assert point._multipliers(radii).tolist() == [1.0]
