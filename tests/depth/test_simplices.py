@@ -27,6 +27,14 @@ def test_a_corner_has_the_depth_of_a_corner_however_it_is_asked_for(estimator, w
     assert middle > far
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
+def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() -> None:
+    depth = ProjectionDepth(random_state=0).fit(CORNERS, sample_weight=[9, 2, 2, 2]).depth_
+    assert depth[0] == 1.0
+    assert (depth[1:] < 1.0).all()
+    assert depth[1] == depth[2] == depth[3]
+
+
 @pytest.mark.parametrize("covariance", ["empirical", "mcd", "ledoit-wolf"])
 def test_on_a_line_whitening_changes_nothing(covariance: str) -> None:
     X = np.random.default_rng(0).standard_normal((25, 1)) * 7 + 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.covariance import OAS
 
-from isodepth import Metric
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
+from isodepth.errors import SignatureError
 
 
 def fields(metric: Metric) -> dict[str, str]:
@@ -39,3 +41,39 @@ def test_what_is_set_is_said_and_read_back(options, name: str, text: str) -> Non
     assert Metric.from_signature(metric.signature) == metric
     others = fields(Metric(random_state=0))
     assert {k for k, v in fields(metric).items() if others.get(k) != v} <= {name, "depth"}
+
+
+@pytest.mark.parametrize(
+    ("depth", "said"),
+    [
+        (HalfspaceDepth(method="exact"), ["halfspace", "method=exact"]),
+        (HalfspaceDepth(refine=7), ["halfspace", "refine=7"]),
+        (ProjectionDepth(method="exact"), ["projection", "method=exact"]),
+        (AIIRWDepth(covariance="ledoit-wolf"), ["ai_irw", "covariance=ledoit-wolf"]),
+    ],
+)
+def test_settings_of_a_depth_are_said_and_read_back(depth, said: list[str]) -> None:
+    metric = Metric(depth=depth, random_state=0)
+    for words in said:
+        assert words in fields(metric)["depth"]
+    again = Metric.from_signature(metric.signature)
+    assert again == metric
+    assert again.signature == metric.signature
+    assert metric != Metric(depth=type(depth)(), random_state=0)
+
+
+@pytest.mark.parametrize("depth", [HalfspaceDepth(), ProjectionDepth(), AIIRWDepth()])
+def test_a_depth_as_it_comes_is_its_name(depth) -> None:
+    metric = Metric(depth=depth, random_state=0)
+    assert fields(metric)["depth"] == depth.name
+    # The directions and the seed are the metric's own.
+    other = type(depth)(n_directions=5, random_state=9)
+    assert fields(Metric(depth=other, random_state=0))["depth"] == depth.name
+
+
+def test_what_a_signature_cannot_hold_is_not_read_back() -> None:
+    for depth in (AIIRWDepth(covariance=OAS()), lambda X: X[:, 0]):
+        metric = Metric(depth=depth, random_state=0)
+        assert "foreign" in metric.signature
+        with pytest.raises(SignatureError):
+            Metric.from_signature(metric.signature)
