@@ -31,6 +31,7 @@ class Box:
     size: int = 15
     pairs = zip([16], [], strict=17)
     limits = (3e6, 18.0, 2000)
+    small = size < 19 * np.finfo(float).eps
 """
 
 

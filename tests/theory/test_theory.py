@@ -339,6 +339,8 @@ def test_breakdown_uses_the_given_largest_depth():
     [
         ({"depth": [0.5, 0.5]}, "one number for each of the 3 rows"),
         ({"depth": [0.4, 0.5, 0.6]}, "multiples of 1/n"),
+        ({"depth": [0.0, 1 / 3, 2 / 3]}, "multiples of 1/n"),
+        ({"depth": [1 / 3, 1.0, 4 / 3]}, "multiples of 1/n"),
         ({"depth": isodepth.ProjectionDepth()}, "ProjectionDepth"),
         ({"statement": "best"}, "paper, proved"),
         ({"eps": 0}, "eps"),
