@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.covariance import OAS
 
 from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
-from isodepth.errors import SignatureError
+from isodepth.errors import InvalidInputError, SignatureError
 
 
 def fields(metric: Metric) -> dict[str, str]:
@@ -77,3 +78,14 @@ def test_what_a_signature_cannot_hold_is_not_read_back() -> None:
         assert "foreign" in metric.signature
         with pytest.raises(SignatureError):
             Metric.from_signature(metric.signature)
+
+
+def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    depth = HalfspaceDepth(refine=2)
+    first, second = (Metric(depth=depth, levels=3, random_state=seed).table(X) for seed in (0, 1))
+    with pytest.raises(InvalidInputError, match="differ in seed "):
+        first.distance_to(second)
+    other = Metric(depth=HalfspaceDepth(refine=3), levels=3, random_state=0).table(X)
+    with pytest.raises(InvalidInputError, match="differ in depth "):
+        first.distance_to(other)

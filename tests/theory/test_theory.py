@@ -217,7 +217,13 @@ def test_translation_statement_needs_the_average():
     assert square == pytest.approx(0.8 * lower)
 
 
-@pytest.mark.parametrize("arguments", [(-1, 0, 0), (1, math.nan, 0), (1, 1, math.inf), ("1", 1, 1)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *((-1, 0, 0), (1, -1, 0), (1, 1, -1), (1, math.nan, 0), ("1", 1, 1)),
+        *((math.inf, 1, 1), (1, math.inf, 1), (1, 1, math.inf)),
+    ],
+)
 def test_translation_bad_input(arguments):
     with pytest.raises(InvalidOptionError, match="must"):
         translation_bounds(*arguments)

@@ -225,7 +225,7 @@ def test_work_up_to_the_limit() -> None:
     with pytest.raises(InvalidOptionError, match="this takes about 1e\\+02 steps"):
         check_work(100.1, 100.0, "this")
     for limit in (0.0, -1.0, math.nan):
-        with pytest.raises(InvalidOptionError, match="max_work"):
+        with pytest.raises(InvalidOptionError, match="max_work must lie in"):
             check_work(1.0, limit, "this")
 
 
