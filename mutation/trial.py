@@ -25,7 +25,7 @@ from mutation.sites import Mutant
 FIRST, LIMIT = 3.0, 60.0
 
 #: A mutant that takes this much longer than its tests took when they were recorded loops for ever.
-PATIENCE, START = 4.0, 60.0
+PATIENCE, START = 2.0, 45.0
 
 #: An exit status that pytest does not use.
 NOT_THE_MUTANT = 70
