@@ -14,7 +14,7 @@ changed. Cosmic Ray knows how to make them; this folder chooses some at random a
    test files that changed are run again, or all of them when the library changed.
 3. Places are drawn at random (`SEED`), and one change at each. Functions compiled by numba,
    `*_loops.py`, annotations, `__all__` and the texts of errors and warnings are left out.
-4. Each mutant meets the tests that execute its line, those of its room first and the cheapest
+4. Each mutant meets the tests that execute its line, those of its room and the cheap ones
    first, until one fails or the time for one mutant is up. The mutant lives in the memory of that
    process alone (`site/sitecustomize.py`): no file of the tree ever holds it, and numba's cache,
    which looks at files, stays warm.

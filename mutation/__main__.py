@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from mutation.harmless import outdated, why_harmless
@@ -154,7 +154,8 @@ def main() -> None:
 
     todo = [mutant for mutant in chosen if mutant not in results]
     with ThreadPoolExecutor(options.jobs) as pool:
-        for done in pool.map(attempt, todo):
+        for attempted in as_completed([pool.submit(attempt, mutant) for mutant in todo]):
+            done = attempted.result()
             if done is None:
                 continue
             mutant, result = done

@@ -22,10 +22,10 @@ from mutation.sites import Mutant
 
 #: Seconds of tests, as recorded, in the first run of a mutant and in all: a survivor would else
 #: take all tests of a line that everything executes.
-FIRST, LIMIT = 3.0, 45.0
+FIRST, LIMIT = 3.0, 60.0
 
 #: A mutant that takes this much longer than its tests took when they were recorded loops for ever.
-PATIENCE, START = 4.0, 60.0
+PATIENCE, START = 2.0, 45.0
 
 #: An exit status that pytest does not use.
 NOT_THE_MUTANT = 70

@@ -27,6 +27,8 @@ def test_the_middle_comes_to_zero() -> None:
     rows = np.random.default_rng(1).uniform(-1, 1, (60, 2)) + [1000.0, -500.0]
     moved = standardise(Sample.of(rows), rows)
     assert np.abs(np.median(moved, axis=0)).max() < 1.0
+    # Every column is moved to its own middle: otherwise the farthest would decide the scale.
+    assert moved.std(axis=0).min() > 0.1
 
 
 def test_a_single_point_and_equal_points() -> None:

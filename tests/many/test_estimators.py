@@ -198,3 +198,14 @@ def test_the_first_bag_decides_the_precision(estimator: type, first: str) -> Non
     bags = [BAGS[0].astype(first), BAGS[1].astype(second)]
     assert estimator(**OPTIONS).fit(bags).metric_.dtype == first
     assert estimator(dtype=second, **OPTIONS).fit(bags).metric_.dtype == second
+
+
+@pytest.mark.parametrize("estimator", BOTH)
+def test_defaults_are_those_of_the_metric_on_a_grid_of_twenty_levels(estimator: type) -> None:
+    found = estimator().get_params()
+    metric = isodepth.Metric()
+    for name in ("depth", "p", "eps", "n_directions", "directions", "normalize", "dtype"):
+        assert found[name] == getattr(metric, name)
+    assert (found["n_directions"], found["p"], found["eps"]) == (1000, 2, 0.1)
+    assert found["levels"] == 20
+    assert found["storage"] == "float64"

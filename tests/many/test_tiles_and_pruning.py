@@ -91,5 +91,15 @@ def test_equal_tables_need_one_pivot() -> None:
 def test_levels_that_tell_most_are_looked_at_first() -> None:
     rng = np.random.default_rng(2)
     values = rng.normal(size=(300, 5, 4)) * np.array([0.1, 10.0, 1.0, 0.01, 100.0])[:, None]
+    # What counts is how the tables differ, not how large the numbers are that they share.
+    values[:, 3] += 1000.0
     index = RegionIndex(stack_of(values))
     assert index._levels.tolist() == [4, 1, 2, 0, 3]
+
+
+def test_a_stack_says_what_it_holds() -> None:
+    stack = stack_of(np.ones((3, 2, 4)))
+    assert repr(stack).startswith("TableStack(3 tables of RegionTable(2 levels, 2 x 2 directions")
+    assert repr(stack[:1]).startswith("TableStack(1 tables of RegionTable(")
+    assert stack[1].values.shape == (2, 4)
+    assert len(stack[1:]) == 2

@@ -86,16 +86,17 @@ def test_only_passing_tests_that_execute_the_line_the_cheapest_first() -> None:
     assert select(TESTS, "c.py", frozenset({2})) == []
 
 
-def test_tests_of_the_room_come_first() -> None:
+def test_tests_of_the_room_may_cost_more() -> None:
     file = "src/isodepth/core/levels.py"
     lines = {file: frozenset({5})}
     tests = {
-        "tests/properties/test_a.py::test_a": RecordedTest(0.1, True, lines),
-        "tests/core/test_b.py::test_b": RecordedTest(9.0, True, lines),
-        "src/isodepth/core/levels.py::isodepth.core.levels.f": RecordedTest(1.0, True, lines),
-        "tests/corex/test_c.py::test_c": RecordedTest(0.2, True, lines),
+        "tests/properties/test_a.py::test_a": RecordedTest(1.0, True, lines),
+        "tests/core/test_b.py::test_b": RecordedTest(2.0, True, lines),
+        "tests/core/test_b.py::test_dear": RecordedTest(4.0, True, lines),
+        "src/isodepth/core/levels.py::isodepth.core.levels.f": RecordedTest(2.5, True, lines),
+        "tests/corex/test_c.py::test_c": RecordedTest(1.2, True, lines),
     }
-    order = ["core.levels.f", "::test_b", "::test_a", "::test_c"]
+    order = ["::test_b", "core.levels.f", "::test_a", "::test_c", "::test_dear"]
     found = select(tests, file, frozenset({5}))
     assert all(name.endswith(end) for name, end in zip(found, order, strict=True))
 

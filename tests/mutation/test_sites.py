@@ -31,6 +31,7 @@ class Box:
     size: int = 15
     pairs = zip([16], [], strict=17)
     limits = (3e6, 18.0, 2000)
+    small = size < 19 * np.finfo(float).eps
 """
 
 
@@ -46,6 +47,25 @@ def test_noise_is_left_out() -> None:
         if node.value != 10
     }
     assert numbers == {5, 8, 9, 12, 15, 16, 18.0, 2000}
+
+
+def test_constants_beside_compiled_code_are_left_out() -> None:
+    texts = {
+        "ROUND = 2\ndef f(): return 3\n@njit(cache=True)\ndef g(): return ROUND\n": {3},
+        "ROUND = 2\ndef f(): return 3\n": {2, 3},
+    }
+    for text, expected in texts.items():
+        tree = ast.parse(text)
+        ignored = list(left_out(tree))
+        found = {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, int)
+            and not isinstance(node.value, bool)
+            and not any(inside((node.lineno, node.col_offset), place) for place in ignored)
+        }
+        assert found == expected
 
 
 def test_a_sample_has_one_change_a_place_and_depends_on_the_seed_alone() -> None:

@@ -172,11 +172,24 @@ def test_the_table_of_multipliers_holds_those_of_all_tops() -> None:
             assert t == 0 or table[0] < t < table[-1]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_single_branch_is_climbed_once_from_close_to_its_top(seed: int) -> None:
+    """Far apart there is one side that sticks out, and the table shows about where."""
+    rng = np.random.default_rng(seed)
+    radii = np.array([0.4, 1.0, 3.0])
+    body = Protrusion(40 * rng.standard_normal(3), shape(rng, 3), shape(rng, 3))
+    row, starts = body._starts(radii)
+    assert row.tolist() == [0, 1, 2]
+    for radius, start in zip(radii, starts, strict=True):
+        assert start @ top_of(body, radius, 3, seed) > 0.9999
+
+
 def test_out_of_a_flat_ellipsoid_the_smallest_multipliers_are_next_to_zero() -> None:
     flat = Protrusion(np.zeros(2), np.eye(2), np.diag([1.0, 0.0]))
     full = Protrusion(np.zeros(2), np.eye(2), np.diag([1.0, 0.5]))
     radii = np.ones(1)
     assert flat._multipliers(radii)[0] < 1e-15
+    assert (np.diff(flat._multipliers(radii)) > 0).all()
     assert full._multipliers(radii)[0] > 1e-4
     point = Protrusion(np.ones(2), np.eye(2), np.zeros((2, 2)))
     assert point._multipliers(radii).tolist() == [1.0]

@@ -102,9 +102,9 @@ def test_a_kink_is_found_and_cut_at(kink: float, p: float) -> None:
 
 
 def test_cuts_lie_inside_their_panels() -> None:
-    low, high = np.array([0.0, 0.0, 0.0]), np.array([1.0, 1.0, 2.0])
-    # Lines that meet at 1/4, lines that are one, and lines that meet at the very end.
-    intercepts = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, -2.0]])
-    slopes = np.array([[0.0, 4.0], [3.0, 3.0], [0.0, 2.0]])
+    low, high = np.array([1.0, 1.0, 1.0, 1.0]), np.array([2.0, 2.0, 3.0, 3.0])
+    # Lines that meet at 5/4, lines that are one, lines that meet at the very end, or start.
+    intercepts = np.array([[6.0, 1.0], [1.0, 1.0], [6.0, 0.0], [2.0, 0.0]])
+    slopes = np.array([[0.0, 4.0], [3.0, 3.0], [0.0, 2.0], [0.0, 2.0]])
     cuts = radii._cuts(low, high, intercepts, slopes)
-    np.testing.assert_allclose(cuts, [0.25, 0.5, 2 - 2e-3], rtol=1e-12)
+    np.testing.assert_allclose(cuts, [1.25, 1.5, 3 - 2e-3, 1 + 2e-3], rtol=1e-12)

@@ -218,7 +218,13 @@ def test_translation_statement_needs_the_average():
     assert square == pytest.approx(0.8 * lower)
 
 
-@pytest.mark.parametrize("arguments", [(-1, 0, 0), (1, math.nan, 0), (1, 1, math.inf), ("1", 1, 1)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *((-1, 0, 0), (1, -1, 0), (1, 1, -1), (1, math.nan, 0), ("1", 1, 1)),
+        *((math.inf, 1, 1), (1, math.inf, 1), (1, 1, math.inf)),
+    ],
+)
 def test_translation_bad_input(arguments):
     with pytest.raises(InvalidOptionError, match="must"):
         translation_bounds(*arguments)
@@ -251,8 +257,9 @@ def test_breakdown_formula_at_its_ends():
     assert breakdown_from_levels(10, 0.25, 0.5) == 4 / 14  # depths need not be multiples of 1/n
     with pytest.raises(InvalidInputError, match="alpha must not exceed alpha_max"):
         breakdown_from_levels(10, 0.5, 0.4)
-    with pytest.raises(InvalidOptionError, match="alpha"):
-        breakdown_from_levels(10, 1.5, 2)
+    for alpha, alpha_max in ((1.5, 1.0), (0.5, 1.5), (-0.1, 0.5), (0.0, -0.1)):
+        with pytest.raises(InvalidOptionError, match="alpha"):
+            breakdown_from_levels(10, alpha, alpha_max)
     with pytest.raises(InvalidOptionError, match="n must"):
         breakdown_from_levels(0, 0.1, 0.4)
 
@@ -342,6 +349,8 @@ def test_breakdown_uses_the_given_largest_depth():
     [
         ({"depth": [0.5, 0.5]}, "one number for each of the 3 rows"),
         ({"depth": [0.4, 0.5, 0.6]}, "multiples of 1/n"),
+        ({"depth": [0.0, 1 / 3, 2 / 3]}, "multiples of 1/n"),
+        ({"depth": [1 / 3, 1.0, 4 / 3]}, "multiples of 1/n"),
         ({"depth": isodepth.ProjectionDepth()}, "ProjectionDepth"),
         ({"statement": "best"}, "paper, proved"),
         ({"eps": 0}, "eps"),

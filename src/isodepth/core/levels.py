@@ -8,15 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
+from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 
 _SLIVER = 1e-14
-#: Below this power means are taken through logarithms; above, a direct sum is right to 1e-13.
-SMALL_POWER = 1e-3
-#: Below this power a mean is the geometric one: they differ by p/2 times a variance of logarithms,
-#: which is below a million.
-GEOMETRIC_POWER = 1e-100
-#: Quotients below this have lost digits.
-TINIEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)

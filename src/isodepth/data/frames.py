@@ -158,7 +158,9 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    columns = [_column(frame[label], label, name) for label in frame.columns]
+    # By place: a label that is an integer would be taken for a row.
+    series = zip(frame.columns, frame.iter_columns(), strict=True)
+    columns = [_column(column, label, name) for label, column in series]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
     for position, column in enumerate(columns):

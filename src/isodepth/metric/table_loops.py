@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from isodepth.core.levels import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 from isodepth.engine.compiled.jit import njit
+from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})

@@ -164,6 +164,20 @@ def test_the_smallest_mass_is_that_of_brute_force(d: int, seed: int) -> None:
     assert found.tolist() == [expected]
 
 
+@pytest.mark.parametrize("d", [3, 4])
+@pytest.mark.parametrize("seed", range(12))
+def test_opposite_vectors_are_counted_on_their_sides(d: int, seed: int) -> None:
+    """Integers against compiled code, on vectors that come in opposite and parallel pairs."""
+    rng = np.random.default_rng([d, seed])
+    some = rng.integers(-2, 3, (d + 1, d))
+    vectors = np.concatenate([some, -some, 2 * some[:2], np.eye(d, dtype=int)])
+    vectors = rng.permutation(vectors[vectors.any(axis=1)])
+    masses = rng.integers(1, 6, len(vectors))
+    found = exact_halfspace_depth(vectors.astype(float), masses, np.zeros((1, d)))
+    pairs = list(zip(vectors.tolist(), masses.tolist(), strict=True))
+    assert smallest_mass(pairs) == found[0]
+
+
 def test_on_a_line_and_at_a_point() -> None:
     assert smallest_mass([([3], 2), ([-1], 5), ([1], 1)]) == 3
     assert smallest_mass([([0, 0], 4)]) == 4
@@ -211,8 +225,15 @@ def test_work_up_to_the_limit() -> None:
     with pytest.raises(InvalidOptionError, match="this takes about 1e\\+02 steps"):
         check_work(100.1, 100.0, "this")
     for limit in (0.0, -1.0, math.nan):
-        with pytest.raises(InvalidOptionError, match="max_work"):
+        with pytest.raises(InvalidOptionError, match="max_work must lie in"):
             check_work(1.0, limit, "this")
+
+
+def test_the_exact_projection_depth_takes_the_cube_of_the_number_of_points() -> None:
+    points, masses = np.random.default_rng(0).normal(size=(20, 2)), np.ones(20, dtype=int)
+    assert exact_projection_depth_2d(points, masses, points[:1], max_work=8000).shape == (1,)
+    with pytest.raises(InvalidOptionError, match="max_work"):
+        exact_projection_depth_2d(points, masses, points[:1], max_work=7999)
 
 
 def test_steps_are_those_of_the_documentation() -> None:

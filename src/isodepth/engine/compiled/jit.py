@@ -24,7 +24,7 @@ from isodepth.errors import CacheWarning
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Any of these in a file says that its code is compiled, or goes into code that is. Such files
 # import each other alone, so that nothing outside of them can change what is compiled.
-_MARKS = (b"isodepth.engine.compiled.jit import", b"from numba")
+_MARKS = (b"isodepth.engine.compiled.jit import", b"from numba", b"goes into compiled code")
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:

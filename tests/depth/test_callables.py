@@ -1,0 +1,56 @@
+"""A function as a depth: it is given the rows, and the weights where there are any."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth import InvalidInputError, InvalidOptionError, Metric
+
+X = np.random.default_rng(0).standard_normal((9, 2))
+
+
+def test_weights_are_passed_on_only_where_there_are_any() -> None:
+    calls: list[tuple[np.ndarray, ...]] = []
+
+    def central(*arguments: np.ndarray) -> np.ndarray:
+        calls.append(arguments)
+        return -np.abs(arguments[0]).sum(axis=1)
+
+    metric = Metric(depth=central, random_state=0)
+    plain = metric.regions(X)
+    assert [len(arguments) for arguments in calls] == [1]
+    np.testing.assert_array_equal(plain.depth, -np.abs(X).sum(axis=1))
+    weights = np.arange(1.0, 10.0)
+    metric.regions(X, weights=weights)
+    rows, given = calls[-1]
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(given, weights)
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (np.zeros(8), "one number for each of the 9 rows"),
+        (np.zeros((9, 1)), "one number for each of the 9 rows"),
+        (np.array(["a"] * 9), "one number for each of the 9 rows"),
+        (np.where(np.arange(9) > 6, np.nan, 0.0), "gave 2 NaN or infinite.*first for row 7"),
+    ],
+)
+def test_what_is_no_depth(scores: np.ndarray, words: str) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        Metric(depth=lambda X: scores, random_state=0).regions(X)
+
+
+def test_equal_rows_have_the_larger_of_their_scores() -> None:
+    rows = np.array([[0.0], [1.0], [1.0], [2.0]])
+    scores = np.array([0.1, 0.2, 0.9, 0.3])
+    regions = Metric(depth=lambda X: scores, random_state=0).regions(rows)
+    assert regions.depth.tolist() == [0.1, 0.9, 0.9, 0.3]
+    assert regions.inside(0.0).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("depth", ["deepest", 3, None])
+def test_what_cannot_be_a_depth(depth) -> None:
+    with pytest.raises(InvalidOptionError, match="depth must be one of"):
+        Metric(depth=depth)

@@ -1,0 +1,42 @@
+"""Points that no affine-invariant depth can order: one depth for all, in every way of asking."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+
+CORNERS = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 7.0]])
+
+
+@pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth, AIIRWDepth])
+@pytest.mark.parametrize("weights", [None, [1, 1, 1, 1]])
+def test_a_corner_has_the_depth_of_a_corner_however_it_is_asked_for(estimator, weights) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        depth = estimator(n_directions=60, random_state=0).fit(CORNERS, sample_weight=weights)
+    assert len(set(depth.depth_.tolist())) == 1
+    # The same point is the same point with another zero.
+    for rows in (CORNERS, np.where(CORNERS == 0, -0.0, CORNERS), CORNERS[::-1]):
+        assert depth.score_samples(rows).tolist() == depth.depth_.tolist()
+    # The middle is deeper than the corners, a point far away is not.
+    middle, far = depth.score_samples([CORNERS.mean(axis=0), CORNERS[0] + 1000.0])
+    assert middle > far
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
+def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() -> None:
+    depth = ProjectionDepth(random_state=0).fit(CORNERS, sample_weight=[9, 2, 2, 2]).depth_
+    assert depth[0] == 1.0
+    assert (depth[1:] < 1.0).all()
+    assert depth[1] == depth[2] == depth[3]
+
+
+@pytest.mark.parametrize("covariance", ["empirical", "mcd", "ledoit-wolf"])
+def test_on_a_line_whitening_changes_nothing(covariance: str) -> None:
+    X = np.random.default_rng(0).standard_normal((25, 1)) * 7 + 3
+    plain = IRWDepth().fit(X).depth_
+    assert AIIRWDepth(covariance=covariance).fit(X).depth_ == pytest.approx(plain, abs=1e-15)
