@@ -184,7 +184,7 @@ def table_from(
         raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
-    if type(width) is not int or width < 1 or type(algorithm) is not int:
+    if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
         raise unreadable(path, f"it lacks a part of a table (width {width!r:.80})")
     if not 1 <= algorithm <= signature.algorithm:
         raise UnreadableFileError(
