@@ -195,7 +195,7 @@ def check_number(
         number = float(value)
     except OverflowError:  # an integer or a fraction beyond all floats
         raise InvalidOptionError(
-            f"{name} must lie in {interval}, got a number of more than 300 digits"
+            f"{name} must lie in {interval}, got a number too large for a float"
         ) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
