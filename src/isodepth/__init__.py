@@ -12,6 +12,7 @@ from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
+    CacheWarning,
     DegenerateDepthWarning,
     InvalidInputError,
     InvalidOptionError,
@@ -29,6 +30,7 @@ from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
+    "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
     "DepthDistance",

@@ -29,3 +29,7 @@ class MissingExtraError(IsodepthError, ImportError):
 
 class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept between processes, so that each compiles it again."""

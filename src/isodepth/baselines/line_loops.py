@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import sort_with_index
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.hull.factor_loops import Workspace, append, descend, factorise, move_to
 
 

@@ -13,7 +13,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from isodepth.engine.compiled.jit import njit
 
 # None of these loops makes an array, so arrays need not be counted, which saves a tenth of the time
 # to compile them. Numba's name for that may change; nothing but that time depends on it.
@@ -23,7 +24,7 @@ try:
 except (KeyError, TypeError):
     UNCOUNTED = {}
 # Called by compiled code only: without the wrappers for Python, compilation takes less time.
-inner = njit(  # type: ignore[call-overload]
+inner = njit(
     cache=True,
     nogil=True,
     error_model="numpy",

@@ -13,8 +13,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.hull.factor_loops import (
     EPSILON,
     SHORT,

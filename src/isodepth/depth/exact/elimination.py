@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from isodepth.depth.exact.predicates import INNER, ROUNDOFF, minor_sign, minor_workspace
+from isodepth.engine.compiled.jit import njit
 
 # Bounds are computed in doubles too: a little is added for that, and for what may underflow.
 SLACK = 1.0 + 2.0**-40

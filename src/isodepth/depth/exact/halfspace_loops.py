@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from isodepth.depth.exact.elimination import (
     SLACK,
@@ -28,6 +27,7 @@ from isodepth.depth.exact.elimination import (
     look_from,
 )
 from isodepth.depth.exact.predicates import INNER, ROUNDOFF
+from isodepth.engine.compiled.jit import njit
 
 # Typed, since numba compiles a function again for each literal it is called with.
 _FIRST = np.int64(0)

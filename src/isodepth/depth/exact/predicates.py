@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from isodepth.engine.compiled.jit import njit
 
 #: For functions that are only called by compiled ones: no wrapper for Python needs compiling.
 INNER: dict[str, Any] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from isodepth.depth.exact.predicates import INNER, ROUNDOFF
+from isodepth.engine.compiled.jit import njit
 
 
 @njit(**INNER)

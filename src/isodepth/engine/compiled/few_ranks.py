@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from isodepth.engine.compiled.jit import njit
 
 # asin(x) = pi/2 - sqrt(1 - x) * polynomial(x) on [0, 1], to 2e-8 (Abramowitz and Stegun 4.4.46):
 # a loop without calls, which processors do several of at a time.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import (
     CHUNK,
     PROBES,

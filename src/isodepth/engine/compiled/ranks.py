@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, lower_by_bounds
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import (
     STRETCH,
     divide,

@@ -9,8 +9,8 @@ them; these are copied out and sorted.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lanes import TILE_BYTES, nearest, nearest_folded
 
 # Rounding of float32 and of float64.

@@ -8,8 +8,8 @@ points that takes a fraction of the time of anything that looks at one direction
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.spread import raise_outlyingness
 
 #: Up to this many points.

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from isodepth.engine.compiled.jit import njit
 
 PROBES = 16
 # Buckets with more elements than this are sorted by heap.

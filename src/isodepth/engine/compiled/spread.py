@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.selection import mean_of_middle
 from isodepth.engine.compiled.sorting import centre_and_spread, sort_with_index
 

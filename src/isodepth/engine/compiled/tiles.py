@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lanes import lanes, multiply_four, multiply_one
 
 
