@@ -41,3 +41,7 @@ class DegenerateDepthWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """Compiled code cannot be kept between processes, so that each compiles it again."""
+
+
+class PlainLoopsWarning(UserWarning):
+    """Vector instructions do not work here, so that slower loops compute the same numbers."""

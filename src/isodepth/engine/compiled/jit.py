@@ -33,16 +33,30 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     def decorate(function: Callable[..., Any]) -> Any:
         compiled = numba.njit(**options)(function)
         # With NUMBA_DISABLE_JIT the function comes back as it is.
-        if cache and hasattr(compiled, "enable_caching"):
+        if cache and not _uncached and hasattr(compiled, "enable_caching"):
             compiled._cache = _cache_of(function)
         return compiled
 
     return decorate
 
 
+_uncached: list[bool] = []
+
+
+def stop_caching() -> None:
+    """Keep nothing of what is decorated from here on."""
+    _uncached.append(True)
+
+
+def plain_loops_wanted() -> bool:
+    """Whether the user asks for plain loops instead of vector instructions."""
+    return os.environ.get("ISODEPTH_PLAIN_LOOPS", "0") not in ("", "0")
+
+
 def code_stamp(package: str = PACKAGE) -> bytes:
     """A digest of every file of the package that holds compiled code, and of the version."""
-    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    flavor = " with plain loops" if plain_loops_wanted() else ""
+    digest = hashlib.blake2b(f"{__version__}{flavor}".encode(), digest_size=16)
     if not os.path.isdir(package):
         return digest.digest() + _archive_stamp(package)
     for path in _source_files(package):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
-from isodepth.engine.compiled.lanes import lanes, multiply_four, multiply_one
+from isodepth.engine.compiled.lanes import check_precision, lanes, multiply_four, multiply_one
 
 
 class Tiles(NamedTuple):
@@ -30,6 +30,7 @@ def tiles_of(rows: np.ndarray) -> Tiles:
     rows than lanes, the last is repeated.
     """
     n, d = rows.shape
+    check_precision(rows.dtype.name)
     width = lanes(rows.dtype)
     if n < width:
         values = np.empty((1, d, width), rows.dtype)
