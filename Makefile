@@ -44,6 +44,12 @@ test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstring
 test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
+# Only what computes: vector instructions and plain loops must give the same bits.
+test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops instead of vector instructions
+	ISODEPTH_PLAIN_LOOPS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-plain $(PYTEST) $(PYTEST_ARGS) \
+		tests/engine/test_walk.py tests/engine/test_compiled_loops.py tests/depth tests/gap \
+		tests/properties/test_against_naive.py tests/recorded
+
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
 

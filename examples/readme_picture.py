@@ -22,7 +22,7 @@ from isodepth.hull import hausdorff
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
 
-#: From the palette of Okabe and Ito, which all kinds of colour vision tell apart.
+#: From the palette of Okabe and Ito, which all kinds of color vision tell apart.
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#1a1a1a", "#8c8c8c"
 LEVELS = (0.2, 0.5, 0.8)
 SHOWN_GAP = 0.8
@@ -93,11 +93,11 @@ def _draw_regions(axes: Axes) -> None:
     axes.plot(*X.T, "o", color=BLUE, ms=3, alpha=0.55, mew=0)
     axes.plot(*spoilt[N_WRONG:].T, "o", color=ORANGE, ms=3, alpha=0.55, mew=0)
     axes.plot(*spoilt[wrong].T, "x", color=ORANGE, ms=6, mew=1.6)
-    for regions, colour in ((of_x, BLUE), (of_spoilt, ORANGE)):
+    for regions, color in ((of_x, BLUE), (of_spoilt, ORANGE)):
         for beta in LEVELS:
             outline = _outline(regions.points[regions.inside(beta)])
-            axes.fill(*outline.T, color=colour, alpha=0.13, lw=0)
-            axes.plot(*outline.T, color=colour, lw=1.6)
+            axes.fill(*outline.T, color=color, alpha=0.13, lw=0)
+            axes.plot(*outline.T, color=color, lw=1.6)
     for beta in LEVELS:
         outline = _outline(of_y.points[of_y.inside(beta)])
         axes.plot(*outline.T, color=BLACK, lw=1.1, ls=(0, (1, 1.4)))

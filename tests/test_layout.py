@@ -29,7 +29,7 @@ FLOORS = (
     # Public names of things that live further down, and the package itself.
     ("directions", "planar", "readers", "__init__"),
 )
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+FLOOR_OF = {workspace: floor for floor, rooms in enumerate(FLOORS) for workspace in rooms}
 
 
 def module_name(path: Path) -> str:
@@ -75,8 +75,8 @@ def test_every_room_has_its_floor() -> None:
 def test_imports_fall(module: str) -> None:
     mine = room_of(module)
     for used in imports_of(MODULES[module]):
-        room = room_of(used)
-        assert room == mine or FLOOR_OF[room] < FLOOR_OF[mine], f"{module} imports {used}"
+        workspace = room_of(used)
+        assert workspace == mine or FLOOR_OF[workspace] < FLOOR_OF[mine], f"{module} imports {used}"
 
 
 def test_no_circle() -> None:

@@ -40,8 +40,8 @@ def _lognormal(rng: np.random.Generator, n: int, d: int, dtype: np.dtype) -> np.
 
 
 def _clusters(rng: np.random.Generator, n: int, d: int, dtype: np.dtype) -> np.ndarray:
-    centres = 1000 * rng.standard_normal((5, d), dtype=dtype)
-    return centres[rng.integers(0, 5, n)] + rng.standard_normal((n, d), dtype=dtype)
+    centers = 1000 * rng.standard_normal((5, d), dtype=dtype)
+    return centers[rng.integers(0, 5, n)] + rng.standard_normal((n, d), dtype=dtype)
 
 
 def _lattice(rng: np.random.Generator, n: int, d: int, dtype: np.dtype) -> np.ndarray:

@@ -10,7 +10,7 @@ Two places where the paper leaves room:
   this leaves out the points at the level itself, and everything when beta < 1/n. Here, as in
   isodepth, they are inside: D >= alpha(beta). It makes no difference to the cost.
 * The AI-IRW algorithm ends in a mean of bare ranks, which orders points along a line rather than
-  from the centre outwards. Here, as in the definition of that depth, it is the mean of
+  from the center outwards. Here, as in the definition of that depth, it is the mean of
   min{F(x), 1 - F(x)} with F(x) = rank / n.
 
 isodepth uses every direction with both signs; the paper does not. Given U together with -U, this

@@ -28,25 +28,25 @@ DEPTHS = ("halfspace", "projection", "irw")
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Curves for each depth: everything else stays at the centre."""
+    """Curves for each depth: everything else stays at the center."""
     compile_all()
-    centre, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
+    center, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
     depths = DEPTHS[:2] if quick else DEPTHS
     box = QUICK if quick else FULL
     curves = []
     for along in sizes:
-        curves += grow(along, sizes[along], centre, depths, box)
+        curves += grow(along, sizes[along], center, depths, box)
     return curves
 
 
 def grow(
-    along: str, sizes: list[int], centre: dict[str, int], depths: tuple[str, ...], box: Box
+    along: str, sizes: list[int], center: dict[str, int], depths: tuple[str, ...], box: Box
 ) -> list[dict[str, Any]]:
     """Times as one of n, K and d grows. All sizes and depths take turns within one measurement."""
     threads = thread_counts()[-1]
     running = {}
     for size in sizes:
-        at = centre | {along: size}
+        at = center | {along: size}
         X, Y = pair(at["n"], at["d"], "float32")
         for depth in depths:
             running[f"{depth} {size}"] = ours(X, Y, depth, at["K"], threads=threads)
@@ -61,7 +61,7 @@ def grow(
                 "depth": depth,
                 "dtype": "float32",
                 "threads": threads,
-                "centre": centre,
+                "center": center,
                 "sizes": sizes,
                 "seconds": seconds,
                 "slope": slope(sizes, seconds),
@@ -74,7 +74,7 @@ def grow(
 def markdown(curves: list[dict[str, Any]]) -> str:
     """Slopes and the times behind them."""
     first = curves[0]
-    fixed = ", ".join(f"{k} = {v}" for k, v in first["centre"].items())
+    fixed = ", ".join(f"{k} = {v}" for k, v in first["center"].items())
     lines = [
         f"float32, {first['threads']} thread(s), refine=0; what does not grow stays at {fixed}.",
         "",

@@ -46,7 +46,7 @@ def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
     chosen = rng.integers(0, count, (timed_pairs, 2))
     rows = []
     for threads in thread_counts():
-        # The authors before and after: a slow moment of the machine must not favour anybody.
+        # The authors before and after: a slow moment of the machine must not favor anybody.
         before = _authors(bags, chosen[: timed_pairs // 2])
         start = time.perf_counter()
         matrix = pairwise(bags, n_jobs=threads, **options)

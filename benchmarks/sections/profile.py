@@ -20,7 +20,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_pair
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import standardise
+from isodepth.depth.base import standardize
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.gap_passes import search_gaps
 from isodepth.engine.threads import Resources
@@ -65,7 +65,7 @@ def _steps(
     U = unit_vectors(X.shape[1], K, "uniform", np.random.default_rng(0))
     source = BY_NAME[depth]()
     samples = Sample.of(X), Sample.of(Y)
-    moved = [standardise(s, s.points) for s in samples]
+    moved = [standardize(s, s.points) for s in samples]
     depths = [source.of_sample(s, U, _ONE_THREAD) for s in samples]
 
     def order() -> list[TrimmedRegions]:

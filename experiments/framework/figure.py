@@ -85,7 +85,7 @@ def save(figure: Figure, path: Path) -> None:
 
     figure.savefig(path, dpi=DPI)
     with Image.open(path) as image:
-        # Maximum coverage keeps the colour of thin lines, which are rare; median cut does not.
+        # Maximum coverage keeps the color of thin lines, which are rare; median cut does not.
         palette = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
     palette.save(path, optimize=True)
 

@@ -4,10 +4,10 @@ Fixed before anything was run: the first 100 images of each class of the trainin
 0 (the paper's), the next 100 block 1, and so on. A bag holds the points (column, row, intensity /
 255) of the pixels that are not 0, for all methods alike; all 784 pixels are a second condition.
 50 images drawn at random get a white square in the top left corner. DR: projection depth, p = 2,
-eps = 0.1, 100 directions, 20 levels. W is W_1 between quantised bags (exact on a subset);
+eps = 0.1, 100 directions, 20 levels. W is W_1 between quantized bags (exact on a subset);
 Sliced-W has p = 2 and the same number of directions; MMD a Gaussian kernel of bandwidth 1;
 Euclidean and L1 compare images as vectors. Spectral clustering is scikit-learn's with 10 clusters
-on the graph of the 10 nearest neighbours; exp(-D / std) and exp(-D / median) show how much
+on the graph of the 10 nearest neighbors; exp(-D / std) and exp(-D / median) show how much
 depends on that choice, and the literal kernel exp(-D^2) that it cannot be what the paper did.
 """
 
@@ -70,7 +70,7 @@ def distances(
     else:
         transport = _clean_transport(folder, number, settings.per_class)
         if patch:
-            transport = pixel_distances.quantised_wasserstein(images, transport, which)
+            transport = pixel_distances.quantized_wasserstein(images, transport, which)
     vectors = images.reshape(len(images), -1) / 255.0
     return {
         "DR": pixel_distances.depth_regions(images, pixels, settings.K, settings.levels, seed),
@@ -84,7 +84,7 @@ def distances(
 
 @lru_cache(maxsize=2)
 def _clean_transport(folder: Path, number: int, per_class: int) -> np.ndarray:
-    return pixel_distances.quantised_wasserstein(block(folder, number, per_class)[0])
+    return pixel_distances.quantized_wasserstein(block(folder, number, per_class)[0])
 
 
 def parts(folder: Path, settings: Settings) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Beside the clustering: exact Wasserstein distances on a subset, and nearest neighbours."""
+"""Beside the clustering: exact Wasserstein distances on a subset, and nearest neighbors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parts(folder: Path, settings: Any) -> list[Part]:
     def unmoved(condition: Any, streams: Streams) -> dict[str, list[float]]:
         return all_pixels(folder, settings, condition["pair"])
 
-    def neighbours(condition: Any, streams: Streams) -> dict[str, list[float]]:
+    def neighbors(condition: Any, streams: Streams) -> dict[str, list[float]]:
         return nearest(folder, settings, condition["k"], streams)
 
     images = 10 * settings.exact_per_class
@@ -48,8 +48,8 @@ def parts(folder: Path, settings: Any) -> list[Part]:
             ("W exact", "L1"), ("distance",), unmoved,
         ),
         Part(
-            "clustering_neighbours", 1, [{"k": k} for k in NEIGHBOURS], "tables",
-            ("float64", "float32"), ("agree", "pruned", "least_pruned"), neighbours,
+            "clustering_neighbors", 1, [{"k": k} for k in NEIGHBOURS], "tables",
+            ("float64", "float32"), ("agree", "pruned", "least_pruned"), neighbors,
         ),
     ]  # fmt: skip
 
@@ -92,7 +92,7 @@ def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str
     given, seed = bags(images, "nonzero"), streams.integer("directions")
     found = {
         "W exact": exact_transport(folder, settings)[0],
-        "W": pixel_distances.quantised_wasserstein(images),
+        "W": pixel_distances.quantized_wasserstein(images),
         "DR": pixel_distances.depth_regions(images, "nonzero", settings.K, settings.levels, seed),
         "Sliced-W": pixel_distances.sliced_wasserstein(images, "nonzero", settings.K, seed),
         "MMD": pixel_distances.mmd(images, "nonzero"),
@@ -134,10 +134,10 @@ def _errors(approximate: np.ndarray, exact: np.ndarray) -> list[float]:
 def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
     """Seconds a pair takes one core, and the hours that this makes for all pairs of a block."""
     images = subset_of(folder, settings)[0]
-    quantised = [pixel_distances.quantise(bag) for bag in bags(images, "nonzero")]
+    quantized = [pixel_distances.quantize(bag) for bag in bags(images, "nonzero")]
     start = time.process_time()
-    pixel_distances.transport_costs(quantised[0], quantised[1:])
-    cheap = (time.process_time() - start) / (len(quantised) - 1)
+    pixel_distances.transport_costs(quantized[0], quantized[1:])
+    cheap = (time.process_time() - start) / (len(quantized) - 1)
     count = 10 * settings.per_class
     pairs = count * (count - 1) / 2
     seconds = {"W exact": exact_transport(folder, settings)[1], "W": cheap}
@@ -155,7 +155,7 @@ def all_pixels(folder: Path, settings: Any, pair: int) -> dict[str, list[float]]
 
 
 def nearest(folder: Path, settings: Any, k: int, streams: Streams) -> dict[str, list[float]]:
-    """Neighbours among block 0 of images of block 1: are they right, and what did they cost?"""
+    """Neighbors among block 0 of images of block 1: are they right, and what did they cost?"""
     from isodepth import RegionIndex, pairwise, tables
 
     known, asked = (bags(block(folder, i, settings.per_class)[0], "nonzero") for i in (0, 1))

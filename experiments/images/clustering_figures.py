@@ -28,12 +28,12 @@ def _draw_scores(results: Results) -> Any:
     seeds = results.tables["clustering_seeds"]
     figure, grid = panels(1, 2, height=3.4, sharey=True)
     for which, (axes, score) in enumerate(zip(grid[0], SCORES, strict=True)):
-        for shift, patch, colour in ((-0.2, 0, "C0"), (0, 5, "C1"), (0.2, 10, "C3")):
+        for shift, patch, color in ((-0.2, 0, "C0"), (0, 5, "C1"), (0.2, 10, "C3")):
             for place, method in enumerate(PUBLISHED):
                 found = values(seeds, score, method, pixels="nonzero", patch=patch)
                 label = ("clean" if patch == 0 else f"patch {patch}") if place == 0 else None
                 at = np.full(len(found), place + shift)
-                axes.plot(at, found, "o", ms=4, color=colour, alpha=0.7, label=label)
+                axes.plot(at, found, "o", ms=4, color=color, alpha=0.7, label=label)
         for place, published in enumerate(PUBLISHED.values()):
             for shift, pair in zip((-0.2, 0.1), published or (), strict=False):
                 label = "paper (clean, patched)" if place == 0 and shift < 0 else None

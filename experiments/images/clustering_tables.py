@@ -16,12 +16,12 @@ def summary(results: Results) -> str:
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
     n = results.settings.runs
     sections = [
-        (f"Block 0, nonzero pixels, neighbour graph: mean ± spread over {n} seeds", _main(seeds)),
+        (f"Block 0, nonzero pixels, neighbor graph: mean ± spread over {n} seeds", _main(seeds)),
         (f"DR less the others on {n} disjoint blocks: mean ± standard error", _paired(blocks)),
         ("Other affinities: NMI / ARI, block 0, nonzero pixels", _affinities(seeds)),
         ("All 784 pixels: NMI / ARI, block 0", _all_pixels(seeds)),
         ("A subset with the exact W, and how far the cheap forms are off", _subset(results)),
-        ("Nearest neighbours in a RegionIndex", _neighbours(results)),
+        ("Nearest neighbors in a RegionIndex", _neighbors(results)),
     ]
     return "\n".join(f"**{title}**\n\n{text}\n" for title, text in sections)
 
@@ -81,7 +81,7 @@ def _pair(table: Table, method: str, affinity: str, **where: Any) -> str:
 
 
 def _affinities(seeds: Table) -> str:
-    names = {"knn": "neighbour graph", "std": "exp(-D/std)", "median": "exp(-D/median)",
+    names = {"knn": "neighbor graph", "std": "exp(-D/std)", "median": "exp(-D/median)",
              "rbf": "literal exp(-D²)"}  # fmt: skip
     columns = [(affinity, patch) for affinity in AFFINITIES for patch in (0, 10)]
     head = ["", *(f"{names[a]}, {'patch 10' if patch else 'clean'}" for a, patch in columns)]
@@ -118,18 +118,18 @@ def _subset(results: Results) -> str:
                 f"{1000 * this['seconds_a_pair'][0]:.2g} ms a pair, "
                 f"{this['hours_for_all_pairs'][0]:.2g} h for all pairs of a block"
             )
-        name = {"W": "W quantised"}.get(method, method)
+        name = {"W": "W quantized"}.get(method, method)
         rows.append([name, f"{found['nmi'][0]:.3f} / {found['ari'][0]:.3f}", error, spent])
     images = int(table["images"][0])
     head = [f"{images} images", "NMI / ARI", "relative error of the distances", "one core"]
     return _table(head, rows)
 
 
-def _neighbours(results: Results) -> str:
-    table = results.tables["clustering_neighbours"]
+def _neighbors(results: Results) -> str:
+    table = results.tables["clustering_neighbors"]
     rows = []
     for i in range(len(table)):
         kept = [f"{table['pruned'][i]:.1%}", f"{table['least_pruned'][i]:.1%}"]
         rows.append([f"{table['k'][i]:g}", table["tables"][i], f"{table['agree'][i]:.1%}", *kept])
-    head = ["k", "tables", "queries with the neighbours of brute force", "work pruned, mean"]
+    head = ["k", "tables", "queries with the neighbors of brute force", "work pruned, mean"]
     return _table([*head, "least"], rows)

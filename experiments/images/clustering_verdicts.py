@@ -36,7 +36,7 @@ def values(table: Table, score: str, method: str, affinity: str = MAIN, **where:
 def judge(results: Results) -> list[Verdict]:
     """The statements of the paper about Table 1, and our own."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
-    index = results.tables["clustering_neighbours"]
+    index = results.tables["clustering_neighbors"]
     dr = {
         (score, patch): values(seeds, score, "DR", pixels="nonzero", patch=patch)
         for score in SCORES
@@ -79,10 +79,10 @@ def judge(results: Results) -> list[Verdict]:
             source="isodepth",
         ),
         Verdict(
-            "A RegionIndex finds the neighbours of brute force with less than half of its work.",
-            f"the same neighbours in {index['agree'].min():.1%} of the queries; work pruned on "
+            "A RegionIndex finds the neighbors of brute force with less than half of its work.",
+            f"the same neighbors in {index['agree'].min():.1%} of the queries; work pruned on "
             f"average {' and '.join(f'{value:.1%}' for value in index['pruned'][::2])}, for "
-            f"{' and '.join(f'{k:g}' for k in index['k'][::2])} neighbour(s).",
+            f"{' and '.join(f'{k:g}' for k in index['k'][::2])} neighbor(s).",
             outcome([(index["agree"] == 1).all(), (index["pruned"] >= 0.5).all()]),
             source="isodepth",
         ),

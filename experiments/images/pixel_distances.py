@@ -11,7 +11,7 @@ from isodepth.core.directions import unit_vectors
 
 #: Cells into which the quantiles of a projection are averaged.
 N_QUANTILES = 64
-#: Pixels on a side of the squares whose points are merged for the quantised Wasserstein distance.
+#: Pixels on a side of the squares whose points are merged for the quantized Wasserstein distance.
 SQUARE = 5
 _N_TASKS = 32
 
@@ -72,8 +72,8 @@ def _kernel_root(values: np.ndarray) -> np.ndarray:
 
 def euclidean(rows: np.ndarray) -> np.ndarray:
     """Euclidean distances between `rows` (N, D), by one product."""
-    centred = rows - rows.mean(axis=0)
-    product = centred @ centred.T
+    centerd = rows - rows.mean(axis=0)
+    product = centerd @ centerd.T
     norms = np.diag(product)
     squared = np.maximum(norms[:, None] + norms - (product + product.T), 0.0)
     np.fill_diagonal(squared, 0.0)
@@ -91,7 +91,7 @@ def l1(images: np.ndarray) -> np.ndarray:
     return squareform(pdist(images.reshape(len(images), -1) / 255.0, "cityblock")) / SIDE**2
 
 
-def quantise(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge the points of each square of pixels: their means (m, 3) and shares of the mass (m,)."""
     square = (bag[:, :2] // SQUARE).astype(int) @ [1, SIDE]
     _, place, counts = np.unique(square, return_inverse=True, return_counts=True)
@@ -99,10 +99,10 @@ def quantise(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack(sums) / counts[:, None], counts / counts.sum()
 
 
-def quantised_wasserstein(
+def quantized_wasserstein(
     images: np.ndarray, known: np.ndarray | None = None, changed: np.ndarray | None = None
 ) -> np.ndarray:
-    """W_1 between the quantised bags of nonzero pixels.
+    """W_1 between the quantized bags of nonzero pixels.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def quantised_wasserstein(
     """
     from joblib import Parallel, delayed
 
-    quantised = [quantise(bag) for bag in bags(images, "nonzero")]
+    quantized = [quantize(bag) for bag in bags(images, "nonzero")]
     n = len(images)
     rows = np.arange(n) if changed is None else np.sort(changed)
     unchanged = np.ones(n, dtype=bool)
@@ -122,7 +122,7 @@ def quantised_wasserstein(
     # Rows get shorter: every task takes some from everywhere.
     tasks = [rows[first::_N_TASKS] for first in range(min(_N_TASKS, n))]
     found = Parallel(n_jobs=jobs(n))(
-        delayed(_rows_of_costs)(quantised, {int(i): partners[int(i)] for i in task})
+        delayed(_rows_of_costs)(quantized, {int(i): partners[int(i)] for i in task})
         for task in tasks
     )
     result = np.zeros((n, n)) if known is None else known.copy()
@@ -134,10 +134,10 @@ def quantised_wasserstein(
 
 
 def _rows_of_costs(
-    quantised: list[tuple[np.ndarray, np.ndarray]], partners: dict[int, np.ndarray]
+    quantized: list[tuple[np.ndarray, np.ndarray]], partners: dict[int, np.ndarray]
 ) -> dict[int, list[float]]:
     return {
-        i: transport_costs(quantised[i], [quantised[j] for j in others])
+        i: transport_costs(quantized[i], [quantized[j] for j in others])
         for i, others in partners.items()
     }
 
@@ -145,7 +145,7 @@ def _rows_of_costs(
 def transport_costs(
     one: tuple[np.ndarray, np.ndarray], others: list[tuple[np.ndarray, np.ndarray]]
 ) -> list[float]:
-    """W_1 between one quantised bag and each of some others."""
+    """W_1 between one quantized bag and each of some others."""
     # The solver itself: `ot.emd` looks at its input for as long as this takes.
     from ot.lp.emd_wrap import emd_c
     from scipy.spatial.distance import cdist

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-#: The graph of the nearest neighbours, which no change of scale affects.
+#: The graph of the nearest neighbors, which no change of scale affects.
 MAIN = "knn"
 #: `rbf` is the literal default of scikit-learn, on distances as they are.
 AFFINITIES = (MAIN, "std", "median", "rbf")

@@ -23,7 +23,7 @@ from isodepth.baselines import max_sliced_wasserstein
 SHIFT, DIMENSION, EPS, N_ALPHA = 7.0, 5, 0.3, 20
 LAWS = ("gaussian", "cauchy")
 PAPER, REFINED, SLICED = "DR (paper)", "DR refined", "max-SW"
-#: Means that differ by no more than this at every K are called the same behaviour.
+#: Means that differ by no more than this at every K are called the same behavior.
 SAME = 0.05
 #: A reference this near to the distance of the laws is called right.
 NEAR = 0.01

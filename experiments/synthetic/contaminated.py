@@ -10,7 +10,7 @@ _ROOT = np.array([[1.0, 0.0], [0.8, 0.6]])
 
 
 def correlated_sample(
-    n: int, rng: np.random.Generator, centre: tuple[float, float] = (0.0, 0.0)
+    n: int, rng: np.random.Generator, center: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[np.ndarray, np.ndarray]:
     """n points of which a tenth are a clump of outliers, and which of them are (n,).
 
@@ -19,4 +19,4 @@ def correlated_sample(
     points = rng.standard_normal((n, 2)) @ _ROOT.T
     wrong = np.arange(n) >= n - round(SHARE * n)
     points[wrong] = 0.4 * rng.standard_normal((wrong.sum(), 2)) + [4.0, -4.0]
-    return points + centre, wrong
+    return points + center, wrong

@@ -150,12 +150,12 @@ def draw(results: Results) -> dict[str, Any]:
     table = results.tables["epsilon"]
     figure, grid = panels(1, 2, sharey=True)
     for axes, depth in zip(grid[0], DEPTHS, strict=True):
-        for colour, share in zip(("C0", "C1", "C2"), SHARES, strict=True):
+        for color, share in zip(("C0", "C1", "C2"), SHARES, strict=True):
             found = errors(table, depth, share)
             low, high = np.quantile(found, [0.25, 0.75], axis=0)
-            axes.plot(EPS, found.mean(axis=0), "o-", ms=3, color=colour, label=f"{share:.0%}")
-            axes.fill_between(EPS, low, high, color=colour, alpha=0.15, linewidth=0)
-            axes.axvline(share, color=colour, ls=":", lw=1)
+            axes.plot(EPS, found.mean(axis=0), "o-", ms=3, color=color, label=f"{share:.0%}")
+            axes.fill_between(EPS, low, high, color=color, alpha=0.15, linewidth=0)
+            axes.axvline(share, color=color, ls=":", lw=1)
         ticks(axes, [0.0025, 0.01, 0.03, 0.1, 0.2, 0.5])
         axes.set_yscale("symlog", linthresh=0.1)
         axes.set_ylim(0, 100)

@@ -42,8 +42,8 @@ def regions_of(
     seed = streams.integer("directions")
     metric = Metric(depth=AIIRWDepth(covariance="mcd"), n_directions=settings.K, random_state=seed)
     samples = [
-        correlated_sample(settings.n, streams.rng("data", side), centre)
-        for side, centre in (("X", (0.0, 0.0)), ("Y", CENTRE))
+        correlated_sample(settings.n, streams.rng("data", side), center)
+        for side, center in (("X", (0.0, 0.0)), ("Y", CENTRE))
     ]
     everything = [metric.regions(points) for points, _ in samples]
     clean = [metric.regions(points[~wrong]) for points, wrong in samples]
@@ -105,12 +105,12 @@ def draw(results: Results) -> dict[str, Any]:
     pair, _, wrong = regions_of(results.settings, Streams(results.seed, "illustration", 0))
     figure, grid = panels(1, 1, 8, 6)
     axes = grid[0, 0]
-    for regions, outlying, colour, name in zip(pair, wrong, ("C0", "C1"), "XY", strict=True):
+    for regions, outlying, color, name in zip(pair, wrong, ("C0", "C1"), "XY", strict=True):
         points = regions.points
-        axes.plot(*points[~outlying].T, ".", color=colour, ms=4, alpha=0.5, label=name)
-        axes.plot(*points[outlying].T, "x", color=colour, ms=4, label=f"outliers of {name}")
+        axes.plot(*points[~outlying].T, ".", color=color, ms=4, alpha=0.5, label=name)
+        axes.plot(*points[outlying].T, "x", color=color, ms=4, label=f"outliers of {name}")
         for beta in LEVELS[:-1]:
-            axes.plot(*hull_outline(points[regions.inside(beta)]).T, color=colour, lw=1.2)
+            axes.plot(*hull_outline(points[regions.inside(beta)]).T, color=color, lw=1.2)
     greys = np.linspace(0.65, 0.0, len(LEVELS) - 1)
     for beta, grey in zip(LEVELS[:-1], greys, strict=True):
         segment = _segment(pair, beta)

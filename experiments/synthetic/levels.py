@@ -145,18 +145,16 @@ def draw(results: Results) -> dict[str, Any]:
     figure, grid = panels(1, 3, 4.4, 4.2)
     for axes, law in zip(grid[0], LAWS, strict=True):
         for number, (d, rows) in enumerate(table.where(law=law).groups("d")):
-            colour = f"C{number}"
+            color = f"C{number}"
             errors = {
                 name: np.abs(rows.where(n_alpha=name)["error"]) for name in rows.distinct("n_alpha")
             }
             found = [errors[str(a)] for a in N_ALPHA]
             low, high = np.array([np.quantile(e, [0.25, 0.75]) for e in found]).T
-            axes.plot(
-                N_ALPHA, [e.mean() for e in found], "o-", ms=4, color=colour, label=f"d={d:g}"
-            )
-            axes.fill_between(N_ALPHA, low, high, color=colour, alpha=0.15, linewidth=0)
-            axes.axhline(errors[EXACT].mean(), color=colour, ls="--", lw=1.2)
-            axes.axhline(errors[REFINED].mean(), color=colour, ls=":", lw=1.2)
+            axes.plot(N_ALPHA, [e.mean() for e in found], "o-", ms=4, color=color, label=f"d={d:g}")
+            axes.fill_between(N_ALPHA, low, high, color=color, alpha=0.15, linewidth=0)
+            axes.axhline(errors[EXACT].mean(), color=color, ls="--", lw=1.2)
+            axes.axhline(errors[REFINED].mean(), color=color, ls=":", lw=1.2)
         axes.set_yscale("log")
         ticks(axes, N_ALPHA)
         as_percent(axes, 1)

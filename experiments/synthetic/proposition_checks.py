@@ -97,7 +97,7 @@ def triangle(rng: np.random.Generator, n: int) -> Case:
 
 
 def triangle_small_p(rng: np.random.Generator, n: int) -> Case:
-    # Y has the centre of X and the outskirts of Z, so that each half of the way is free in turn.
+    # Y has the center of X and the outskirts of Z, so that each half of the way is free in turn.
     X = np.sort(rng.standard_normal((2 * (n // 2), 1)), axis=0)
     Z, half = 3 * X, len(X) // 4
     Y = Z.copy()
@@ -117,14 +117,14 @@ def isometry(rng: np.random.Generator, n: int) -> Case:
 def _shifted(
     rng: np.random.Generator, n: int, normalize: bool
 ) -> tuple[float, float, float, float]:
-    """DR_2 squared, DR_2 and DR_1 of the centred samples, and the distance of the means."""
+    """DR_2 squared, DR_2 and DR_1 of the centered samples, and the distance of the means."""
     X, Y = samples(rng, n, 2, d=2)
     X, Y = X + rng.normal(scale=3, size=2), Y
     common: dict[str, Any] = {
         "depth": HalfspaceDepth(method="exact"), "gap": "exact", "eps": 0.3, "normalize": normalize,
     }  # fmt: skip
-    centred = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    two, one = (Metric(p=p, **common).distance(*centred) for p in (2, 1))
+    centerd = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    two, one = (Metric(p=p, **common).distance(*centerd) for p in (2, 1))
     shift = float(np.linalg.norm(X.mean(axis=0) - Y.mean(axis=0)))
     return Metric(p=2, **common).distance(X, Y) ** 2, two, one, shift
 
@@ -183,9 +183,9 @@ def line_wasserstein(rng: np.random.Generator, n: int) -> Case:
     return at_most(wasserstein(X, Y, p=2), univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS))
 
 
-def _symmetric(rng: np.random.Generator, n: int, centre: float) -> np.ndarray:
+def _symmetric(rng: np.random.Generator, n: int, center: float) -> np.ndarray:
     half = np.abs(rng.standard_normal(n) * rng.uniform(0.5, 2))
-    return np.concatenate([half, -half])[:, None] + centre
+    return np.concatenate([half, -half])[:, None] + center
 
 
 def line_symmetric(rng: np.random.Generator, n: int) -> Case:
@@ -265,7 +265,7 @@ CHECKS = [
     Check("d=1 formula", "On the line DR with the halfspace depth is the formula in the quantiles.",
           line_formula),
     Check("d=1, W", "On the line W_2 is at most the limit of DR_2 for eps -> 0.", line_wasserstein),
-    Check("d=1, symmetric", "Equality for symmetric laws with one centre.", line_symmetric),
-    Check("d=1, symmetric apart", "Equality for symmetric laws, whatever their centres.",
+    Check("d=1, symmetric", "Equality for symmetric laws with one center.", line_symmetric),
+    Check("d=1, symmetric apart", "Equality for symmetric laws, whatever their centers.",
           line_symmetric_apart),
 ]  # fmt: skip

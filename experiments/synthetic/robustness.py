@@ -200,9 +200,9 @@ def _draw_data(results: Results) -> Any:
     figure, grid = panels(1, 2)
     for axes, data in zip(grid[0], DATA, strict=True):
         X, Y = contaminated_pair(data, n, 0.2, "both", streams)
-        for points, colour, name in ((X, "C0", "source"), (Y, "C1", "target")):
-            axes.plot(*points[:n].T, ".", color=colour, ms=4, label=name)
-            axes.plot(*points[n:].T, "x", color=colour, ms=4, label=f"outliers of the {name}, 20%")
+        for points, color, name in ((X, "C0", "source"), (Y, "C1", "target")):
+            axes.plot(*points[:n].T, ".", color=color, ms=4, label=name)
+            axes.plot(*points[n:].T, "x", color=color, ms=4, label=f"outliers of the {name}, 20%")
         axes.set_title(data)
         axes.set_aspect("equal")
         axes.set_xlabel("first coordinate")

@@ -1,4 +1,4 @@
-"""Human judgements of generated texts, from tidy JSON lines.
+"""Human judgments of generated texts, from tidy JSON lines.
 
 One JSON object a line, one line for each output of a system:
 
@@ -45,7 +45,7 @@ class DataMissingError(Exception):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Outputs of systems with references and judgements, row by row.
+    """Outputs of systems with references and judgments, row by row.
 
     Attributes
     ----------

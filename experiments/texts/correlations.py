@@ -1,4 +1,4 @@
-"""Correlations of all contenders with all judgements: worked out once, for tables and pictures."""
+"""Correlations of all contenders with all judgments: worked out once, for tables and pictures."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from isodepth.text.judging.correlation import bootstrap_interval, correlation
 #: In the order of the paper.
 COEFFICIENTS = ("pearson", "kendall", "spearman")
 
-_COLUMNS = ("metric", "seed", "judgement", "level", "coefficient", "correlation", "low", "high")
+_COLUMNS = ("metric", "seed", "judgment", "level", "coefficient", "correlation", "low", "high")
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well one metric agrees with one judgement at one level, times 100.
+    """How well one metric agrees with one judgment at one level, times 100.
 
     Negative where the metric points the wrong way: more is better for all scores by now.
 
     Attributes
     ----------
-    metric, judgement, level : str
+    metric, judgment, level : str
     runs : tuple of a float for each seed, for each of the three coefficients
     interval : tuple of two floats
         Where 95% of the Pearson correlations of the first run lie when texts are drawn anew.
     """
 
     metric: str
-    judgement: str
+    judgment: str
     level: str
     runs: tuple[tuple[float, ...], ...]
     interval: tuple[float, float]
@@ -55,14 +55,14 @@ def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str
 
 
 def agreement(
-    scored: Scored, judgement: str, human: np.ndarray, level: str, n_resamples: int
+    scored: Scored, judgment: str, human: np.ndarray, level: str, n_resamples: int
 ) -> Agreement:
-    """How well one metric agrees with one judgement."""
+    """How well one metric agrees with one judgment."""
     runs = tuple(
         tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
     )
     low, high = bootstrap_interval(scored.runs[0], human, level, n_resamples=n_resamples)
-    return Agreement(scored.name, judgement, level, runs, (100 * low, 100 * high))
+    return Agreement(scored.name, judgment, level, runs, (100 * low, 100 * high))
 
 
 def agreements(
@@ -71,22 +71,22 @@ def agreements(
     levels: Sequence[str],
     n_resamples: int,
 ) -> list[Agreement]:
-    """Every metric with every judgement at every level."""
+    """Every metric with every judgment at every level."""
     return [
-        agreement(result, judgement, human, level, n_resamples)
+        agreement(result, judgment, human, level, n_resamples)
         for level in levels
         for result in scored.values()
-        for judgement, human in humans.items()
+        for judgment, human in humans.items()
     ]
 
 
-def by_metric(found: Sequence[Agreement], judgement: str, level: str) -> dict[str, Agreement]:
-    """The agreements with one judgement at one level, by the name of the metric."""
-    return {a.metric: a for a in found if (a.judgement, a.level) == (judgement, level)}
+def by_metric(found: Sequence[Agreement], judgment: str, level: str) -> dict[str, Agreement]:
+    """The agreements with one judgment at one level, by the name of the metric."""
+    return {a.metric: a for a in found if (a.judgment, a.level) == (judgment, level)}
 
 
 def write_csv(found: Sequence[Agreement], path: Path) -> None:
-    """One line for each metric, seed, judgement, level and coefficient.
+    """One line for each metric, seed, judgment, level and coefficient.
 
     The interval stands with the coefficient and the seed it belongs to.
     """
@@ -97,7 +97,7 @@ def write_csv(found: Sequence[Agreement], path: Path) -> None:
                 first = coefficient == "pearson" and seed == 0
                 ends = one.interval if first else ("", "")
                 lines.append(
-                    text_of([one.metric, seed, one.judgement, one.level, coefficient, value, *ends])
+                    text_of([one.metric, seed, one.judgment, one.level, coefficient, value, *ends])
                 )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines), encoding="utf-8")

@@ -26,33 +26,33 @@ def correlation_figure(
     published_levels: Sequence[str],
     others: Sequence[Agreement] = (),
 ) -> Figure:
-    """Pearson r of all metrics: a column of panels for each judgement, a row for each level.
+    """Pearson r of all metrics: a column of panels for each judgment, a row for each level.
 
     Parameters
     ----------
     found : agreements to draw
-    published : the paper's cells by judgement and metric
+    published : the paper's cells by judgment and metric
     published_levels : the levels beside which the paper's cells are drawn
     others : agreements of the same metrics as computed by others
     """
     names = list(dict.fromkeys(one.metric for one in found))
     levels = list(dict.fromkeys(one.level for one in found))
-    judgements = list(dict.fromkeys(one.judgement for one in found))
+    judgments = list(dict.fromkeys(one.judgment for one in found))
     figure, grid = panels(
         len(levels),
-        len(judgements),
-        width=12.6 / len(judgements),
+        len(judgments),
+        width=12.6 / len(judgments),
         height=_ROW * len(names) + 0.8,
         sharey=True,
     )
     for row, level in zip(grid, levels, strict=True):
-        for axes, judgement in zip(row, judgements, strict=True):
-            here, theirs = (by_metric(all_of, judgement, level) for all_of in (found, others))
-            paper = published[judgement] if level in published_levels else {}
+        for axes, judgment in zip(row, judgments, strict=True):
+            here, theirs = (by_metric(all_of, judgment, level) for all_of in (found, others))
+            paper = published[judgment] if level in published_levels else {}
             _panel(axes, here, names, paper, theirs)
-            axes.set_title(f"{judgement.replace('_', ' ')}, {level} level", fontsize=10)
+            axes.set_title(f"{judgment.replace('_', ' ')}, {level} level", fontsize=10)
     for axes in grid[-1]:
-        axes.set_xlabel("r with human judgement, times 100")
+        axes.set_xlabel("r with human judgment, times 100")
     _legend(figure, bool(published_levels), bool(others))
     return figure
 
@@ -66,10 +66,10 @@ def _panel(
 ) -> None:
     for one in here.values():
         place = names.index(one.metric)
-        colour = _COLOURS[0 if one.metric == "DR" else 1 if one.metric.startswith("DR,") else 2]
+        color = _COLOURS[0 if one.metric == "DR" else 1 if one.metric.startswith("DR,") else 2]
         r, (low, high) = one.means[0], one.interval
-        axes.plot([low, high], [place, place], color=colour, lw=3 if one.metric == "DR" else 1.5)
-        axes.plot(r, place, "o", color=colour, ms=7 if one.metric == "DR" else 5)
+        axes.plot([low, high], [place, place], color=color, lw=3 if one.metric == "DR" else 1.5)
+        axes.plot(r, place, "o", color=color, ms=7 if one.metric == "DR" else 5)
         if paper_name(one.metric) in paper:
             axes.plot(paper[paper_name(one.metric)][0], place, "D", mfc="none", mec="black", ms=6)
         if one.metric in theirs:

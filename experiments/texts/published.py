@@ -43,10 +43,10 @@ SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
 
 
 def by_judgement(
-    table: Mapping[str, Sequence[Cells]], judgements: Sequence[str]
+    table: Mapping[str, Sequence[Cells]], judgments: Sequence[str]
 ) -> dict[str, dict[str, Cells]]:
-    """The cells of a table by judgement and metric."""
+    """The cells of a table by judgment and metric."""
     return {
-        judgement: {name: cells[place] for name, cells in table.items()}
-        for place, judgement in enumerate(judgements)
+        judgment: {name: cells[place] for name, cells in table.items()}
+        for place, judgment in enumerate(judgments)
     }

@@ -1,4 +1,4 @@
-"""Correlation of metrics with human judgement of summaries, REALSumm (the paper's appendix).
+"""Correlation of metrics with human judgment of summaries, REALSumm (the paper's appendix).
 
 100 documents, 14 abstractive and 11 extractive systems, judged by how many of the facts of the
 reference a summary holds. The paper does not say at which level its correlations are taken, so
@@ -77,7 +77,7 @@ def _published_scores(corpus: Corpus) -> dict[str, Scored]:
 
 
 def _named(one: Agreement) -> Agreement:
-    return Agreement(f"{one.metric} (REALSumm's)", one.judgement, one.level, one.runs, one.interval)
+    return Agreement(f"{one.metric} (REALSumm's)", one.judgment, one.level, one.runs, one.interval)
 
 
 def _print(

@@ -12,26 +12,26 @@ def correlation_table(
     level: str,
     published: Mapping[str, Mapping[str, Sequence[float]]] | None,
 ) -> str:
-    """A line for each contender: r, tau and rho for each judgement, published ones in brackets.
+    """A line for each contender: r, tau and rho for each judgment, published ones in brackets.
 
     Behind r stand the interval over texts and, of random metrics, half the spread over seeds.
 
     Parameters
     ----------
     found : all agreements; those of other levels are left out
-    published : the paper's cells by judgement and metric, or None
+    published : the paper's cells by judgment and metric, or None
     """
     here = [one for one in found if one.level == level]
-    judgements = list(dict.fromkeys(one.judgement for one in here))
+    judgments = list(dict.fromkeys(one.judgment for one in here))
     head = ["metric"]
-    for judgement in judgements:
-        head += [f"{judgement.replace('_', ' ')}: r", "tau", "rho"]
+    for judgment in judgments:
+        head += [f"{judgment.replace('_', ' ')}: r", "tau", "rho"]
     lines = [_row(head), _row(["---"] * len(head))]
     for name in dict.fromkeys(one.metric for one in here):
         cells = [name]
-        for judgement in judgements:
-            paper = published[judgement].get(paper_name(name)) if published else None
-            cells += _cells(by_metric(here, judgement, level)[name], paper)
+        for judgment in judgments:
+            paper = published[judgment].get(paper_name(name)) if published else None
+            cells += _cells(by_metric(here, judgment, level)[name], paper)
         lines.append(_row(cells))
     return "\n".join(lines)
 

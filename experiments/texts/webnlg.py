@@ -1,4 +1,4 @@
-"""Correlation of metrics with human judgement on WebNLG 2020 (the paper's table on data to text).
+"""Correlation of metrics with human judgment on WebNLG 2020 (the paper's table on data to text).
 
 16 systems, 178 inputs, three criteria, the first reference of each input, both levels of the
 paper's Appendix E. The encoder is all-MiniLM-L6-v2, which needs no network; the paper used
@@ -93,8 +93,8 @@ def _print(
 
 def judge(found: Sequence[Agreement]) -> list[Verdict]:
     """What the paper says of its table, and what the library promises."""
-    judgements = list(dict.fromkeys(one.judgement for one in found))
-    system = {judgement: by_metric(found, judgement, "system") for judgement in judgements}
+    judgments = list(dict.fromkeys(one.judgment for one in found))
+    system = {judgment: by_metric(found, judgment, "system") for judgment in judgments}
     return [
         *_best_of_its_kind(system),
         *_mmd(system),
@@ -150,7 +150,7 @@ def _state_of_the_art(system: System) -> list[Verdict]:
     }
     return [
         Verdict(
-            "DR compares favourably with BERTScore and MoverScore (r)",
+            "DR compares favorably with BERTScore and MoverScore (r)",
             "; ".join(
                 f"{name}: " + ", ".join(f"{ours:.1f} against {theirs:.1f}" for ours, theirs in both)
                 for name, both in pairs.items()

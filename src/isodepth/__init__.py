@@ -19,6 +19,7 @@ from isodepth.errors import (
     InvalidOptionError,
     IsodepthError,
     MissingExtraError,
+    PlainLoopsWarning,
     SignatureError,
     UnreadableFileError,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "IsodepthError",
     "Metric",
     "MissingExtraError",
+    "PlainLoopsWarning",
     "ProjectionDepth",
     "RegionIndex",
     "RegionTable",

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from isodepth.baselines import ruot, subspace_robust_wasserstein, wasserstein
 from isodepth.baselines.chi_square_solver import relaxed_transport
-from isodepth.baselines.fantope import maximise_over_fantope
+from isodepth.baselines.fantope import maximize_over_fantope
 
 #: What the issue asks for; both solvers stop at a duality gap far below it.
 AGREEMENT = 1e-4
@@ -114,10 +114,10 @@ def test_subspace_robust_sees_every_subspace() -> None:
         assert whole >= wasserstein(X @ basis, Y @ basis) * (1 - 1e-5)
 
 
-def test_maximise_over_fantope_of_one_matrix_is_its_top_eigenvalues() -> None:
+def test_maximize_over_fantope_of_one_matrix_is_its_top_eigenvalues() -> None:
     V = np.diag([5.0, 1.0, 3.0, 0.5])
-    assert maximise_over_fantope(lambda _: V, 4, 2) == pytest.approx(8.0, rel=1e-5)
-    assert maximise_over_fantope(lambda _: np.zeros((4, 4)), 4, 2) == 0.0
+    assert maximize_over_fantope(lambda _: V, 4, 2) == pytest.approx(8.0, rel=1e-5)
+    assert maximize_over_fantope(lambda _: np.zeros((4, 4)), 4, 2) == 0.0
 
 
 def test_subspace_robust_says_when_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ def test_sinkhorn_with_far_outliers_does_not_overflow() -> None:
 def robot_by_linprog(a, b, x, y, lam, p) -> float:
     """The paper's first formulation: transport from a + s to b, plus lam |s|, on the joint support.
 
-    Minimise <C, P> + lam (s_plus + s_minus) with row sums a + s_plus - s_minus (all of Z = X and Y
+    Minimize <C, P> + lam (s_plus + s_minus) with row sums a + s_plus - s_minus (all of Z = X and Y
     may receive mass) and column sums b.
     """
     z = np.vstack([x, y])

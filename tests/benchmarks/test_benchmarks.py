@@ -259,10 +259,10 @@ def test_figure_is_drawn(small_table: list[dict[str, Any]], tmp_path: Any) -> No
     pytest.importorskip("matplotlib")
     from benchmarks.publish.figure import draw
 
-    centre = {"n": 8, "d": 2, "K": 8}
+    center = {"n": 8, "d": 2, "K": 8}
     curves = []
-    for along in centre:
-        curves += growth.grow(along, [8, 16], centre, ("irw",), ONE_TURN)
+    for along in center:
+        curves += growth.grow(along, [8, 16], center, ("irw",), ONE_TURN)
     machine = {"cpu": "a processor", "cores": 1}
 
     assert draw({"machine": machine, "table": small_table, "growth": curves}, tmp_path / "a.png")

@@ -37,7 +37,7 @@ def same(a: RegionTable, b: RegionTable) -> bool:
     return (
         a.values.dtype == b.values.dtype
         and (a.values == b.values).all()
-        and (a.signature, a.width, a.columns) == (b.signature, b.width, b.columns)
+        and (a.signature, a.n_features, a.columns) == (b.signature, b.n_features, b.columns)
     )
 
 

@@ -124,8 +124,8 @@ def test_a_missing_value_of_a_nullable_column(dtype):
 
 
 def test_text_is_named_with_its_column(make):
-    with pytest.raises(InvalidInputError, match="column 'colour' of X must hold real numbers"):
-        check_points(make({"size": [1.0, 2.0], "colour": ["red", "blue"]}))
+    with pytest.raises(InvalidInputError, match="column 'color' of X must hold real numbers"):
+        check_points(make({"size": [1.0, 2.0], "color": ["red", "blue"]}))
     with pytest.raises(InvalidInputError, match="column 'digits' of Y must hold real numbers"):
         check_points(make({"digits": ["1", "2"]}), "Y")
 

@@ -40,7 +40,7 @@ def test_the_given_directions_come_first_and_all_have_length_one(points: np.ndar
 def test_the_first_proposals_are_those_of_the_ellipse_of_the_deeper_half(
     points: np.ndarray,
 ) -> None:
-    """S^-1 (x - c), with the centre and the scatter of the points that look deepest so far."""
+    """S^-1 (x - c), with the center and the scatter of the points that look deepest so far."""
     shallow, _ = judge_of(points)(np.eye(5))
     deeper = points[np.argsort(shallow)[: len(points) // 2]]
     expected = (points - deeper.mean(axis=0)) @ np.linalg.inv(np.cov(deeper.T))
@@ -83,7 +83,7 @@ def test_searching_on_finds_shallower_views_than_trying_as_many_at_random(
     assert searched.mean() > 1.02 * tried.mean()
 
 
-def test_points_at_the_centre_propose_nothing() -> None:
+def test_points_at_the_center_propose_nothing() -> None:
     points = np.zeros((4, 3))
 
     def judge(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

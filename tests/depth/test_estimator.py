@@ -92,8 +92,8 @@ def test_without_a_sample_there_is_no_depth(depth: type[Depth]) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_an_unknown_setting_changes_nothing(depth: type[Depth]) -> None:
     made = depth(n_directions=5)
-    with pytest.raises(InvalidOptionError, match=r"has no setting 'colour'; it has n_directions"):
-        made.set_params(n_directions=6, colour="red")
+    with pytest.raises(InvalidOptionError, match=r"has no setting 'color'; it has n_directions"):
+        made.set_params(n_directions=6, color="red")
     assert made.n_directions == 5
     assert made.set_params(n_directions=6, n_jobs=1) is made
     assert (made.n_directions, made.n_jobs) == (6, 1)

@@ -72,8 +72,8 @@ def test_other_points_agree_with_the_sample(points, depth):
     depth.fit(points)
     assert (depth.score_samples(points) == depth.depth_).all()
     assert depth.score_samples(points + 100.0).max() < 0.05
-    centre = points.mean(axis=0, keepdims=True)
-    assert depth.score_samples(centre)[0] > np.median(depth.depth_)
+    center = points.mean(axis=0, keepdims=True)
+    assert depth.score_samples(center)[0] > np.median(depth.depth_)
 
 
 @pytest.mark.parametrize("depth", [SteadyIRWDepth(random_state=0), DualDepth()])

@@ -11,10 +11,10 @@ from isodepth.depth import BY_NAME
 def test_unknown_names_are_refused(name: str) -> None:
     depth = BY_NAME[name]()
     before = depth.get_params()
-    with pytest.raises(ValueError, match=r"colour"):
-        depth.set_params(colour="red")
+    with pytest.raises(ValueError, match=r"color"):
+        depth.set_params(color="red")
     assert depth.get_params() == before
-    assert not hasattr(depth, "colour")
+    assert not hasattr(depth, "color")
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -39,7 +39,7 @@ def test_larger_totals_are_repeated_in_proportion(seed: int) -> None:
     limit = whitening._MOST_REPEATS * len(weights)
     assert sample.total > limit
     assert found.sum() == limit
-    # Rounded at both ends, so that no row is off by one or more, nor is any sum of neighbours.
+    # Rounded at both ends, so that no row is off by one or more, nor is any sum of neighbors.
     wanted = sample.shares * limit
     assert np.abs(found - wanted).max() < 1
     assert np.abs(np.cumsum(found) - np.cumsum(wanted)).max() <= 0.5

@@ -90,10 +90,10 @@ def test_points_off_the_flat_of_the_sample_have_depth_zero() -> None:
     rng = np.random.default_rng(3)
     flat = rng.standard_normal((40, 2)) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]) + 5.0
     depth = AIIRWDepth(n_directions=100, random_state=0).fit(flat)
-    centre = flat.mean(axis=0)
-    inside = centre + 0.1 * (flat[0] - flat[1])
-    off = [centre + [0, 0, 1e-3], centre + [1.0, 0, 0], centre * 3]
-    scores = depth.score_samples(np.vstack([centre, inside, *off]))
+    center = flat.mean(axis=0)
+    inside = center + 0.1 * (flat[0] - flat[1])
+    off = [center + [0, 0, 1e-3], center + [1.0, 0, 0], center * 3]
+    scores = depth.score_samples(np.vstack([center, inside, *off]))
     assert (scores[:2] > 0.2).all()
     assert (scores[2:] == 0).all()
 
@@ -102,7 +102,7 @@ def test_points_off_a_constant_column_have_depth_zero() -> None:
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.standard_normal((30, 2)), np.full(30, 7.0)])
     depth = AIIRWDepth(n_directions=100, random_state=0).fit(X)
-    centre = X.mean(axis=0)
-    scores = depth.score_samples([centre, centre + [0, 0, 1e-6], centre - [0, 0, 100.0]])
+    center = X.mean(axis=0)
+    scores = depth.score_samples([center, center + [0, 0, 1e-6], center - [0, 0, 100.0]])
     assert scores[0] > 0.2
     assert (scores[1:] == 0).all()

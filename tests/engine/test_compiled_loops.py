@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, bounds_room
+from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, bounds_workspace
 from isodepth.engine.compiled.ranks import halfspace_block, rank_weight_block
 from isodepth.engine.compiled.small_spread import SMALL, medians_and_mads
-from isodepth.engine.compiled.sorting import STRETCH, sort_room, sort_with_index
+from isodepth.engine.compiled.sorting import STRETCH, sort_with_index, sort_workspace
 from isodepth.engine.compiled.spread import (
     median_and_mad,
-    spread_room,
+    spread_workspace,
     weighted_median,
 )
 from isodepth.engine.ordering import order_of
@@ -56,24 +56,24 @@ SIZES = [1, 2, 3, 4, 5, 7, 24, 25, 63, 64, 65, 100, 1000, 20_001, 100_003]
 
 
 def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    room = sort_room(len(values), values.dtype)
-    sort_with_index(values, room)
-    return room.keys, room.index
+    workspace = sort_workspace(len(values), values.dtype)
+    sort_with_index(values, workspace)
+    return workspace.keys, workspace.index
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
-    room = spread_room(len(values), values.dtype)
+    workspace = spread_workspace(len(values), values.dtype)
     if len(values) <= SMALL:
         middle, mad = medians_and_mads(np.column_stack([values, -values]))
         assert middle[1] == -middle[0]
         assert mad[1] == mad[0]
         return middle[0], mad[0]
-    return median_and_mad(values, room)
+    return median_and_mad(values, workspace)
 
 
 def weighted(values: np.ndarray, masses: np.ndarray) -> float:
     return weighted_median(
-        values, masses, np.int64(masses.sum()), sort_room(len(values), values.dtype)
+        values, masses, np.int64(masses.sum()), sort_workspace(len(values), values.dtype)
     )
 
 
@@ -157,7 +157,7 @@ def test_halfspace_masses(kind: str, n: int, dtype: str) -> None:
         below, upto = counted(row)
         expected = np.minimum(expected, np.minimum(upto, n - below))
     best, none = np.full(n, n + 1, dtype=np.int32), np.empty(0, dtype=np.int64)
-    rooms = sort_room(n, projections.dtype), bounds_room(n, projections.dtype)
+    rooms = sort_workspace(n, projections.dtype), bounds_workspace(n, projections.dtype)
     for block in np.array_split(projections, 3):
         halfspace_block(block, none, np.int64(n), *rooms, best, 0, none)
     np.testing.assert_array_equal(best, expected)
@@ -174,8 +174,8 @@ def test_rank_weights(kind: str, n: int, dtype: str) -> None:
         twice = np.add(*counted(row))
         expected += np.minimum(twice, 2 * n - twice)
     sums, none = np.zeros(n, dtype=np.int64), np.empty(0, dtype=np.int64)
-    room = sort_room(n, projections.dtype)
-    rank_weight_block(projections, none, np.int64(n), np.int64(0), room, sums)
+    workspace = sort_workspace(n, projections.dtype)
+    rank_weight_block(projections, none, np.int64(n), np.int64(0), workspace, sums)
     np.testing.assert_array_equal(sums, expected)
 
 

@@ -131,22 +131,22 @@ def test_l1_is_the_wasserstein_distance_of_all_pixels() -> None:
     assert pixel_distances.l1(small)[0, 1] == pytest.approx(expected, rel=1e-9)
 
 
-def test_quantised_wasserstein() -> None:
+def test_quantized_wasserstein() -> None:
     pytest.importorskip("ot")
-    points, shares = pixel_distances.quantise(np.array([[0, 0, 0], [4, 4, 1.0], [5, 0, 0.5]]))
+    points, shares = pixel_distances.quantize(np.array([[0, 0, 0], [4, 4, 1.0], [5, 0, 0.5]]))
     assert points.tolist() == [[2, 2, 0.5], [5, 0, 0.5]]
     assert shares.tolist() == pytest.approx([2 / 3, 1 / 3])
-    found = pixel_distances.quantised_wasserstein(FEW)
+    found = pixel_distances.quantized_wasserstein(FEW)
     assert (found == found.T).all()
-    pairs = [pixel_distances.quantise(bag) for bag in fashion_mnist.bags(FEW, "nonzero")]
+    pairs = [pixel_distances.quantize(bag) for bag in fashion_mnist.bags(FEW, "nonzero")]
     (x, wx), (y, wy) = pairs[0], pairs[4]
     expected = baselines.wasserstein(x, y, p=1, weights=(wx, wy))
     assert found[0, 4] == pytest.approx(expected, rel=1e-9)
     # What changed is computed anew, the rest is kept.
     changed = FEW.copy()
     changed[[1, 4]] = IMAGES[10:12]
-    updated = pixel_distances.quantised_wasserstein(changed, found, np.array([4, 1]))
-    assert updated == pytest.approx(pixel_distances.quantised_wasserstein(changed), rel=1e-12)
+    updated = pixel_distances.quantized_wasserstein(changed, found, np.array([4, 1]))
+    assert updated == pytest.approx(pixel_distances.quantized_wasserstein(changed), rel=1e-12)
 
 
 def test_depth_regions_are_those_of_single_pairs() -> None:
@@ -170,7 +170,7 @@ def test_a_quick_run_measures_judges_and_draws(
     arguments = ["--quick", "--runs", "1", "--data", str(folder), "--out", str(out)]
     assert clustering.main(arguments) == 0
     shown = capsys.readouterr().out
-    for name in ("seeds", "blocks", "exact", "cost", "all_pixels", "neighbours"):
+    for name in ("seeds", "blocks", "exact", "cost", "all_pixels", "neighbors"):
         assert (out / f"clustering_{name}.csv").stat().st_size > 50
     for name in ("scores", "matrices", "regions"):
         assert 1000 < (out / f"clustering_{name}.png").stat().st_size < 300_000

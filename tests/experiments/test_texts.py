@@ -144,7 +144,7 @@ def test_summarization_prints_both_levels(folder, tmp_path, capsys):
             assert f"## {kind}, {level} level" in out
     assert "ROUGE-1 (REALSumm's)" in out
     raw = Table.read(tmp_path / "summarization.csv")
-    assert raw.distinct("judgement") == ["abstractive", "extractive"]
+    assert raw.distinct("judgment") == ["abstractive", "extractive"]
     assert "JS-2 (REALSumm's)" in raw.distinct("metric")
     assert (tmp_path / "summarization.png").stat().st_size > 10_000
     with pytest.raises(SystemExit, match="no metric W2"):
@@ -170,10 +170,10 @@ def made_up():
         Scored("W", [human - 3 * rng.normal(size=(40, 6))], 0.0),
     ]
     found = [
-        agreement(one, judgement, human, level, 200)
+        agreement(one, judgment, human, level, 200)
         for level in ("system", "text")
         for one in scored
-        for judgement in WEBNLG_JUDGEMENTS
+        for judgment in WEBNLG_JUDGEMENTS
     ]
     return scored, human, found
 

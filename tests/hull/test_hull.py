@@ -179,7 +179,7 @@ def test_projection_of_one_query_and_of_many_agree():
 # --- the distance between two hulls -----------------------------------------------------------
 
 
-def test_hausdorff_agrees_with_a_general_optimiser_on_200_cases():
+def test_hausdorff_agrees_with_a_general_optimizer_on_200_cases():
     rng = np.random.default_rng(6)
     for _ in range(200):
         first, second = random_pair(rng)
@@ -340,7 +340,7 @@ def test_text_like_levels_in_the_span_of_the_points():
         assert abs(naive.gap_along(first[:i], second[:j], direction)) == pytest.approx(
             gap, rel=1e-12
         )
-    # In the span the general optimiser has 44 unknowns, not 768.
+    # In the span the general optimizer has 44 unknowns, not 768.
     basis = np.linalg.qr(np.concatenate([first, second]).T - first[:1].T)[0]
     for level in (0, 12, len(gaps) - 1):
         a, b = first[: stops[0][level]] @ basis, second[: stops[1][level]] @ basis

@@ -171,14 +171,14 @@ def test_dbscan() -> None:
         lambda: make_pipeline(RegionTransformer(**OPTIONS), KNeighborsClassifier(3)),
     ],
 )
-def test_nearest_neighbours(make) -> None:
+def test_nearest_neighbors(make) -> None:
     train, test = np.arange(36) % 3 != 0, np.arange(36) % 3 == 0
     model = clone(make()).fit([BAGS[i] for i in np.flatnonzero(train)], LABELS[train])
     assert (model.predict([BAGS[i] for i in np.flatnonzero(test)]) == LABELS[test]).all()
     assert cross_val_score(make(), BAGS, LABELS, cv=3).min() == 1.0
 
 
-def test_nearest_neighbours_with_the_metric_as_a_function() -> None:
+def test_nearest_neighbors_with_the_metric_as_a_function() -> None:
     transformer = RegionTransformer(**OPTIONS).fit(BAGS)
     model = KNeighborsClassifier(1, metric=transformer.metric, algorithm="brute")
     rows = transformer.transform(BAGS)

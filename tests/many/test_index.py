@@ -1,4 +1,4 @@
-"""Nearest neighbours: exactly those of comparing with everything, for less work."""
+"""Nearest neighbors: exactly those of comparing with everything, for less work."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def brute_force(stack: TableStack, query: int, k: int) -> tuple[list[float], lis
     storage=st.sampled_from(["float64", "float32"]),
     normalize=st.booleans(),
 )
-def test_neighbours_are_those_of_brute_force(
+def test_neighbors_are_those_of_brute_force(
     number, count, p, n_pivots, kind, storage, normalize
 ) -> None:
     rng = np.random.default_rng(number)
@@ -50,7 +50,7 @@ def test_neighbours_are_those_of_brute_force(
         values = rng.integers(0, 2, shape).astype(float)
     elif kind == "constant":
         values = np.ones(shape)
-    elif kind == "large":  # rounding far larger than the distances between neighbours
+    elif kind == "large":  # rounding far larger than the distances between neighbors
         values = 1e8 + 1e-6 * values
     stack = make_stack(values.astype(storage), p, normalize)
     index = RegionIndex(stack, n_pivots=n_pivots)
@@ -67,8 +67,8 @@ def test_neighbours_are_those_of_brute_force(
 def stack() -> TableStack:
     """Return the tables of 400 samples in ten groups."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(0, 4, (10, 3))
-    bags = [rng.normal(centres[i % 10], 1, (int(rng.integers(30, 60)), 3)) for i in range(400)]
+    centers = rng.normal(0, 4, (10, 3))
+    bags = [rng.normal(centers[i % 10], 1, (int(rng.integers(30, 60)), 3)) for i in range(400)]
     return tables(bags, levels=10, n_directions=30, random_state=0)
 
 
@@ -87,7 +87,7 @@ def test_most_of_the_work_is_pruned(stack: TableStack, k: int) -> None:
 
 
 def test_work_is_counted_honestly(stack: TableStack) -> None:
-    # All neighbours wanted: nothing can be left out, and every pivot was looked at once.
+    # All neighbors wanted: nothing can be left out, and every pivot was looked at once.
     assert RegionIndex(stack[:50]).query(stack[0], 50).pruned == 0.0
 
 

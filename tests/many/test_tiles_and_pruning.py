@@ -67,7 +67,7 @@ def test_tables_along_a_line_need_few_looks(p: float) -> None:
         row = [abs(places[query] - place) for place in places]
         assert found.indices.tolist() == naive_tables.nearest(row, 3)
         np.testing.assert_allclose(found.distances, sorted(row)[:3], rtol=1e-9)
-        # Two pivots, and for p >= 1 hardly more than the neighbours themselves. Below 1 the bound
+        # Two pivots, and for p >= 1 hardly more than the neighbors themselves. Below 1 the bound
         # of the p-th powers is weaker, but from both ends still close.
         assert found.pruned > (0.98 if p >= 1 else 0.8)
 

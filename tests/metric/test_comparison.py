@@ -15,7 +15,7 @@ Y = RNG.standard_normal((50, 3)) * [1, 1, 3] + [0, 2, 0]
 @pytest.mark.parametrize("levels", ["exact", 7])
 def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     result = isodepth.compare(X, Y, levels=levels, random_state=0)
-    worst = result.worst
+    worst = result.largest_gap
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
     here = result.levels[at]
@@ -27,7 +27,7 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
 
 
 def test_columns_come_with_their_shares_the_largest_first() -> None:
-    worst = isodepth.compare(X, Y, random_state=0).worst
+    worst = isodepth.compare(X, Y, random_state=0).largest_gap
     names, shares = zip(*worst.columns, strict=True)
     assert sum(shares) == pytest.approx(1, rel=1e-12)
     assert list(shares) == sorted(shares, reverse=True)
@@ -39,8 +39,8 @@ def test_columns_have_their_names() -> None:
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    worst = isodepth.compare(frame, Y, random_state=0).worst
-    plain = isodepth.compare(X, Y, random_state=0).worst
+    worst = isodepth.compare(frame, Y, random_state=0).largest_gap
+    plain = isodepth.compare(X, Y, random_state=0).largest_gap
     renamed = {"column 0": "a", "column 1": "b", "column 2": "c"}
     assert worst.columns == [(renamed[name], share) for name, share in plain.columns]
 
@@ -50,9 +50,9 @@ def test_it_prints_sizes_and_where() -> None:
     first, second, third = repr(result).splitlines()
     distance = f"{result.distance:.6g}"
     assert first == f"Comparison: distance {distance} between 60 and 50 points in 3 dimension(s)"
-    names = ", ".join(f"{name} ({share:.0%})" for name, share in result.worst.columns)
+    names = ", ".join(f"{name} ({share:.0%})" for name, share in result.largest_gap.columns)
     assert second.endswith(f"along {names}")
-    assert f"largest gap {result.worst.gap:.6g} at level beta = " in second
+    assert f"largest gap {result.largest_gap.gap:.6g} at level beta = " in second
     assert third.strip() == result.signature
     assert float(result) == result.distance
 
@@ -78,3 +78,10 @@ def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None
     assert low == result.distance
     # Refined in three dimensions: what is left between the two is little.
     assert low <= high <= low * 1.05
+
+
+def test_worst_is_the_former_name_of_the_largest_gap() -> None:
+    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], depth="halfspace")
+    with pytest.warns(DeprecationWarning, match="largest_gap"):
+        worst = result.worst
+    assert (worst.gap, worst.level) == (result.largest_gap.gap, result.largest_gap.level)

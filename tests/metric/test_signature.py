@@ -143,7 +143,7 @@ GOOD = isodepth.Metric().signature
         GOOD.replace("levels=exact", "levels=many"),
         GOOD.replace("uniform:1000", "uniform:none"),
         GOOD.replace("uniform:1000", "spiral:1000"),
-        GOOD + "|colour=red",
+        GOOD + "|color=red",
         GOOD + "|p=3",
         GOOD + "|",
         GOOD.replace("|", ","),

@@ -93,7 +93,7 @@ def test_the_ways_meet_where_they_change_over() -> None:
 
 
 @pytest.mark.parametrize("p", [1e-3, 1e-12, 1e-300, 5e-324])
-def test_distances_tables_and_neighbours_with_tiny_powers(p: float) -> None:
+def test_distances_tables_and_neighbors_with_tiny_powers(p: float) -> None:
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(30, 2)) + [i, 0] for i in range(6)]
     options = {"p": p, "levels": 8, "n_directions": 20, "random_state": 0}

@@ -249,5 +249,5 @@ def test_unit_directions_stay_bit_for_bit() -> None:
 
 def test_made_by_hand_a_table_is_a_table() -> None:
     made = Metric(**BASE).table(X)
-    copied = RegionTable(made.values * 1.0, made.signature, made.width)
+    copied = RegionTable(made.values * 1.0, made.signature, made.n_features)
     assert copied.distance_to(made) == 0.0

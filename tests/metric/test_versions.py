@@ -48,7 +48,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_table_of_0_1_0_is_a_table_of_later_releases(later: str) -> None:
     table = old_table("halfspace")
-    assert (table.algorithm, table.width, table.columns) == (1, 2, None)
+    assert (table.algorithm, table.n_features, table.columns) == (1, 2, None)
     assert "v=0.1.0" in table.signature
     fresh = Metric(depth="halfspace", **OPTIONS).table(REFERENCE)
     assert f"v={later}" in fresh.signature

@@ -49,7 +49,7 @@ def test_grid_profile_goes_through_the_gaps_in_order(samples, levels):
 def test_largest_gap_and_distance_are_marked(samples):
     comparison = compare(samples)
     ax = gap_profile(comparison)
-    worst = comparison.worst
+    worst = comparison.largest_gap
     marks = [
         line for line in ax.lines if np.array_equal(line.get_xydata(), [[worst.level, worst.gap]])
     ]

@@ -160,7 +160,7 @@ def test_whitening_makes_the_covariance_the_identity(kind: str, weighted: bool, 
     fitted = isodepth.AIIRWDepth(directions=np.eye(3)).fit(points, sample_weight=weights)
     whitened = points @ fitted.whitening_.T
     covariance = np.cov(whitened.T, aweights=weights, bias=True)
-    # The normalisation (n or n-1) is free: ranks do not see it.
+    # The normalization (n or n-1) is free: ranks do not see it.
     np.testing.assert_allclose(covariance / covariance[0, 0], np.eye(3), atol=1e-9)
 
 
@@ -230,7 +230,7 @@ def test_monte_carlo_levels(depth: str, seed: int) -> None:
 @pytest.mark.parametrize("depth", ["halfspace", "projection", "irw"])
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("p", P_VALUES)
-def test_normalisation(depth: str, normalize: bool, p: float) -> None:
+def test_normalization(depth: str, normalize: bool, p: float) -> None:
     case = make_case("gaussian", 400)
     metric = isodepth.Metric(
         depth=depth, p=p, eps=0.4, normalize=normalize, directions=case.directions, refine=0
@@ -272,7 +272,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     integral = math.fsum((stops - starts) * result.gaps**p) / (1 - eps)
     assert integral ** (1 / p) == pytest.approx(result.distance, rel=RELATIVE, abs=1e-14)
 
-    worst = result.worst
+    worst = result.largest_gap
     largest = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps.max()
     assert worst.gap == pytest.approx(naive.gap(x, y, case.directions, worst.level), rel=RELATIVE)

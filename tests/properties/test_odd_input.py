@@ -176,7 +176,7 @@ def test_a_difference_in_a_constant_column_only(depth: str, shift: float) -> Non
     moved = X + [0.0, shift, 0.0]
     result = isodepth.compare(X, moved, depth=depth, directions=np.eye(3), refine=0)
     assert result.distance == pytest.approx(abs(shift), rel=1e-12)
-    np.testing.assert_allclose(np.abs(result.worst.direction), [0.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(np.abs(result.largest_gap.direction), [0.0, 1.0, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -263,7 +263,7 @@ def test_float32_stays_close(depth: str) -> None:
     double = metric.distance(X, Y)
     single = metric.distance(X.astype(np.float32), Y.astype(np.float32))
     assert isinstance(single, float)
-    # Rounding may exchange two neighbours in depth: their shares of 1/200 move, not the shape.
+    # Rounding may exchange two neighbors in depth: their shares of 1/200 move, not the shape.
     assert single == pytest.approx(double, rel=1e-2)
     assert metric.regions(X.astype(np.float32)).points.dtype == np.float32
 
@@ -309,7 +309,7 @@ def test_frames_keep_their_column_names(library: str) -> None:
     assert result.distance == metric.distance(X, Y)
     assert list(result.columns) == NAMES
     assert list(result.regions[0].columns) == NAMES
-    name, share = result.worst.columns[0]
+    name, share = result.largest_gap.columns[0]
     assert name == "weight"
     assert share == pytest.approx(1.0)
     assert "weight" in repr(result)
@@ -365,7 +365,7 @@ def test_p_inf_is_the_limit_and_the_largest_gap() -> None:
     options = {"n_directions": 40, "random_state": 0, "refine": 0}
     values = [isodepth.distance(X, Y, p=p, **options) for p in (0.3, 1, 2, 8, 64, 1024)]
     result = isodepth.compare(X, Y, p=math.inf, **options)
-    assert result.distance == result.gaps.max() == result.worst.gap
+    assert result.distance == result.gaps.max() == result.largest_gap.gap
     # L_p means grow with p, to the maximum.
     assert values == sorted(values)
     assert values[-1] <= result.distance

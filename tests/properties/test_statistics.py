@@ -44,7 +44,7 @@ def test_gaussians_of_different_covariances(depth: str, p: float) -> None:
 
 
 @pytest.mark.parametrize("depth", ["ai_irw", "halfspace", "projection"])
-def test_gaussians_of_one_centre(depth: str) -> None:
+def test_gaussians_of_one_center(depth: str) -> None:
     """No shift to carry the distance: all of it is the difference of the shapes."""
     X, Y = draw(MEAN_X, ROUND, 4), draw(MEAN_X, 4 * LONG, 5)
     found = isodepth.distance(X, Y, depth=depth, p=2, eps=0.1, random_state=0)

@@ -60,7 +60,7 @@ def test_vectors_that_single_precision_cannot_hold_are_refused_as_they_are(scale
         score(encoder(scale), l2_normalize=False)
 
 
-def test_plain_vectors_are_normalised_as_before():
+def test_plain_vectors_are_normalized_as_before():
     rows = RNG.normal(size=(40, 30))
     (cloud,) = clean_clouds([rows], True, "origin")
     simple = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.theory.ellipsoids import Protrusion, hausdorff, maximise_on_sphere, norm
+from isodepth.theory.ellipsoids import Protrusion, hausdorff, maximize_on_sphere, norm
 
 
 def shape(rng: np.random.Generator, d: int, low: float = 0.2, high: float = 3.0) -> np.ndarray:
@@ -45,7 +45,7 @@ def test_maximum_on_the_circle_is_that_of_brute_force(seed: int) -> None:
     def value(w: np.ndarray) -> np.ndarray:
         return (curvatures * w**2 + 2 * slopes * w).sum(axis=-1)
 
-    w = maximise_on_sphere(curvatures, slopes)
+    w = maximize_on_sphere(curvatures, slopes)
     assert np.linalg.norm(w) == pytest.approx(1, rel=1e-14)
     best = value(circle(200_000)).max()
     # Half a step of the grid, squared, times the curvature along the circle.
@@ -55,18 +55,18 @@ def test_maximum_on_the_circle_is_that_of_brute_force(seed: int) -> None:
 
 
 def test_without_slopes_it_is_the_top_axis() -> None:
-    w = maximise_on_sphere(np.array([[0.5, 1.0, 2.0], [0.0, 0.0, 1e-3]]), np.zeros((2, 3)))
+    w = maximize_on_sphere(np.array([[0.5, 1.0, 2.0], [0.0, 0.0, 1e-3]]), np.zeros((2, 3)))
     np.testing.assert_allclose(np.abs(w), [[0, 0, 1], [0, 0, 1]], atol=1e-12)
 
 
 def test_equal_curvatures_leave_the_direction_of_the_slopes() -> None:
-    w = maximise_on_sphere(np.ones(3), np.array([1.0, -2.0, 2.0]))
+    w = maximize_on_sphere(np.ones(3), np.array([1.0, -2.0, 2.0]))
     np.testing.assert_allclose(w, np.array([1, -2, 2]) / 3, atol=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_slope_along_the_top_axis_decides_its_side(sign: float) -> None:
-    w = maximise_on_sphere(np.array([0.0, 5.0]), np.array([0.0, sign * 1e-3]))
+    w = maximize_on_sphere(np.array([0.0, 5.0]), np.array([0.0, sign * 1e-3]))
     np.testing.assert_allclose(w, [0, sign], atol=1e-12)
 
 
@@ -74,10 +74,10 @@ def test_many_at_once_are_as_one_by_one() -> None:
     rng = np.random.default_rng(0)
     curvatures = np.sort(rng.uniform(0, 3, (4, 5, 3)), axis=-1)
     slopes = rng.standard_normal((4, 5, 3)) * 10.0 ** rng.integers(-6, 2, (4, 5, 1))
-    together = maximise_on_sphere(curvatures, slopes)
+    together = maximize_on_sphere(curvatures, slopes)
     for at in np.ndindex(4, 5):
         # The steps go on until the slowest is done, to 1e-12 of the multiplier.
-        alone = maximise_on_sphere(curvatures[at], slopes[at])
+        alone = maximize_on_sphere(curvatures[at], slopes[at])
         np.testing.assert_allclose(together[at], alone, atol=1e-9)
 
 

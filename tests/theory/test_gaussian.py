@@ -150,7 +150,7 @@ def test_point_masses_and_flat_laws():
     assert gaussian_gap([0, 5, 0], segment, [0, 0, 0], ball, 4.0)[0] == pytest.approx(
         max(math.hypot(12, 5) - 4, 5 + 4)
     )
-    # Two segments that cross: each end is nearest to the centre.
+    # Two segments that cross: each end is nearest to the center.
     other = np.diag([0.0, 4.0, 0.0])
     gap, direction = gaussian_gap([0, 0, 0], segment, [0, 0, 0], other, 1.0)
     assert gap == pytest.approx(3)
@@ -174,7 +174,7 @@ def test_radius_zero():
     assert np.linalg.norm(direction) == 1
 
 
-def test_without_normalisation_it_is_the_integral():
+def test_without_normalization_it_is_the_integral():
     laws = random_pair(2, 3)
     for p in (0.5, 2.0):
         mean = gaussian_distance(*laws, p, 0.3)
@@ -231,7 +231,7 @@ def test_gap_of_diagonal_covariances_in_space(seed, log_radius):
 @pytest.mark.parametrize(
     ("shift", "S1", "S2", "radius", "expected"),
     [
-        # Two ends of almost the same height whose multipliers are neighbours in the table.
+        # Two ends of almost the same height whose multipliers are neighbors in the table.
         (
             [-0.03454793, 0.04541728],
             [[0.94370759, 0.89666186], [0.89666186, 3.89009218]],
@@ -262,7 +262,7 @@ def test_gap_with_rivals(shift, S1, S2, radius, expected):
 
 @pytest.mark.parametrize(("d", "seed"), [(4, 0), (6, 1), (10, 2), (10, 3)])
 def test_no_start_climbs_higher(d, seed):
-    """Plain gradient ascent with normalisation, from many directions and with both signs."""
+    """Plain gradient ascent with normalization, from many directions and with both signs."""
     m1, S1, m2, S2 = random_pair(d, seed, "plain")
     radius, shift = 2.0, (m1 - m2) / 4
     u = np.random.default_rng(seed).standard_normal((200, d))

@@ -111,8 +111,8 @@ def projection_depth(
     worst = [0.0] * len(targets)
     for u in U:  # -u gives the same outlyingness
         values = [dot(u, x) for x in X]
-        centre = weighted_median(values, mass)
-        deviations = [abs(v - centre) for v in values]
+        center = weighted_median(values, mass)
+        deviations = [abs(v - center) for v in values]
         scale = weighted_median(deviations, mass)
         if scale == 0:
             positive = [(v, m) for v, m in zip(deviations, mass, strict=True) if v > 0 and m > 0]
@@ -120,7 +120,7 @@ def projection_depth(
                 share = sum(m for _, m in positive)
                 scale = weighted_median([v for v, _ in positive], [m / share for _, m in positive])
         for i, z in enumerate(targets):
-            off = abs(dot(u, z) - centre)
+            off = abs(dot(u, z) - center)
             if off == 0:
                 outlyingness = 0.0
             elif scale == 0:

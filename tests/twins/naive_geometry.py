@@ -130,8 +130,8 @@ def directions_of_change(points: Sequence[Vector]) -> tuple[list[Vector], list[V
         for before, u in zip([(0, 0)] + normals[:-1], normals, strict=True)
         if before == (0, 0) or before[0] * u[1] != before[1] * u[0]
     ]
-    # The sum of two neighbours is between them; the last and the opposite of the first are
-    # neighbours too.
+    # The sum of two neighbors is between them; the last and the opposite of the first are
+    # neighbors too.
     following = normals[1:] + [(-normals[0][0], -normals[0][1])]
     between = [(u[0] + v[0], u[1] + v[1]) for u, v in zip(normals, following, strict=True)]
     if len(normals) == 1:

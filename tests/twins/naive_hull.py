@@ -35,7 +35,7 @@ def enumerated_distance(points: np.ndarray, query: np.ndarray) -> float:
 def distance(points: np.ndarray, query: np.ndarray) -> float:
     """Distance to a hull, by non-negative least squares.
 
-    Minimising |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 makes v / sum(v) the
+    Minimizing |sum v_i (p_i - q)|^2 + size^2 (1 - sum v_i)^2 over v >= 0 makes v / sum(v) the
     weights of the nearest point: for any given sum of v, the first term alone decides.
     """
     offsets = points - query
@@ -65,10 +65,10 @@ def gap_along(first: np.ndarray, second: np.ndarray, u: np.ndarray) -> float:
 
 
 def searched_hausdorff(first: np.ndarray, second: np.ndarray) -> float:
-    """Supremum of |h_first(u) - h_second(u)| over unit u by a general optimiser, from many starts.
+    """Supremum of |h_first(u) - h_second(u)| over unit u by a general optimizer, from many starts.
 
     One start for every point of either set: with the point p that attains the larger support held
-    fixed, maximise <p, u> - t over u and t under <q, u> <= t for all q of the other set.
+    fixed, maximize <p, u> - t over u and t under <q, u> <= t for all q of the other set.
     """
     return max(
         _largest_step_ahead(point, other)
@@ -107,7 +107,7 @@ def _largest_step_ahead(point: np.ndarray, other: np.ndarray) -> float:
     )
     u = result.x[:-1]
     length = np.linalg.norm(u)
-    # What counts is what a unit vector attains, not what the optimiser says it found.
+    # What counts is what a unit vector attains, not what the optimizer says it found.
     return 0.0 if length == 0 else max(0.0, -float((offsets @ (u / length)).max()) * scale)
 
 

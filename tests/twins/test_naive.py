@@ -20,7 +20,7 @@ def test_halfspace_on_a_line_counts_from_the_nearer_end() -> None:
 
 def test_halfspace_in_the_plane_counts_the_border() -> None:
     # In direction e1, (0, 1) has (-1, 0) and the three points on the axis x=0 on one side: 4/5.
-    # In direction -e2 only itself is as far up: 1/5. The centre has 4/5 on every side.
+    # In direction -e2 only itself is as far up: 1/5. The center has 4/5 on every side.
     assert naive.halfspace_depth(PLUS, AXES) == [Q(1, 5)] * 4 + [Q(4, 5)]
 
 

@@ -1,10 +1,10 @@
 """Interior points for transport between chi-square balls.
 
-Minimise <C, P> over plans P >= 0 whose marginals lie in balls of radius sqrt(2 rho) around a and b,
+Minimize <C, P> over plans P >= 0 whose marginals lie in balls of radius sqrt(2 rho) around a and b,
 
     P 1 = a + D xi,  P^T 1 = b + E eta,  |xi| <= 1,  |eta| <= 1,  <sqrt(a), xi> = 0,
 
-with D = diag(sqrt(2 rho a)) and E = diag(sqrt(2 rho b)). The dual maximises <a, f> + <b, g> less
+with D = diag(sqrt(2 rho a)) and E = diag(sqrt(2 rho b)). The dual maximizes <a, f> + <b, g> less
 the lengths of zeta = D f - nu sqrt(a) and theta = E g, over potentials with Z = C - f - g >= 0.
 
 All constraints are linear but for the cones, so every iterate is feasible on both sides and only
@@ -126,8 +126,8 @@ class _Programme:
         Masses r within rho of `a` have <f, r> at least the mean of f less sqrt(2 rho) times its
         standard deviation, and f + g <= C makes <f, r> + <g, c> a bound below.
         """
-        room = float((self.cost - point.f[:, None] - point.g).min())
-        lower = room + self.least_mean(point.f, self.a) + self.least_mean(point.g, self.b)
+        workspace = float((self.cost - point.f[:, None] - point.g).min())
+        lower = workspace + self.least_mean(point.f, self.a) + self.least_mean(point.g, self.b)
         return float(np.vdot(point.plan, self.cost) / point.plan.sum()), lower
 
     def least_mean(self, values: np.ndarray, masses: np.ndarray) -> float:

@@ -43,11 +43,11 @@ def sinkhorn(
 ) -> float:
     """Entropic optimal transport, to the power 1/p.
 
-    The plan minimises <plan, C> + reg KL(plan | a b^T), with C = |x - y|^p (Euclidean). Plain,
+    The plan minimizes <plan, C> + reg KL(plan | a b^T), with C = |x - y|^p (Euclidean). Plain,
     the result is <plan, C>, the cost of that plan without the entropy (Cuturi 2013), which is not
     zero between a sample and itself. Debiased, it is the Sinkhorn divergence (Feydy et al. 2019),
     S(X, Y) = OT(X, Y) - OT(X, X) / 2 - OT(Y, Y) / 2, where OT is the minimum with the entropy.
-    Both tend to W_p as `reg` goes to 0. POT is not needed: the iterations scale a stabilised
+    Both tend to W_p as `reg` goes to 0. POT is not needed: the iterations scale a stabilized
     kernel, with the entropy lowered in steps, and use the symmetry of OT(X, X).
 
     Parameters

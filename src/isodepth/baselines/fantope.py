@@ -1,4 +1,4 @@
-"""Maximise a least linear function over the symmetric matrices with 0 <= Omega <= I, trace k."""
+"""Maximize a least linear function over the symmetric matrices with 0 <= Omega <= I, trace k."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NEWTON_STEPS = 100
 _FORGOTTEN = 0.05
 
 
-def maximise_over_fantope(oracle: Callable[[np.ndarray], np.ndarray], d: int, k: int) -> float:
+def maximize_over_fantope(oracle: Callable[[np.ndarray], np.ndarray], d: int, k: int) -> float:
     """The largest value over Omega of the least <Omega, V> over V in a convex set.
 
     Parameters
@@ -78,7 +78,7 @@ def _central_mixture(
 ) -> tuple[np.ndarray, _Omega]:
     """Weights (B,) on the central path of the model, by Newton's method, and their Omega.
 
-    They minimise the largest, over Omega, of <Omega, V> + barrier log det (Omega (I - Omega)),
+    They minimize the largest, over Omega, of <Omega, V> + barrier log det (Omega (I - Omega)),
     where V is the mixture, less barrier times the sum of the logarithms of the weights.
     """
     for _ in range(_MOST_NEWTON_STEPS):
@@ -98,7 +98,7 @@ def _central_mixture(
 
 
 def _central_omega(matrix: np.ndarray, k: int, barrier: float) -> _Omega:
-    """The Omega of trace k that maximises <Omega, matrix> + barrier log det (Omega (I - Omega))."""
+    """The Omega of trace k that maximizes <Omega, matrix> + barrier log det (Omega (I - Omega))."""
     values, vectors = np.linalg.eigh(matrix)
     # Counted from where the shares turn from 0 to 1, so that large numbers do not blur it.
     z = (values - values[-k]) / barrier
@@ -143,8 +143,8 @@ def _bend(omega: _Omega, matrices: np.ndarray, barrier: float) -> np.ndarray:
     own = np.diagonal(rates)
     diagonals = np.diagonal(inside, axis1=1, axis2=2)
     # The trace stays k, so that only differences from the mean count on the diagonal.
-    centred = diagonals - (diagonals @ own / own.sum())[:, None]
-    np.einsum("ijj->ij", inside)[...] = centred
+    centerd = diagonals - (diagonals @ own / own.sum())[:, None]
+    np.einsum("ijj->ij", inside)[...] = centerd
     flat = (inside * np.sqrt(rates)).reshape(len(matrices), -1)
     return flat @ flat.T / barrier
 

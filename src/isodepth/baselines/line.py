@@ -29,7 +29,7 @@ def projected_costs(
 ) -> np.ndarray:
     """W_p^p between the projections of both samples on each direction (K, d), of shape (K,)."""
     from isodepth.baselines.line_loops import costs_of_rows
-    from isodepth.engine.compiled.sorting import sort_room
+    from isodepth.engine.compiled.sorting import sort_workspace
 
     wx, wy, total = _units(pair)
     paired = pair.equal_weights and len(wx) == len(wy)
@@ -38,7 +38,7 @@ def projected_costs(
     points = np.concatenate([pair.x, pair.y])
 
     def start() -> tuple[tuple, tuple]:
-        return sort_room(len(wx), points.dtype), sort_room(len(wy), points.dtype)
+        return sort_workspace(len(wx), points.dtype), sort_workspace(len(wy), points.dtype)
 
     def step(rooms: tuple[tuple, tuple], projections: np.ndarray, which: slice) -> None:
         costs_of_rows(projections, wx, wy, paired, p, *rooms, costs[which])
@@ -52,8 +52,12 @@ def line_coupling(pair: Pair, xs: np.ndarray, ys: np.ndarray) -> Coupling:
     from isodepth.baselines.line_loops import couple
 
     wx, wy, total = _units(pair)
-    room = len(xs) + len(ys) - 1
-    i_of, j_of, mass = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room)
+    most = len(xs) + len(ys) - 1
+    i_of, j_of, mass = (
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most),
+    )
     x_order, y_order = np.argsort(xs).astype(np.int32), np.argsort(ys).astype(np.int32)
     count = couple(wx, x_order, wy, y_order, i_of, j_of, mass)
     return Coupling(i_of[:count], j_of[:count], mass[:count] / total)

@@ -54,7 +54,7 @@ def _power(gap, p):
 
 
 @njit(cache=True, nogil=True)
-def costs_of_rows(projections, wx, wy, paired, p, x_room, y_room, out):
+def costs_of_rows(projections, wx, wy, paired, p, x_workspace, y_workspace, out):
     """The least sum of mass times |x - y|^p on each line, written to `out` (B,).
 
     Parameters
@@ -62,7 +62,7 @@ def costs_of_rows(projections, wx, wy, paired, p, x_room, y_room, out):
     projections : (B, n + m), the n points of X first
     wx, wy : (n,) and (m,) masses of one total
     paired : whether n = m and all masses are one
-    x_room, y_room : from `sort_room`, for n and m points
+    x_workspace, y_workspace : from `sort_workspace`, for n and m points
     """
     n = wx.shape[0]
     n_pieces = 0 if paired else projections.shape[1] - 1
@@ -72,14 +72,14 @@ def costs_of_rows(projections, wx, wy, paired, p, x_room, y_room, out):
     for row in range(projections.shape[0]):
         xs = projections[row, :n]
         ys = projections[row, n:]
-        sort_with_index(xs, x_room)
-        sort_with_index(ys, y_room)
+        sort_with_index(xs, x_workspace)
+        sort_with_index(ys, y_workspace)
         total = 0.0
         if paired:
             for k in range(n):
-                total += _power(x_room.keys[k] - y_room.keys[k], p)
+                total += _power(x_workspace.keys[k] - y_workspace.keys[k], p)
         else:
-            count = couple(wx, x_room.index, wy, y_room.index, i_of, j_of, mass)
+            count = couple(wx, x_workspace.index, wy, y_workspace.index, i_of, j_of, mass)
             for k in range(count):
                 total += mass[k] * _power(xs[i_of[k]] - ys[j_of[k]], p)
         out[row] = total

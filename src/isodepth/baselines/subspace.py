@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.baselines.fantope import maximise_over_fantope
+from isodepth.baselines.fantope import maximize_over_fantope
 from isodepth.baselines.pair import Pair, read_pair
 from isodepth.baselines.transport import cost_matrix, transport_plan, wasserstein_of
 from isodepth.data.validation import check_integer
@@ -66,7 +66,7 @@ def subspace_robust_wasserstein(
         return _optimal_second_moment(pair, omega_root)
 
     with single_threaded_blas():
-        return maximise_over_fantope(second_moment, d, k) ** 0.5
+        return maximize_over_fantope(second_moment, d, k) ** 0.5
 
 
 def _optimal_second_moment(pair: Pair, root: np.ndarray) -> np.ndarray:

@@ -120,16 +120,19 @@ def compare_report(comparison: Comparison, notes: list[str], options: argparse.N
 
 
 def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> dict[str, Any]:
-    worst = comparison.worst
+    largest = comparison.largest_gap
+    largest_gap = {
+        "level": largest.level,
+        "gap": largest.gap,
+        "direction": largest.direction.tolist(),
+        "columns": [{"name": name, "share": share} for name, share in largest.columns],
+    }
     return {
         "distance": comparison.distance,
         "signature": comparison.signature,
-        "worst": {
-            "level": worst.level,
-            "gap": worst.gap,
-            "direction": worst.direction.tolist(),
-            "columns": [{"name": name, "share": share} for name, share in worst.columns],
-        },
+        "largest_gap": largest_gap,
+        # The former name, for one more release.
+        "worst": largest_gap,
         "columns": comparison.columns,
         "samples": [
             {"file": path, "rows": regions.n_points}
@@ -140,20 +143,20 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
 
 
 def _text(comparison: Comparison) -> str:
-    worst = comparison.worst
+    largest = comparison.largest_gap
     lines = [
         f"distance     {comparison.distance:.6g}",
-        f"largest gap  {worst.gap:.6g}, between the regions that hold the deepest "
-        f"{worst.level:.1%} of each sample (beta = {worst.level:.4g})",
-        f"carried by   {_carriers(worst)}",
+        f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
+        f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
+        f"carried by   {_carriers(largest)}",
         f"signature    {comparison.signature}",
     ]
     return "\n".join(lines)
 
 
-def _carriers(worst: LargestGap) -> str:
+def _carriers(largest: LargestGap) -> str:
     listed, total = [], 0.0
-    for name, share in worst.columns:
+    for name, share in largest.columns:
         listed.append(f"{name} ({share:.0%})")
         total += share
         if total >= _LISTED_SHARE:

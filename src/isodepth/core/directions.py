@@ -61,7 +61,7 @@ def unit_vectors(
             f"{d}; use 'sobol' or 'orthogonal'"
         )
     if family == "uniform":
-        return _normalise(rng.standard_normal((n_directions, d)))
+        return _normalize(rng.standard_normal((n_directions, d)))
     if d == 2:
         return _equispaced(n_directions, 0.0 if family == "equispaced" else rng.random())
     if family == "sobol":
@@ -83,7 +83,7 @@ def _kept_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarr
     return rows
 
 
-def _normalise(rows: np.ndarray) -> np.ndarray:
+def _normalize(rows: np.ndarray) -> np.ndarray:
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     return rows
 
@@ -109,7 +109,7 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
     # A power of two of points is what makes the net balanced; the rest is cut off.
     uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
     tiny = 2.0**-40
-    return _normalise(ndtri(np.clip(uniform, tiny, 1 - tiny)))
+    return _normalize(ndtri(np.clip(uniform, tiny, 1 - tiny)))
 
 
 def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:

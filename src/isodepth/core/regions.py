@@ -109,7 +109,7 @@ class TrimmedRegions:
         return len(self.points)
 
     @property
-    def width(self) -> int:
+    def n_features(self) -> int:
         """The dimension of the space."""
         return self.points.shape[1]
 
@@ -160,7 +160,7 @@ class TrimmedRegions:
         support : float64 ndarray
             Of shape (L, K), without the axes that were not given.
         """
-        rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.width)
+        rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
         stops = self.counts[np.atleast_1d(self.group(beta))]
         result = np.empty((len(stops), len(rows)))
         ordered = self.ordered[: stops.max()].astype(np.float64, copy=False)
@@ -174,7 +174,7 @@ class TrimmedRegions:
 
     def __repr__(self) -> str:
         return (
-            f"TrimmedRegions(n={self.n_points}, d={self.width}, regions={len(self.counts)}, "
+            f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self.counts)}, "
             f"depth from {self.alphas[-1]:.4g} to {self.alphas[0]:.4g})"
         )
 

@@ -97,7 +97,7 @@ class Sample:
         return len(self.points)
 
     @property
-    def width(self) -> int:
+    def n_features(self) -> int:
         """The dimension of the space."""
         return self.points.shape[1]
 
@@ -139,7 +139,7 @@ def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
     tied = leading[1:] == leading[:-1]
     if not tied.any():
         return order, True
-    # Only the rows that share their first entry with a neighbour are still out of order.
+    # Only the rows that share their first entry with a neighbor are still out of order.
     open_ = np.zeros(len(points), dtype=bool)
     open_[1:] |= tied
     open_[:-1] |= tied
@@ -169,13 +169,13 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
         return integers // np.gcd.reduce(integers)
     # In [0.5, 1) for the largest weight, so that nothing below can overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
-    room = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
+    workspace = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
     # What vanishes beside the largest is never exact, and takes all the room there is.
-    needed = room
+    needed = workspace
     if mantissas.all():
         needed = int((53 - _trailing_zeros(mantissas) - exponents).max())
-    integers = np.rint(np.ldexp(scaled, min(needed, room))).astype(np.int64)
+    integers = np.rint(np.ldexp(scaled, min(needed, workspace))).astype(np.int64)
     return np.maximum(integers, 1)
 
 

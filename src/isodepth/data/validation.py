@@ -37,7 +37,7 @@ def check_points(
     points : ndarray of shape (n, d), float32 or float64
         A view of `X` where possible.
     columns : tuple of str, or None when `X` carries no names
-        The labels of a frame, integers included; a frame labelled 0, ..., d - 1 has no names.
+        The labels of a frame, integers included; a frame labeled 0, ..., d - 1 has no names.
     """
     columns = None
     if looks_like_frame(X):
@@ -118,7 +118,7 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
 
     Returns
     -------
-    weights : ndarray of shape (n,), float64, not normalised, or None
+    weights : ndarray of shape (n,), float64, not normalized, or None
     """
     if weights is None:
         return None

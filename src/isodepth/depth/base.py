@@ -88,8 +88,8 @@ class Depth(Estimator):
             if sample.n_points > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
-                    f"position in {sample.width} dimensions: it is affine invariant, and n <= d + "
-                    "1 points are a simplex, which is an affine image of any other. All its points "
+                    f"position in {sample.n_features} dimensions: it is affine invariant, and n <= d "
+                    "+ 1 points are a simplex, which is an affine image of any other. All its points "
                     "get one depth and every region is the whole sample. Use depth='irw' or "
                     "AIIRWDepth(covariance='ledoit-wolf'), which do tell them apart",
                     DegenerateDepthWarning,
@@ -190,7 +190,7 @@ class Depth(Estimator):
         return self.fit(X, sample_weight=sample_weight).depth_
 
 
-def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
+def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """A middle row (d,), and the power of two next to the typical distance from it.
 
     Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
@@ -199,15 +199,15 @@ def centre_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """
     rows = sample.points
     few = rows[:: -(-len(rows) // _PROBED_ROWS)]
-    centre = np.sort(few, axis=0)[(len(few) - 1) // 2]
-    size = np.abs(few - centre).max() or np.abs(rows - centre).max()
-    return centre, math.frexp(size)[1]
+    center = np.sort(few, axis=0)[(len(few) - 1) // 2]
+    size = np.abs(few - center).max() or np.abs(rows - center).max()
+    return center, math.frexp(size)[1]
 
 
-def standardise(sample: Sample, points: np.ndarray) -> np.ndarray:
+def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
-    centre, exponent = centre_and_exponent(sample)
-    moved = points - centre
+    center, exponent = center_and_exponent(sample)
+    moved = points - center
     if abs(exponent) > 64:
         # Here the power of two itself may be out of range.
         return np.ldexp(moved, -exponent)

@@ -63,10 +63,10 @@ def _asking(n: int, step: int) -> np.ndarray:
 
 
 def _elliptical(points: np.ndarray, shallow: np.ndarray) -> np.ndarray:
-    """S^+ (x - c) for each point, centre and scatter taken from the deeper half."""
+    """S^+ (x - c) for each point, center and scatter taken from the deeper half."""
     deeper = points[shallow <= np.median(shallow)].astype(np.float64)
-    centre = deeper.mean(axis=0)
+    center = deeper.mean(axis=0)
     scatter = np.atleast_2d(np.cov(deeper.T)) if len(deeper) > 1 else np.eye(points.shape[1])
-    away = points - centre
+    away = points - center
     away /= np.abs(away).max(axis=1, keepdims=True).clip(min=np.finfo(np.float64).tiny)
     return away @ np.linalg.pinv(scatter, hermitian=True)

@@ -30,9 +30,9 @@ class Estimator(_Foundation):
     def _parameter_names(cls) -> list[str]:
         names: dict[str, None] = {}
         for owner in reversed(cls.__mro__):
-            initialiser = vars(owner).get("__init__")
-            if initialiser is not None and owner is not object:
-                for parameter in inspect.signature(initialiser).parameters.values():
+            initializer = vars(owner).get("__init__")
+            if initializer is not None and owner is not object:
+                for parameter in inspect.signature(initializer).parameters.values():
                     if parameter.kind is parameter.KEYWORD_ONLY:
                         names[parameter.name] = None
         return list(names)

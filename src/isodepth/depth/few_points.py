@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth.base import Depth, standardise
+from isodepth.depth.base import Depth, standardize
 from isodepth.depth.irw import IRWDepth
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.threads import Resources
@@ -108,10 +108,10 @@ class DualDepth(Depth):
 
 def span_of_sample(sample: Sample) -> np.ndarray:
     """The points (u, r) of a sample with distances kept, r as small as is easily had, float64."""
-    points = standardise(sample, sample.points).astype(np.float64)
+    points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # Edges from the first point span what there is: the triangle of their factorisation holds it.
+    # Edges from the first point span what there is: the triangle of their factorization holds it.
     edges = coordinates_in_span(points[1:] - points[0])
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 
@@ -129,7 +129,7 @@ def _mean_square(points: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _rank_sums(
     sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
 ) -> tuple[np.ndarray, np.ndarray]:
-    from isodepth.engine.compiled.few_ranks import centred_rank_block
+    from isodepth.engine.compiled.few_ranks import centerd_rank_block
 
     n = sample.n_points
     masses = np.ones(n, dtype=np.int32) if sample.masses is None else sample.masses
@@ -137,7 +137,7 @@ def _rank_sums(
         points.astype(sample.points.dtype),
         directions,
         lambda: np.zeros((2, n), dtype=np.int64),
-        lambda sums, block, _: centred_rank_block(block, masses, sums[0], sums[1]),
+        lambda sums, block, _: centerd_rank_block(block, masses, sums[0], sums[1]),
         resources,
     )
     sizes, squares = np.add.reduce(states)

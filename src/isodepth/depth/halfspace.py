@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth.base import standardise
+from isodepth.depth.base import standardize
 from isodepth.depth.direction_search import search_directions
-from isodepth.depth.minimised import MinimisedDepth
+from isodepth.depth.minimized import MinimizedDepth
 from isodepth.engine.rank_passes import smallest_halfspace
 from isodepth.engine.threads import Resources
 
 
-class HalfspaceDepth(MinimisedDepth):
+class HalfspaceDepth(MinimizedDepth):
     """Halfspace depth: the smallest mass of a closed halfspace that contains the point.
 
     Ties count: a halfspace contains its boundary.
@@ -55,7 +55,7 @@ class HalfspaceDepth(MinimisedDepth):
         resources: Resources,
     ) -> np.ndarray:
         joint = sample if queries is None else sample.with_queries(queries)
-        points = standardise(sample, joint.points)
+        points = standardize(sample, joint.points)
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth.base import Depth, standardise
+from isodepth.depth.base import Depth, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
 from isodepth.engine.rank_passes import mean_rank_weight
 from isodepth.engine.threads import Resources
@@ -41,14 +41,14 @@ class IRWDepth(Depth):
     affine_invariant = False
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        points = standardise(sample, sample.points)
+        points = standardize(sample, sample.points)
         return mean_rank_weight(points, sample.masses, sample.total, directions, resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
         joint = sample.with_queries(points)
-        moved = standardise(sample, joint.points)
+        moved = standardize(sample, joint.points)
         return mean_rank_weight(moved, joint.masses, joint.total, directions, resources)[
             joint.inverse
         ]
@@ -145,16 +145,16 @@ class AIIRWDepth(Depth):
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
     def _whiten(self, sample: Sample, points: np.ndarray) -> np.ndarray:
-        moved = standardise(sample, points)
+        moved = standardize(sample, points)
         matrix = self._matrix(sample, moved if points is sample.points else None)
         return moved @ matrix.T.astype(moved.dtype)
 
     def _matrix(self, sample: Sample, moved: np.ndarray | None = None) -> np.ndarray:
-        """The whitening matrix; `moved` (u, d) are the standardised points where they are known."""
+        """The whitening matrix; `moved` (u, d) are the standardized points where they are known."""
         # Robust estimates are costly: keep the one of the last sample.
         known = getattr(self, "_known", None)
         if known is None or known[0] is not sample:
             if moved is None:
-                moved = standardise(sample, sample.points)
+                moved = standardize(sample, sample.points)
             known = self._known = (sample, whitening_matrix(sample, moved, self.covariance))
         return known[1]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth.base import standardise
+from isodepth.depth.base import standardize
 from isodepth.depth.direction_search import search_directions
-from isodepth.depth.minimised import MinimisedDepth
+from isodepth.depth.minimized import MinimizedDepth
 from isodepth.engine.spread_passes import largest_outlyingness
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
 
 
-class ProjectionDepth(MinimisedDepth):
+class ProjectionDepth(MinimizedDepth):
     """Projection depth: 1 / (1 + the largest |<u,x> - med| / MAD over directions u).
 
     Median and median absolute deviation are the usual sample ones, without a consistency factor.
@@ -56,8 +56,8 @@ class ProjectionDepth(MinimisedDepth):
         directions: np.ndarray,
         resources: Resources,
     ) -> np.ndarray:
-        points = standardise(sample, sample.points)
-        asked = None if queries is None else standardise(sample, queries)
+        points = standardize(sample, sample.points)
+        asked = None if queries is None else standardize(sample, queries)
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,13 +75,13 @@ class ProjectionDepth(MinimisedDepth):
     def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
         from isodepth.depth.exact.projection import exact_projection_depth_2d
 
-        if sample.width > 2:
+        if sample.n_features > 2:
             raise InvalidOptionError(
                 f"method='exact' of the projection depth needs data of one or two dimensions, got "
-                f"{sample.width}; use method='directions' with refine"
+                f"{sample.n_features}; use method='directions' with refine"
             )
         points, asked = sample.points.astype(np.float64), queries.astype(np.float64)
-        if sample.width == 1:
+        if sample.n_features == 1:
             # A line is a plane whose second coordinate is always zero.
             points, asked = (np.column_stack([rows, 0 * rows]) for rows in (points, asked))
         return exact_projection_depth_2d(points, sample.unit_masses, asked)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.sample import Sample
-from isodepth.depth.base import standardise
+from isodepth.depth.base import standardize
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
@@ -44,14 +44,14 @@ def shrinks(covariance: Any) -> bool:
 def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.ndarray:
     """A (d, d) matrix W such that `moved @ W.T` is white.
 
-    `moved` (u, d) are the standardised points of the sample.
+    `moved` (u, d) are the standardized points of the sample.
 
     It is the symmetric (pseudo-)inverse root of the covariance, after the columns have been brought
     to one scale where the estimate is affine equivariant anyway: columns in metres and columns in
     nanometres must not make the matrix look singular.
     """
     if sample.n_points == 1:
-        return np.zeros((sample.width, sample.width))
+        return np.zeros((sample.n_features, sample.n_features))
     if shrinks(covariance):
         return _inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
     span = _span(sample, moved)
@@ -59,28 +59,28 @@ def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.n
         root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
     else:
         # Inside the span of the data, so that constant columns do no harm.
-        estimate = _estimate(covariance, span.centred @ span.axes, sample)
+        estimate = _estimate(covariance, span.centerd @ span.axes, sample)
         root = span.axes @ _inverse_root(estimate) @ span.axes.T
     return root * span.stretch
 
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
     """Whether each of `points` (m, d) lies off the smallest flat that holds the sample."""
-    span = _span(sample, standardise(sample, sample.points))
-    if span.axes.shape[1] == sample.width:
+    span = _span(sample, standardize(sample, sample.points))
+    if span.axes.shape[1] == sample.n_features:
         return np.zeros(len(points), dtype=bool)
-    away = standardise(sample, points).astype(np.float64) - span.centre
+    away = standardize(sample, points).astype(np.float64) - span.center
     # A column in which the sample is constant has no scale of its own: take it as it is.
     scaled = away * np.where(span.stretch > 0, span.stretch, 1.0)
     rest = scaled - scaled @ span.axes @ span.axes.T
-    rounding = 64 * sample.width * np.finfo(sample.points.dtype).eps
+    rounding = 64 * sample.n_features * np.finfo(sample.points.dtype).eps
     return np.abs(rest).max(axis=1) > rounding * np.maximum(np.abs(scaled).max(axis=1), 1.0)
 
 
 class _Span(NamedTuple):
-    centre: np.ndarray  # (d,) weighted mean of the standardised points
+    center: np.ndarray  # (d,) weighted mean of the standardized points
     stretch: np.ndarray  # (d,) brings the columns to one scale; 0 for constant columns
-    centred: np.ndarray  # (u, d) standardised, centred and stretched points
+    centerd: np.ndarray  # (u, d) standardized, centered and stretched points
     axes: np.ndarray  # (d, r) orthonormal, spanning them
     variances: np.ndarray  # (r,)
 
@@ -88,17 +88,17 @@ class _Span(NamedTuple):
 def _span(sample: Sample, moved: np.ndarray) -> _Span:
     points = moved.astype(np.float64)
     shares = sample.shares
-    centre = shares @ points
-    centred = points - centre
-    spread = np.abs(centred).max(axis=0)
+    center = shares @ points
+    centerd = points - center
+    spread = np.abs(centerd).max(axis=0)
     # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
     constant = (points == points[0]).all(axis=0)
     varies = (spread > _SMALLEST_SPREAD) & ~constant
     stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
-    centred *= stretch
-    values, axes = np.linalg.eigh((centred.T * shares) @ centred)
+    centerd *= stretch
+    values, axes = np.linalg.eigh((centerd.T * shares) @ centerd)
     kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    return _Span(centre, stretch, centred, axes[:, kept], values[kept])
+    return _Span(center, stretch, centerd, axes[:, kept], values[kept])
 
 
 def _inverse_root(matrix: np.ndarray) -> np.ndarray:

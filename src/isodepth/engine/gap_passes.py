@@ -47,7 +47,7 @@ def search_gaps(
         Where it is attained: codes of directions and signs, as in `engine.signed`.
     """
     from isodepth.engine.compiled.tiles import tiles_of
-    from isodepth.engine.compiled.walk import walk, walk_room
+    from isodepth.engine.compiled.walk import walk, walk_workspace
 
     stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
     walked = stop_x + stop_y
@@ -60,14 +60,14 @@ def search_gaps(
     blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
 
     def start() -> tuple[np.ndarray, np.ndarray, tuple]:
-        room = walk_room(min(rows, max(stop_x, stop_y)), size, x.dtype)
-        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), room
+        workspace = walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
+        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), workspace
 
     def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
-        gaps, where, room = state
+        gaps, where, workspace = state
         walk(
             x, y, stops_x, stops_y, ends, tiles.values[block], tiles.starts[block],
-            room, gaps, where,
+            workspace, gaps, where,
         )  # fmt: skip
 
     workers = worker_count(resources.n_jobs, len(blocks), walked * len(directions))

@@ -13,8 +13,8 @@ def order_of(values: np.ndarray) -> np.ndarray:
     if len(values) <= _FEW:
         # The default of NumPy puts equal values in an order that depends on the processor.
         return values.argsort(kind="stable")
-    from isodepth.engine.compiled.sorting import sort_room, sort_with_index
+    from isodepth.engine.compiled.sorting import sort_with_index, sort_workspace
 
-    room = sort_room(len(values), values.dtype)
-    sort_with_index(np.ascontiguousarray(values), room)
-    return room.index.astype(np.intp)
+    workspace = sort_workspace(len(values), values.dtype)
+    sort_with_index(np.ascontiguousarray(values), workspace)
+    return workspace.index.astype(np.intp)

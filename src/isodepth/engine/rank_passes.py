@@ -34,9 +34,9 @@ def smallest_halfspace(
     smallest : integer ndarray of shape (u,)
     where : int64 ndarray of shape (u,), or empty
     """
-    from isodepth.engine.compiled.halfspace_bounds import bounds_room
+    from isodepth.engine.compiled.halfspace_bounds import bounds_workspace
     from isodepth.engine.compiled.ranks import halfspace_block
-    from isodepth.engine.compiled.sorting import sort_room
+    from isodepth.engine.compiled.sorting import sort_workspace
 
     units = _UNIT_MASSES if masses is None else masses
     dtype = np.int32 if masses is None else np.int64
@@ -45,15 +45,17 @@ def smallest_halfspace(
     def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
         # One more than any mass, so that the first direction is always an improvement.
         best = np.full(len(points), total + 1, dtype=dtype)
-        room = sort_room(len(points), points.dtype)
-        bounds = bounds_room(len(points), points.dtype)
-        return best, np.zeros(n_located, dtype=np.int64), room, bounds
+        workspace = sort_workspace(len(points), points.dtype)
+        bounds = bounds_workspace(len(points), points.dtype)
+        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds
 
     def step(
         state: tuple[np.ndarray, np.ndarray, tuple, tuple], projections: np.ndarray, which: slice
     ) -> None:
-        best, where, room, bounds = state
-        halfspace_block(projections, units, np.int64(total), room, bounds, best, which.start, where)
+        best, where, workspace, bounds = state
+        halfspace_block(
+            projections, units, np.int64(total), workspace, bounds, best, which.start, where
+        )
 
     states = fold_projections(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.less)
@@ -71,7 +73,7 @@ def mean_rank_weight(
     Points, masses and their total as in `smallest_halfspace`; the result is float64 (u,).
     """
     from isodepth.engine.compiled.ranks import rank_weight_block
-    from isodepth.engine.compiled.sorting import sort_room
+    from isodepth.engine.compiled.sorting import sort_workspace
 
     units = _UNIT_MASSES if masses is None else masses
     # What is dropped, at most 2**shift / total a direction, is below the rounding of a double.
@@ -83,11 +85,11 @@ def mean_rank_weight(
 
     def start() -> tuple[np.ndarray, tuple]:
         sums = np.zeros(len(points), dtype=np.uint32 if narrow else np.int64)
-        return sums, sort_room(len(points), points.dtype)
+        return sums, sort_workspace(len(points), points.dtype)
 
     def step(state: tuple[np.ndarray, tuple], projections: np.ndarray, _: slice) -> None:
-        sums, room = state
-        rank_weight_block(projections, units, np.int64(total), shift, room, sums)
+        sums, workspace = state
+        rank_weight_block(projections, units, np.int64(total), shift, workspace, sums)
 
     states = fold_projections(points, directions, start, step, resources)
     sums = np.add.reduce([sums for sums, _ in states], dtype=np.int64)

@@ -42,10 +42,10 @@ def largest_outlyingness(
     where : int64 ndarray of that shape, or empty
     """
     from isodepth.engine.compiled.small_spread import SMALL, small_outlyingness_block
-    from isodepth.engine.compiled.sorting import sort_room
+    from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
         outlyingness_block,
-        spread_room,
+        spread_workspace,
         weighted_outlyingness_block,
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
@@ -66,14 +66,14 @@ def largest_outlyingness(
     n_located = n_judged if locate else 0
 
     def start() -> tuple[np.ndarray, np.ndarray, Any]:
-        make = spread_room if masses is None else sort_room
+        make = spread_workspace if masses is None else sort_workspace
         out = np.zeros(n_judged, dtype=points.dtype)
         return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
 
     def step(
         state: tuple[np.ndarray, np.ndarray, Any], projections: np.ndarray, which: slice
     ) -> None:
-        out, where, room = state
+        out, where, workspace = state
         other = none
         if tiles is not None:
             other = np.empty((len(projections), n_judged), dtype=points.dtype)
@@ -83,11 +83,11 @@ def largest_outlyingness(
         if masses is None and len(points) <= SMALL:
             small_outlyingness_block(projections, *rest)
         elif masses is None:
-            outlyingness_block(projections, room, *rest)
+            outlyingness_block(projections, workspace, *rest)
         else:
             deviations = np.empty(len(points), dtype=points.dtype)
             weighted_outlyingness_block(
-                projections, room, deviations, masses, np.int64(total), *rest
+                projections, workspace, deviations, masses, np.int64(total), *rest
             )
         for row in np.flatnonzero(~np.isnan(flat)):
             judged = (projections[row], reach) if queries is None else (other[row], judged_reach)

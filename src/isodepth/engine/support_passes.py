@@ -38,14 +38,14 @@ def write_supports(
     def step(_: None, k: int) -> None:
         end = min(k + _BLOCK, n_directions)
         tiles = tiles_of(units[k:end])
-        room = np.empty((min(_CHUNK_ROWS, last), end - k), dtype=ordered.dtype)
+        workspace = np.empty((min(_CHUNK_ROWS, last), end - k), dtype=ordered.dtype)
         top = np.full(end - k, -np.inf, dtype=ordered.dtype)
         low = np.full(end - k, np.inf, dtype=ordered.dtype)
         upper, lower = out[:, k:end], out[:, n_directions + k : n_directions + end]
         done = 0
         for first in range(0, last, _CHUNK_ROWS):
             rows = ordered[first : min(first + _CHUNK_ROWS, last)]
-            projections = room[: len(rows)]
+            projections = workspace[: len(rows)]
             project(tiles, rows, projections)
             done = note_supports(
                 projections, first, stops, done, top, low, nowhere, upper, lower, unlocated

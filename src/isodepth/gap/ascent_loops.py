@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
-from isodepth.hull.factor_loops import Workspace, append, descend, factorise, move_to
+from isodepth.hull.factor_loops import Workspace, append, descend, factorize, move_to
 
 
 class Climbers(NamedTuple):
@@ -26,13 +26,13 @@ class Climbers(NamedTuple):
     active: Any  # (C, k) rows of the other sample
     weights: Any  # (C, k) their weights in the nearest point
     count: Any  # (C,) how many there are
-    height: Any  # (C,) of the factorisation
+    height: Any  # (C,) of the factorization
     distance: Any  # (C,) from the corner to the nearest point known
     value: Any  # (C,) largest gap found at the level
     best: Any  # (C, d) the direction that attains it
     trial: Any  # (C, d) the direction to try next
     basis: Any  # (C, k, d + 1) and
-    triangle: Any  # (C, k, k) factorisations
+    triangle: Any  # (C, k, k) factorizations
 
 
 def climbers(n_climbers: int, dim: int, steps: int) -> Climbers:
@@ -86,7 +86,7 @@ def _restart(work, state, c, rows, query, met):
     state.active[c, 0] = met
     state.weights[c, 0] = 1.0
     state.count[c] = 1
-    usable, state.height[c] = factorise(work, rows, state.active[c], 1, query)
+    usable, state.height[c] = factorize(work, rows, state.active[c], 1, query)
     return usable
 
 
@@ -146,7 +146,7 @@ def climb(x, y, sx, sy, state, live, slack):
         if furthest != state.corner[c] and (solved or known or found >= state.distance[c]):
             state.corner[c] = furthest
             query = corners[furthest]
-            usable, state.height[c] = factorise(work, rows, state.active[c], count, query)
+            usable, state.height[c] = factorize(work, rows, state.active[c], count, query)
             if usable:
                 count, _ = descend(work, state.active[c], state.weights[c], count)
             elif _restart(work, state, c, rows, query, met):

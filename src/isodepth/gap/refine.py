@@ -113,12 +113,12 @@ def _starts(
     directions: np.ndarray,
     where: np.ndarray,
 ) -> np.ndarray:
-    """Directions worth starting from: the best at some level, and those between the centres."""
+    """Directions worth starting from: the best at some level, and those between the centers."""
     apart = np.stack(
         [_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(stops_x, stops_y, strict=True)]
     )
     largest = np.abs(apart).max(axis=1)
-    # Samples with one centre have no such direction.
+    # Samples with one center have no such direction.
     apart = apart[largest > 0] / largest[largest > 0, None]
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
     winners = np.unique(place_of(where))

@@ -51,9 +51,9 @@ def _rounded_out(points: np.ndarray) -> np.ndarray:
     Vertices stay vertices under affine maps, and Qhull, which merges the facets of narrow sets,
     loses none of them in a set that is not narrow.
     """
-    centred = points - points[0]
+    centerd = points - points[0]
     if points.shape[1] > 1:
-        centred = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
-    widths = np.ptp(centred, axis=0)
+        centerd = centerd @ np.linalg.svd(centerd, full_matrices=False)[2].T
+    widths = np.ptp(centerd, axis=0)
     wide = widths > _FLAT * widths.max()
-    return centred[:, wide] / widths[wide]
+    return centerd[:, wide] / widths[wide]

@@ -1,8 +1,8 @@
 """Compiled: the nearest point of an affine span, kept up to date while rows enter and leave.
 
-The active rows are held as a QR factorisation of the columns ``(height, row - query)``, updated by
-reorthogonalised Gram-Schmidt when a row enters and by Givens rotations when one leaves. The
-weights ``w`` that minimise ``|sum w_i (row_i - query)|`` under ``sum w = 1`` are proportional to
+The active rows are held as a QR factorization of the columns ``(height, row - query)``, updated by
+reorthogonalized Gram-Schmidt when a row enters and by Givens rotations when one leaves. The
+weights ``w`` that minimize ``|sum w_i (row_i - query)|`` under ``sum w = 1`` are proportional to
 ``(C'C)^-1 1``; since ``1 = C' e_1 / height``, one triangular solve with the first coordinates of
 the orthonormal basis gives them, and no normal equation squares the condition number.
 """
@@ -47,7 +47,7 @@ class Workspace(NamedTuple):
 
     basis: Any  # (k, d + 1) orthonormal, a row per active row
     triangle: Any  # (k, k) upper: active column j = sum_i triangle[i, j] basis[i]
-    affine: Any  # (k,) weights of the affine minimiser
+    affine: Any  # (k,) weights of the affine minimizer
     offset: Any  # (d,) present point minus query
     column: Any  # (d + 1,)
     slopes: Any  # (h,) per candidate
@@ -95,7 +95,7 @@ def distance_between(x, y):
 
 @inner
 def append(work, count, row, query, height):
-    """Add the column of `row` to the factorisation; False when it depends on those present."""
+    """Add the column of `row` to the factorization; False when it depends on those present."""
     basis, triangle, column = work.basis, work.triangle, work.column
     column[0] = height
     for k in range(query.shape[0]):
@@ -120,7 +120,7 @@ def append(work, count, row, query, height):
 
 
 @inner
-def factorise(work, rows, active, count, query):
+def factorize(work, rows, active, count, query):
     """Factorise a set of active rows anew; False when they are dependent or touch the query.
 
     Returns the height too. Between the distance to the hull and that to the nearest active row
@@ -141,7 +141,7 @@ def factorise(work, rows, active, count, query):
 
 @inner
 def _drop(work, count, gone):
-    """Take column `gone` out of a factorisation of `count` columns."""
+    """Take column `gone` out of a factorization of `count` columns."""
     basis, triangle = work.basis, work.triangle
     for j in range(gone, count - 1):
         for i in range(j + 2):
@@ -164,7 +164,7 @@ def _drop(work, count, gone):
 
 @inner
 def _affine_weights(work, count):
-    """Set the first `count` of `work.affine` to the weights of the affine minimiser."""
+    """Set the first `count` of `work.affine` to the weights of the affine minimizer."""
     basis, triangle, affine = work.basis, work.triangle, work.affine
     total = 0.0
     for i in range(count - 1, -1, -1):
@@ -179,7 +179,7 @@ def _affine_weights(work, count):
 
 @inner
 def descend(work, active, weights, count):
-    """Go to the affine minimiser, dropping the rows whose weight would turn negative on the way.
+    """Go to the affine minimizer, dropping the rows whose weight would turn negative on the way.
 
     Returns how many rows remain, and False if the newest one was no use.
     """

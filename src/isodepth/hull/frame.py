@@ -1,4 +1,4 @@
-"""Coordinates in which hulls are compared: centred, of size one, in the span of the points."""
+"""Coordinates in which hulls are compared: centered, of size one, in the span of the points."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def common_frame(first: ArrayLike, second: ArrayLike) -> Frame:
     """Bring two samples to one frame.
 
     N points in more than N dimensions only differ along their span, so they are turned into it: the
-    triangle of a QR factorisation holds their coordinates, each as precise as its own length.
+    triangle of a QR factorization holds their coordinates, each as precise as its own length.
 
     Parameters
     ----------

@@ -191,8 +191,8 @@ class _Candidates:
         if not self._thin:
             return len(self._stops)
         self._kept = self._kept[extreme_rows(self._rows[self._kept])]
-        room = max(_FRESH_ROWS, len(self._kept))
-        return int(np.searchsorted(self._stops, stop + room, side="right"))
+        workspace = max(_FRESH_ROWS, len(self._kept))
+        return int(np.searchsorted(self._stops, stop + workspace, side="right"))
 
     def targets(self, last: int) -> Any:
         """Candidates of the levels before `last`, for the compiled loops."""

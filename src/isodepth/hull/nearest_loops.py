@@ -21,7 +21,7 @@ from isodepth.hull.factor_loops import (
     descend,
     distance_between,
     dot,
-    factorise,
+    factorize,
     inner,
     merged,
     move_to,
@@ -62,7 +62,7 @@ def targets_of(rows: np.ndarray, ids: np.ndarray) -> Targets:
 def lowest_slope(work, targets, start, stop, query):
     """Return the candidate of start..stop lowest along `work.offset`, and <offset, it - query>.
 
-    Coordinates are the outer loop, so that the inner one runs over neighbouring numbers; four at
+    Coordinates are the outer loop, so that the inner one runs over neighboring numbers; four at
     a time, so that the sums are fetched and stored less often.
     """
     columns, slopes, offset = targets.columns, work.slopes, work.offset
@@ -159,12 +159,12 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
     rows, ids = targets.rows, targets.ids
     usable, height = False, 0.0
     if count > 0:
-        usable, height = factorise(work, rows, active, count, query)
+        usable, height = factorize(work, rows, active, count, query)
     if not usable:
         active[0] = _closest_candidate(work, targets, stop, query)
         weights[0] = 1.0
         count = np.int64(1)
-        usable, height = factorise(work, rows, active, count, query)
+        usable, height = factorize(work, rows, active, count, query)
         if not usable:
             return count, 0.0, 0.0, True
     distance, reach = move_to(work, rows, active, weights, count, query)

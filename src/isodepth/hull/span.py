@@ -1,4 +1,4 @@
-"""Coordinates of a few vectors in their own span: the triangle of a QR factorisation."""
+"""Coordinates of a few vectors in their own span: the triangle of a QR factorization."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from isodepth.hull.factor_loops import (
     UNCOUNTED,
     distance_between,
     dot,
-    factorise,
+    factorize,
     inner,
     merged,
     move_to,
@@ -78,7 +78,7 @@ def _still_solved(work, state, i, query, targets, stop, slack):
         return True
     rows, active, count = targets.rows, state.active[i], state.count[i]
     distance, reach = move_to(work, rows, active, state.weights[i], count, query)
-    if distance < SHORT * reach and factorise(work, rows, active, count, query)[0]:
+    if distance < SHORT * reach and factorize(work, rows, active, count, query)[0]:
         distance = straighten(work, count)
     start = _n_below(targets.ids, state.solved[i])
     if start >= stop:

@@ -108,4 +108,4 @@ class DepthMonitor:
         return monitor
 
     def __repr__(self) -> str:
-        return f"DepthMonitor({self.reference.width} column(s))\n  {self.signature}"
+        return f"DepthMonitor({self.reference.n_features} column(s))\n  {self.signature}"

@@ -1,1 +1,1 @@
-"""Many samples: all pairs, stacks of tables, nearest neighbours, scikit-learn transformers."""
+"""Many samples: all pairs, stacks of tables, nearest neighbors, scikit-learn transformers."""

@@ -6,7 +6,7 @@ The row of a design matrix is a whole sample here, and samples have different si
 of `sklearn.utils.estimator_checks` that fit a two-dimensional table of their own cannot apply: such
 a table is refused with the message that a sequence of samples is needed, and the tags say so
 (``two_d_array=False``). What can be checked without one is, by the tests (constructor, settings,
-clone, tags, text, behaviour before fitting); pickling, refitting, frames as output, pipelines and
+clone, tags, text, behavior before fitting); pickling, refitting, frames as output, pipelines and
 searches over settings are tested with bags instead.
 """
 
@@ -65,7 +65,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         first, _ = check_points(bags[0], "X[0]", self.dtype)
         self.metric_ = table_metric({**options, "dtype": str(first.dtype)})
         stack = fit_tables(bags, None, self.metric_, storage, False, name="X")
-        self.n_features_in_ = stack.width
+        self.n_features_in_ = stack.n_features
         self._first = stack[0]
         return stack
 

@@ -14,21 +14,21 @@ from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable, check_comparable
 
-# Rounding of a distance, with room to spare: no neighbour may be lost to it.
+# Rounding of a distance, with room to spare: no neighbor may be lost to it.
 _SLACK = {"float64": 1e-12, "float32": 1e-6}
 # With so much slack nothing is ever ruled out; more would overflow.
 _MOST_SLACK = 1e6
 _PROBED_TABLES = 256
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The answer to a query.
 
     Attributes
     ----------
     distances : ndarray of shape (k,), rising
     indices : int64 ndarray of shape (k,)
-        Places of the neighbours in the indexed tables; of equal distances the first comes first.
+        Places of the neighbors in the indexed tables; of equal distances the first comes first.
     pruned : float
         Share of the work of comparing with every table that was not done: support values not
         looked at.
@@ -40,7 +40,7 @@ class Neighbours(NamedTuple):
 
 
 class RegionIndex:
-    """Exact nearest neighbours among many tables.
+    """Exact nearest neighbors among many tables.
 
     Two facts save most of the work. The distance between tables is a metric, so the distances to a
     few *pivots*, known beforehand for all tables, bound the distance from below (the triangle
@@ -77,7 +77,7 @@ class RegionIndex:
             given = TableStack(
                 held.block(0, len(held)),
                 first.signature,
-                first.width,
+                first.n_features,
                 first.columns,
                 first.algorithm,
             )
@@ -95,7 +95,7 @@ class RegionIndex:
     def __len__(self) -> int:
         return len(self.tables)
 
-    def query(self, table: RegionTable, k: int = 1) -> Neighbours:
+    def query(self, table: RegionTable, k: int = 1) -> Neighbors:
         """The k nearest of the indexed tables.
 
         Parameters
@@ -106,7 +106,7 @@ class RegionIndex:
 
         Returns
         -------
-        neighbours : Neighbours, with `distances`, `indices` and `pruned`
+        neighbors : Neighbors, with `distances`, `indices` and `pruned`
         """
         from isodepth.many.index_loops import nearest
 
@@ -117,7 +117,7 @@ class RegionIndex:
             )
         query = np.array(table.values)
         to_pivots = self._distances(query, self._pivots)
-        # Pivots are neighbours like any other, and the first to beat.
+        # Pivots are neighbors like any other, and the first to beat.
         distances, places = np.full(k, np.inf), np.full(k, -1, dtype=np.int64)
         best = np.lexsort((self._pivots, to_pivots))[:k]
         distances[: len(best)], places[: len(best)] = to_pivots[best], self._pivots[best]
@@ -130,7 +130,7 @@ class RegionIndex:
         )  # fmt: skip
         n_levels = len(self._levels)
         done = rows + len(self._pivots) * n_levels
-        return Neighbours(distances, places, 1.0 - done / (len(self) * n_levels))
+        return Neighbors(distances, places, 1.0 - done / (len(self) * n_levels))
 
     def _distances(self, query: np.ndarray, places: np.ndarray) -> np.ndarray:
         from isodepth.many.index_loops import distances_to

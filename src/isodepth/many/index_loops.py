@@ -56,7 +56,7 @@ def _share(gap, limit, p, weight):
 
 @njit(cache=True, nogil=True)
 def _insert(distance, place, distances, places):
-    """Put a neighbour in its place among the nearest so far; equal distances go by index."""
+    """Put a neighbor in its place among the nearest so far; equal distances go by index."""
     k = distances.shape[0] - 1
     while k > 0 and (
         distances[k - 1] > distance or (distances[k - 1] == distance and places[k - 1] > place)

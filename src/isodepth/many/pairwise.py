@@ -136,7 +136,7 @@ def pairwise(
     rows_given = as_list(samples, "samples")
     columns_given = None if other is None else as_list(other, "other")
     shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
-    result = _room(out, shape)
+    result = _workspace_for(out, shape)
     are_tables = isinstance(rows_given[0], RegionTable)
     if columns_given is not None and are_tables != isinstance(columns_given[0], RegionTable):
         raise InvalidInputError(
@@ -195,7 +195,7 @@ def fit_tables(
             _check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
             checked = check_weights(each[i], len(points), f"weights of {name}[{i}]")
             sample = Sample.of(points, checked)
-            if sample.n_points <= sample.width + 1:
+            if sample.n_points <= sample.n_features + 1:
                 simplices.append(sample)
             write_table(drawn, drawn.fit(points, checked, names, sample), values[i])
             advance(1)
@@ -231,10 +231,10 @@ def _check_alike(
     dtype: np.dtype,
     stack: TableStack,
 ) -> None:
-    if points.shape[1] != stack.width:
+    if points.shape[1] != stack.n_features:
         raise InvalidInputError(
             f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {stack.width} in the first"
+            f"and {stack.n_features} in the first"
         )
     if clashing_columns(columns, stack.columns):
         raise InvalidInputError(
@@ -282,7 +282,7 @@ def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
     return check_n_jobs(options.get("n_jobs"))
 
 
-def _room(out: Any, shape: tuple[int, int]) -> np.ndarray:
+def _workspace_for(out: Any, shape: tuple[int, int]) -> np.ndarray:
     if out is None:
         return np.empty(shape)
     if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:

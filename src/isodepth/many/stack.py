@@ -18,7 +18,7 @@ class TableStack(Sequence[RegionTable]):
     ----------
     values : ndarray of shape (N, L, 2K)
     signature : str
-    width : int
+    n_features : int
     columns : tuple of str or None
     algorithm : int or None
         As in :class:`RegionTable`.
@@ -28,13 +28,13 @@ class TableStack(Sequence[RegionTable]):
         self,
         values: np.ndarray,
         signature: str,
-        width: int,
+        n_features: int,
         columns: tuple[str, ...] | None = None,
         algorithm: int | None = None,
     ) -> None:
         self.values = values
         self.signature = signature
-        self.width = width
+        self.n_features = n_features
         self.columns = columns
         self.algorithm = algorithm
 
@@ -42,7 +42,7 @@ class TableStack(Sequence[RegionTable]):
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        made = (self.signature, self.width, self.columns, self.algorithm)
+        made = (self.signature, self.n_features, self.columns, self.algorithm)
         kind = TableStack if isinstance(item, slice) else RegionTable
         return kind(self.values[item], *made)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class Comparison:
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], depth="halfspace")
     >>> result.distance
     3.0
-    >>> result.worst.gap, result.worst.columns
+    >>> result.largest_gap.gap, result.largest_gap.columns
     (3.0, [('column 0', 1.0)])
     """
 
@@ -102,7 +103,7 @@ class Comparison:
         return self.distance, power_mean(upper, plan.shares, *self._power)
 
     @property
-    def worst(self) -> LargestGap:
+    def largest_gap(self) -> LargestGap:
         """The largest gap, its level, its direction and the columns that carry it."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
@@ -116,16 +117,26 @@ class Comparison:
             columns=[(names[j], float(shares[j])) for j in ranked],
         )
 
+    @property
+    def worst(self) -> LargestGap:
+        """The former name of `largest_gap`, for one more release."""
+        warnings.warn(
+            "comparison.worst is called comparison.largest_gap now, and goes with the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.largest_gap
+
     def __float__(self) -> float:
         return self.distance
 
     def __repr__(self) -> str:
         x, y = self.regions
-        worst = self.worst
-        along = ", ".join(f"{name} ({share:.0%})" for name, share in worst.columns[:3])
+        largest = self.largest_gap
+        along = ", ".join(f"{name} ({share:.0%})" for name, share in largest.columns[:3])
         return (
             f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} "
-            f"points in {x.width} dimension(s)\n"
-            f"  largest gap {worst.gap:.6g} at level beta = {worst.level:.3g}, along {along}\n"
+            f"points in {x.n_features} dimension(s)\n"
+            f"  largest gap {largest.gap:.6g} at level beta = {largest.level:.3g}, along {along}\n"
             f"  {self.signature}"
         )

@@ -169,7 +169,7 @@ class DrawnMetric:
         """The levels at which two regions are compared."""
         self.check(x, "x")
         self.check(y, "y")
-        check_same_width(x.width, y.width)
+        check_same_width(x.n_features, y.n_features)
         check_same_columns(x.columns, y.columns)
         if x.points.dtype != y.points.dtype:
             raise InvalidInputError(

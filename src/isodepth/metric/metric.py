@@ -38,7 +38,7 @@ class Metric:
     ----------
     depth : str, estimator or callable
         One of "projection", "halfspace", "irw", "ai_irw", "steady_irw" and "dual".
-        How points are ordered from the centre outwards. A depth estimator contributes its own
+        How points are ordered from the center outwards. A depth estimator contributes its own
         settings (such as a covariance); directions come from the metric, the same for both samples.
         Any estimator with `fit` and `score_samples` and any function of the points (and the
         weights, when given) is taken as well. Estimators are copied: what becomes of the caller's

@@ -37,7 +37,7 @@ class RegionTable:
     signature : str
         How the table was made. Tables of different signatures cannot be compared; the version in
         them does not matter.
-    width : int
+    n_features : int
         The dimension of the space.
     columns : tuple of str or None
     algorithm : int
@@ -59,7 +59,7 @@ class RegionTable:
 
     values: np.ndarray
     signature: str
-    width: int
+    n_features: int
     columns: tuple[str, ...] | None = None
     algorithm: int | None = None
 
@@ -108,7 +108,7 @@ class RegionTable:
     def __repr__(self) -> str:
         n_levels, n_values = self.values.shape
         return (
-            f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions in {self.width} "
+            f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions in {self.n_features} "
             f"dimension(s), {self.values.dtype})\n  {self.signature}"
         )
 
@@ -134,10 +134,10 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"gives different numbers: algorithm {first.algorithm} ({first.signature}) and "
             f"{second.algorithm} ({second.signature}); make the older one again from the data"
         )
-    if first.width != second.width:
+    if first.n_features != second.n_features:
         raise InvalidInputError(
-            f"{first_name} and {second_name} come from data of different widths, {first.width} and "
-            f"{second.width} columns"
+            f"{first_name} and {second_name} come from data of different widths, "
+            f"{first.n_features} and {second.n_features} columns"
         )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
@@ -161,7 +161,7 @@ def table_header(table: RegionTable) -> dict[str, Any]:
     columns = None if table.columns is None else list(table.columns)
     return {
         "signature": table.signature,
-        "width": table.width,
+        "width": table.n_features,
         "columns": columns,
         "algorithm": table.algorithm,
     }

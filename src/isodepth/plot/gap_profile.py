@@ -22,7 +22,7 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Draw how far apart the two samples are at every level.
 
     The curve is the gap (the Hausdorff distance between the two regions of level beta) over
-    the levels that enter the distance. A gap that is large on the left says that the centres
+    the levels that enter the distance. A gap that is large on the left says that the centers
     differ; one that only rises on the right says that the outskirts do. The largest gap
     is marked, with the columns that carry it, and a dashed line shows the distance: the mean
     of order p of the curve.
@@ -69,7 +69,7 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
         color=_QUIET,
         fontsize="small",
     )
-    _mark_largest(ax, comparison.worst)
+    _mark_largest(ax, comparison.largest_gap)
     top = max(float(gaps.max()), distance)
     ax.set_ylim(0, 1.3 * top if top > 0 else 1.0)
     ax.set_xlabel("level β: share of the mass inside the region, deepest points first")
@@ -106,14 +106,14 @@ def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:
     ax.set_xlim(left=0)
 
 
-def _mark_largest(ax: Axes, worst: LargestGap) -> None:
-    carriers = ", ".join(f"{name} {share:.0%}" for name, share in worst.columns[:2])
+def _mark_largest(ax: Axes, largest: LargestGap) -> None:
+    carriers = ", ".join(f"{name} {share:.0%}" for name, share in largest.columns[:2])
     left, right = ax.get_xlim()
-    to_the_right = worst.level < (left + right) / 2
-    ax.plot(worst.level, worst.gap, "o", color=_MARK, markersize=7, zorder=4, clip_on=False)
+    to_the_right = largest.level < (left + right) / 2
+    ax.plot(largest.level, largest.gap, "o", color=_MARK, markersize=7, zorder=4, clip_on=False)
     ax.annotate(
-        f"largest gap {worst.gap:.4g} at β = {worst.level:.3g}\n{carriers}",
-        (worst.level, worst.gap),
+        f"largest gap {largest.gap:.4g} at β = {largest.level:.3g}\n{carriers}",
+        (largest.level, largest.gap),
         xytext=(8 if to_the_right else -8, 10),
         textcoords="offset points",
         ha="left" if to_the_right else "right",

@@ -92,7 +92,7 @@ def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndar
 def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both sets of points in one frame of their own, with all distances kept.
 
-    N points span at most N - 1 dimensions. The triangle of a QR factorisation holds their
+    N points span at most N - 1 dimensions. The triangle of a QR factorization holds their
     coordinates; its orthonormal factor, most of the work, is not needed.
 
     Parameters

@@ -38,7 +38,7 @@ class DepthScore:
     layer : int or None
         Which hidden state of the model, 0 for its input embeddings; None for the last.
     depth : {"irw", "dual", "ai_irw", ...} or depth estimator
-        How tokens are ordered from the centre outwards. "irw" is estimated by
+        How tokens are ordered from the center outwards. "irw" is estimated by
         :class:`SteadyIRWDepth`, "dual" is :class:`DualDepth`, exact and free of chance. There are
         fewer tokens than dimensions, where all affine-invariant depths ("halfspace",
         "projection", "ai_irw") are constant and say so in a warning.
@@ -48,7 +48,7 @@ class DepthScore:
         As in :class:`isodepth.Metric`.
     n_directions : int
         For the depth, and for the gap when that is "search". With fewer than the default, seeds
-        move correlations with human judgement by more than they should.
+        move correlations with human judgment by more than they should.
     gap : {"exact", "search"}
         The exact supremum over all directions, found in the span of the tokens, or the largest
         over random directions (and `refine` steps up from there), which finds about a seventh of

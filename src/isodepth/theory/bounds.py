@@ -60,24 +60,24 @@ def gaussian_bounds(
 
 
 def translation_bounds(
-    centred_2: float, centred_1: float, shift: float, symmetric: bool = False
+    centerd_2: float, centerd_1: float, shift: float, symmetric: bool = False
 ) -> tuple[float, float]:
-    """Bounds of DR_{2,eps} squared for two laws, from the distances of their centred versions.
+    """Bounds of DR_{2,eps} squared for two laws, from the distances of their centered versions.
 
     Let mu* and nu* be mu and nu moved by -m1 and -m2. The paper shows that DR_2(mu, nu)^2 differs
     from ``DR_2(mu*, nu*)^2 + |m1 - m2|^2`` by at most ``2 DR_1(mu*, nu*) |m1 - m2|``.
 
     Parameters
     ----------
-    centred_2 : float >= 0
+    centerd_2 : float >= 0
         DR_{2,eps}(mu*, nu*).
-    centred_1 : float >= 0
-        DR_{1,eps}(mu*, nu*), with the same depth and eps; at most `centred_2`.
+    centerd_1 : float >= 0
+        DR_{1,eps}(mu*, nu*), with the same depth and eps; at most `centerd_2`.
     shift : float >= 0
         ``|m1 - m2|``.
     symmetric : bool, default False
         Whether mu* and nu* are both symmetric about 0, which gives a better lower bound: the
-        distance then is at least `shift` and at least `centred_2`.
+        distance then is at least `shift` and at least `centerd_2`.
 
     Returns
     -------
@@ -94,13 +94,13 @@ def translation_bounds(
     Examples
     --------
     >>> from isodepth.theory import translation_bounds
-    >>> translation_bounds(centred_2=2.0, centred_1=1.5, shift=3.0)
+    >>> translation_bounds(centerd_2=2.0, centerd_1=1.5, shift=3.0)
     (4.0, 22.0)
     """
-    centred_2 = check_number(centred_2, "centred_2", 0.0, high_open=True)
-    centred_1 = check_number(centred_1, "centred_1", 0.0, high_open=True)
+    centerd_2 = check_number(centerd_2, "centerd_2", 0.0, high_open=True)
+    centerd_1 = check_number(centerd_1, "centerd_1", 0.0, high_open=True)
     shift = check_number(shift, "shift", 0.0, high_open=True)
-    middle = centred_2**2 + shift**2
-    width = 2 * centred_1 * shift
-    lower = max(centred_2, shift) ** 2 if symmetric else max(middle - width, 0.0)
+    middle = centerd_2**2 + shift**2
+    width = 2 * centerd_1 * shift
+    lower = max(centerd_2, shift) ** 2 if symmetric else max(middle - width, 0.0)
     return lower, middle + width

@@ -1,7 +1,7 @@
 """The Hausdorff distance between two ellipsoids, and where it is attained.
 
 How far one ellipsoid E sticks out of another, F, is the maximum over x in E of the distance to F:
-a convex function, maximised, so a problem that may have several local solutions. It is made
+a convex function, maximized, so a problem that may have several local solutions. It is made
 one-dimensional as follows. By convex duality, for F = {y : y' A^{-1} y <= r^2} (A may be singular),
 
     dist(x, F)^2 = max over t >= 0 of  t x'(A + t I)^{-1} x - t r^2,
@@ -21,7 +21,7 @@ import numpy as np
 
 # Values of t tabulated in each decade: a branch of solutions covers about a decade or more.
 _TABLE_DENSITY = 8
-# Neighbours in the table whose solutions enclose a larger angle belong to different branches.
+# Neighbors in the table whose solutions enclose a larger angle belong to different branches.
 _BRANCH_COSINE = 0.95
 _CLIMB_STEPS = 100
 _SECULAR_STEPS = 60
@@ -41,7 +41,7 @@ def hausdorff(
     Parameters
     ----------
     shift : ndarray of shape (d,)
-        From the centre of the second ellipsoid to that of the first.
+        From the center of the second ellipsoid to that of the first.
     first, second : ndarrays of shape (d, d), symmetric, positive semi-definite
         Squared shapes: the ellipsoids are r times first^(1/2) and second^(1/2) of the unit ball.
     radii : ndarray of shape (n,), not negative
@@ -95,7 +95,7 @@ class _Climbers(NamedTuple):
 
 
 class Protrusion:
-    """How far the ellipsoid `outer`, centred at `offset`, sticks out of `inner`, centred at 0.
+    """How far the ellipsoid `outer`, centered at `offset`, sticks out of `inner`, centered at 0.
 
     All computations are in the principal axes of `inner`. A point of the outer ellipsoid is
     offset + r * factor @ w with w of length at most one, and the farthest has length one.
@@ -138,7 +138,7 @@ class Protrusion:
         weighted = self._factor.T * share[:, None, :]
         curvatures, axes = np.linalg.eigh(weighted @ self._factor)
         slopes = ((weighted @ self._offset)[:, None, :] @ axes)[:, 0]
-        inner_w = maximise_on_sphere(curvatures, slopes / radii[:, None, None])
+        inner_w = maximize_on_sphere(curvatures, slopes / radii[:, None, None])
         w = (axes @ inner_w[..., None])[..., 0]
         points = self._offset + radii[:, None, None] * (w @ self._factor.T)
         dual = (share * points**2).sum(-1) - multipliers * radii[:, None] ** 2
@@ -267,8 +267,8 @@ class Protrusion:
         return t / (self._squares + t)
 
 
-def maximise_on_sphere(curvatures: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """The unit w that maximises sum(curvatures * w**2 + 2 * slopes * w), over the last axis.
+def maximize_on_sphere(curvatures: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """The unit w that maximizes sum(curvatures * w**2 + 2 * slopes * w), over the last axis.
 
     Parameters
     ----------

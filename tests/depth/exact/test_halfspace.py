@@ -159,8 +159,8 @@ def test_corners_of_a_simplex_are_cut_off_alone() -> None:
         points = np.concatenate([np.zeros((1, d)), np.eye(d)])
         masses = np.arange(1, d + 2)
         assert exact_halfspace_depth(points, masses, points).tolist() == masses.tolist()
-        centre = points.mean(axis=0, keepdims=True)
-        assert exact_halfspace_depth(points, masses, centre).tolist() == [1]
+        center = points.mean(axis=0, keepdims=True)
+        assert exact_halfspace_depth(points, masses, center).tolist() == [1]
 
 
 def test_a_query_off_the_flat_of_the_sample_has_depth_zero() -> None:

@@ -67,10 +67,10 @@ def test_corners_are_deep_and_the_outside_is_not(kind: str) -> None:
     total = int(masses.sum())
     for alpha in (0.02, 0.1, 0.3, 0.4):
         vertices = halfspace_region_vertices(points, masses, alpha)
-        centre = vertices.mean(axis=0)
+        center = vertices.mean(axis=0)
         # Corners are rounded, so their depths are judged a little inside and a little outside.
         for factor, deep in [(1 - 1e-9, True), (1 + 1e-9, False)]:
-            moved = centre + factor * (vertices - centre)
+            moved = center + factor * (vertices - center)
             depths = exact_halfspace_depth(points, masses, moved) / total
             assert ((depths >= alpha) == deep).all()
 
@@ -127,7 +127,7 @@ def test_levels_are_compared_as_depths_are() -> None:
     for total in (3, 7, 49, 1000, 2**61 - 1):
         for mass in (1, total // 3, total // 2, total):
             if mass:
-                # Neighbouring large masses may be one float.
+                # Neighboring large masses may be one float.
                 level = mass_of_level(np.int64(mass) / total, total)
                 assert level <= mass
                 assert np.int64(level) / total == np.int64(mass) / total

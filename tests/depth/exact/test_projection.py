@@ -37,7 +37,7 @@ def test_agrees_with_all_directions_on_gaussian_points(seed: int) -> None:
     masses = np.ones(len(points), dtype=int) if seed < 2 else rng.integers(1, 5, size=len(points))
     queries = np.concatenate([points, points.mean(axis=0) + rng.normal(size=(3, 2))])
     expected = [float(x) for x in naive.projection_depths(points, masses, queries)]
-    # Moving 100 to the centre costs two digits, a small MAD another few.
+    # Moving 100 to the center costs two digits, a small MAD another few.
     found = exact_projection_depth_2d(points, masses, queries)
     assert found == pytest.approx(expected, rel=1e-9, abs=0)
 

@@ -1,4 +1,4 @@
-"""Agreement with human judgement: definitions of the paper, against SciPy and by hand."""
+"""Agreement with human judgment: definitions of the paper, against SciPy and by hand."""
 
 from __future__ import annotations
 

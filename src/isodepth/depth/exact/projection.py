@@ -227,9 +227,9 @@ def _raise_to_largest(
             if not len(block):
                 continue
             u = directions[block]
-            centres = (u * arcs.medians[block]).sum(axis=1)
+            centers = (u * arcs.medians[block]).sum(axis=1)
             spreads = (u * arcs.spreads[block]).sum(axis=1)
             # Queries too far away for a float have an infinite ratio in some other direction.
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                ratios = np.abs(asked @ u.T - centres) / spreads
+                ratios = np.abs(asked @ u.T - centers) / spreads
             np.fmax(worst, np.fmax.reduce(ratios, axis=1), out=worst)

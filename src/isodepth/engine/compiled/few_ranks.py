@@ -17,11 +17,11 @@ _ASIN = (
 
 
 @njit(cache=True, nogil=True)
-def centred_rank_block(projections, masses, sizes, squares):
+def centerd_rank_block(projections, masses, sizes, squares):
     """Add |2 F - 1| times the whole mass, and the square of that, for each projection.
 
     Up to a few hundred points, comparing all with all is quicker than sorting: nothing branches,
-    and neighbouring directions are done together.
+    and neighboring directions are done together.
 
     Parameters
     ----------

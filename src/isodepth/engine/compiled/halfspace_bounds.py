@@ -16,10 +16,10 @@ from isodepth.engine.compiled.sorting import (
     CHUNK,
     PROBES,
     SortRoom,
-    centre_and_spread,
+    center_and_spread,
     fill_buckets,
-    sort_room,
     sort_with_index,
+    sort_workspace,
 )
 
 #: Below this many points sorting takes no longer.
@@ -44,7 +44,7 @@ class BoundsRoom(NamedTuple):
     sorting: Any  # SortRoom of as many
 
 
-def bounds_room(n: int, dtype: Any) -> BoundsRoom:
+def bounds_workspace(n: int, dtype: Any) -> BoundsRoom:
     """Allocate for projections of n points."""
     n_buckets = max(1, min(n // _PER_BUCKET, max(_CACHED_BUCKETS, n // _MOST_PER_BUCKET)))
     few = max(PROBES, n // _FEW)
@@ -55,65 +55,65 @@ def bounds_room(n: int, dtype: Any) -> BoundsRoom:
         wanted=np.zeros(n_buckets, np.uint8),
         found=np.empty(n + 1, np.uint32),
         values=np.empty(few, dtype),
-        sorting=sort_room(few, dtype),
+        sorting=sort_workspace(few, dtype),
     )
 
 
 @njit(cache=True, nogil=True)
-def _bound_masses(values, centre, spread, room):
+def _bound_masses(values, center, spread, workspace):
     """Fill and count the buckets, and bound the smaller of the two masses of anything in each."""
     n = values.shape[0]
-    start = room.start
+    start = workspace.start
     for b in range(start.shape[0]):
         start[b] = 0
     counts = start[1:]
     for first in range(0, n, CHUNK):
-        bucket = room.bucket[first : min(first + CHUNK, n)]
+        bucket = workspace.bucket[first : min(first + CHUNK, n)]
         fill_buckets(
-            values[first : min(first + CHUNK, n)], centre, spread, room.bound.shape[0], bucket
+            values[first : min(first + CHUNK, n)], center, spread, workspace.bound.shape[0], bucket
         )
         for i in range(bucket.shape[0]):
             counts[bucket[i]] += 1
     running = 0
-    for b in range(room.bound.shape[0]):
+    for b in range(workspace.bound.shape[0]):
         from_below = running + 1
         running += start[b + 1]
         start[b + 1] = running
         from_above = n - running + 1
-        room.bound[b] = from_below if from_below < from_above else from_above
+        workspace.bound[b] = from_below if from_below < from_above else from_above
 
 
 @njit(cache=True, nogil=True)
-def _points_of_wanted(n, room):
+def _points_of_wanted(n, workspace):
     """List the points whose bucket is wanted; return how many."""
     count = 0
     for i in range(n):
-        room.found[count] = i
-        count += room.wanted[room.bucket[i]]
+        workspace.found[count] = i
+        count += workspace.wanted[workspace.bucket[i]]
     return count
 
 
 @njit(cache=True, nogil=True)
-def _rank_found(values, count, room, best):
+def _rank_found(values, count, workspace, best):
     """Lower `best` for the listed points, which are all the points of some buckets."""
     n = values.shape[0]
     for j in range(count):
-        room.values[j] = values[room.found[j]]
-    everything = room.sorting
+        workspace.values[j] = values[workspace.found[j]]
+    everything = workspace.sorting
     part = SortRoom(
         everything.keys[:count], everything.index[:count], everything.bucket[:count],
         everything.count[: 2 * count + 1], everything.spare_keys, everything.spare_index,
         everything.spare_bucket,
     )  # fmt: skip
-    sort_with_index(room.values[:count], part)
+    sort_with_index(workspace.values[:count], part)
     here = -1
     offset = 0
     i = 0
     while i < count:
-        b = room.bucket[room.found[part.index[i]]]
+        b = workspace.bucket[workspace.found[part.index[i]]]
         if b != here:
             here = b
-            offset = room.start[b] - i
+            offset = workspace.start[b] - i
         stop = i + 1
         while stop < count and part.keys[stop] == part.keys[i]:
             stop += 1
@@ -121,39 +121,39 @@ def _rank_found(values, count, room, best):
         from_above = n - (offset + i)
         smaller = upto if upto < from_above else from_above
         for j in range(i, stop):
-            point = room.found[part.index[j]]
+            point = workspace.found[part.index[j]]
             if smaller < best[point]:
                 best[point] = smaller
         i = stop
 
 
 @njit(cache=True, nogil=True)
-def lower_by_bounds(values, room, best):
+def lower_by_bounds(values, workspace, best):
     """Lower `best` (n,) to the smaller closed-halfspace mass of each point, for unit masses.
 
     Returns False, with nothing lowered wrongly, where so many points must be ranked that sorting
     all of them is faster.
     """
     n = values.shape[0]
-    n_buckets = room.bound.shape[0]
-    centre, spread = centre_and_spread(values, room.values)
+    n_buckets = workspace.bound.shape[0]
+    center, spread = center_and_spread(values, workspace.values)
     if not spread > 0:
         return False
-    _bound_masses(values, centre, spread, room)
+    _bound_masses(values, center, spread, workspace)
     count = 0
     for i in range(n):
-        room.found[count] = i
-        count += room.bound[room.bucket[i]] < best[i]
+        workspace.found[count] = i
+        count += workspace.bound[workspace.bucket[i]] < best[i]
     if count == 0:
         return True
     if count > n // _FEW:
         return False
     for j in range(count):
-        room.wanted[room.bucket[room.found[j]]] = 1
-    count = _points_of_wanted(n, room)
+        workspace.wanted[workspace.bucket[workspace.found[j]]] = 1
+    count = _points_of_wanted(n, workspace)
     few = count <= n // _FEW
     if few:
-        _rank_found(values, count, room, best)
+        _rank_found(values, count, workspace, best)
     for b in range(n_buckets):
-        room.wanted[b] = 0
+        workspace.wanted[b] = 0
     return few

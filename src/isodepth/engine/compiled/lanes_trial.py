@@ -41,7 +41,7 @@ def works(dtype: str) -> bool:
     widens = (np.diff(highest, axis=0) > 0) | (np.diff(lowest, axis=0) < 0)
     moved = np.flatnonzero(np.append(True, widens.any(axis=1)))
     gaps = np.maximum(abs(highest[0] - highest[-1]), abs(lowest[0] - lowest[-1]))
-    centre, target = products[0, :2]
+    center, target = products[0, :2]
     expected = [
         (out[:4], products),
         (out[4], gaps),
@@ -51,6 +51,6 @@ def works(dtype: str) -> bool:
         (lows[1 : len(moved) + 1], lowest[moved]),
         (found[0], len(moved)),
         (found[1], gaps.max()),
-        (found[2], abs(abs(products[1] - centre) - target).min()),
+        (found[2], abs(abs(products[1] - center) - target).min()),
     ]
     return all(np.array_equal(given, wanted) for given, wanted in expected)

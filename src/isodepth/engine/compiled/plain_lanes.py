@@ -80,7 +80,7 @@ def widest_gap(tops, lows, one, other, gaps):
 
 
 @njit(nogil=True)
-def nearest(values, place, centre, target):
+def nearest(values, place, center, target):
     smallest = abs(values[place] - target)
     for i in range(place + 1, place + 64 // values.itemsize):
         away = abs(values[i] - target)
@@ -89,9 +89,9 @@ def nearest(values, place, centre, target):
 
 
 @njit(nogil=True)
-def nearest_folded(values, place, centre, target):
-    smallest = abs(abs(values[place] - centre) - target)
+def nearest_folded(values, place, center, target):
+    smallest = abs(abs(values[place] - center) - target)
     for i in range(place + 1, place + 64 // values.itemsize):
-        away = abs(abs(values[i] - centre) - target)
+        away = abs(abs(values[i] - center) - target)
         smallest = away if away < smallest else smallest
     return smallest

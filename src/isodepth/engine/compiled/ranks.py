@@ -17,7 +17,7 @@ from isodepth.engine.compiled.sorting import (
 
 @njit(cache=True, nogil=True)
 def all_distinct(keys):
-    """Whether no two neighbours of sorted `keys` (n,) are equal."""
+    """Whether no two neighbors of sorted `keys` (n,) are equal."""
     # As wide as float32, for vector instructions.
     tied = np.int32(0)
     for i in range(1, keys.shape[0]):
@@ -26,7 +26,7 @@ def all_distinct(keys):
 
 
 @njit(cache=True, nogil=True)
-def halfspace_block(projections, masses, total, room, bounds, best, first, where):
+def halfspace_block(projections, masses, total, workspace, bounds, best, first, where):
     """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
 
     Parameters
@@ -34,19 +34,19 @@ def halfspace_block(projections, masses, total, room, bounds, best, first, where
     projections : (B, n) array, one row a direction; each counts with both signs
     masses : int64 (n,), or empty for unit masses
     total : int, the sum of the masses
-    room, bounds : from `sort_room` and `bounds_room`
+    workspace, bounds : from `sort_workspace` and `bounds_workspace`
     best : integer (n,), updated in place
     first : index of the first of these directions
     where : int64 (n,), the direction that gave the smallest mass, or empty
     """
     n = projections.shape[1]
-    keys, index = room.keys, room.index
+    keys, index = workspace.keys, workspace.index
     plain = masses.shape[0] == 0 and where.shape[0] == 0
     bounded = plain and n >= WORTH_BOUNDS
     for row in range(projections.shape[0]):
         if bounded and lower_by_bounds(projections[row], bounds, best):
             continue
-        sort_with_index(projections[row], room)
+        sort_with_index(projections[row], workspace)
         if plain and all_distinct(keys):
             for i in range(n // 2 + 1):
                 smaller = i + 1
@@ -105,7 +105,7 @@ def _add_weights(keys, index, first, total, shift, out):
 
 
 @njit(cache=True, nogil=True)
-def _add_weights_by_stretches(values, room, shift, acc):
+def _add_weights_by_stretches(values, workspace, shift, acc):
     """Like `rank_weight_block` for one direction, unit masses and many values.
 
     Weights are written next to each other within a stretch and read back in the order in which the
@@ -113,43 +113,43 @@ def _add_weights_by_stretches(values, room, shift, acc):
     """
     n = values.shape[0]
     bits = stretch_bits(n)
-    starts = divide(values, room)
-    weights = room.spare_index
+    starts = divide(values, workspace)
+    weights = workspace.spare_index
     for s in range(starts.shape[0] - 1):
         first, last = np.int64(starts[s]), np.int64(starts[s + 1])
         size = last - first
         # The same places, stretch after stretch: they stay in the cache. Of `count` a stretch needs
         # the front, and at least n places are left behind that.
-        keys, index = room.keys[:size], room.index[:size]
-        found = room.count[room.count.shape[0] - n :]
-        sort_stretch(room, s, first, last, keys, index)
+        keys, index = workspace.keys[:size], workspace.index[:size]
+        found = workspace.count[workspace.count.shape[0] - n :]
+        sort_stretch(workspace, s, first, last, keys, index)
         for i in range(size):
             found[i] = 0
         _add_weights(keys, index, first, n, shift, found)
         for i in range(size):
             weights[first + i] = found[i]
     for i in range(n):
-        s = room.bucket[i] >> bits
+        s = workspace.bucket[i] >> bits
         place = starts[s]
         starts[s] = place + 1
         acc[i] += weights[place]
 
 
 @njit(cache=True, nogil=True)
-def rank_weight_block(projections, masses, total, shift, room, acc):
+def rank_weight_block(projections, masses, total, shift, workspace, acc):
     """Add min(F, 1 - F), in units of 2**shift / (2 total), to `acc` (n,) for each projection.
 
     F is the mid-rank distribution function (P(<) + P(<=)) / 2. Integers keep the sum exact, so that
     it does not depend on the order in which blocks arrive; the caller chooses an integer type that
-    can hold it. `room` is from `sort_room`; the rest is as in `halfspace_block`.
+    can hold it. `workspace` is from `sort_workspace`; the rest is as in `halfspace_block`.
     """
     n = projections.shape[1]
-    keys, index = room.keys, room.index
+    keys, index = workspace.keys, workspace.index
     for row in range(projections.shape[0]):
         if masses.shape[0] == 0 and n > STRETCH:
-            _add_weights_by_stretches(projections[row], room, shift, acc)
+            _add_weights_by_stretches(projections[row], workspace, shift, acc)
             continue
-        sort_with_index(projections[row], room)
+        sort_with_index(projections[row], workspace)
         if masses.shape[0] == 0:
             _add_weights(keys, index, np.int64(0), total, shift, acc)
             continue

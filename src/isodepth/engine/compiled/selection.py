@@ -68,14 +68,14 @@ def _select(work, size, rank):
 
 
 @njit(nogil=True, inline="always")
-def _count_below(values, centre, folded, low, high):
+def _count_below(values, center, folded, low, high):
     """How many of the numbers are below each of two."""
     # 32 bits, like float32: counters as wide as the numbers are what vector instructions need.
     below_low = np.int32(0)
     below_high = np.int32(0)
     if folded:
         for i in range(values.shape[0]):
-            x = abs(values[i] - centre)
+            x = abs(values[i] - center)
             below_low = np.int32(below_low + (x < low))
             below_high = np.int32(below_high + (x < high))
     else:
@@ -86,22 +86,22 @@ def _count_below(values, centre, folded, low, high):
 
 
 @njit(nogil=True, inline="always")
-def _copy_some(values, start, stop, centre, folded, low, high, work, kept):
+def _copy_some(values, start, stop, center, folded, low, high, work, kept):
     for i in range(start, stop):
-        x = abs(values[i] - centre) if folded else values[i]
+        x = abs(values[i] - center) if folded else values[i]
         work[kept] = x
         kept += (x >= low) & (x < high)
     return kept
 
 
 @njit(cache=True, nogil=True)
-def _copy_between(values, centre, folded, low, high, work):
+def _copy_between(values, center, folded, low, high, work):
     """Copy the numbers in [low, high) to the front of `work` (n + 1,); return how many."""
     n = values.shape[0]
     real = values.dtype.type
     half = real(0.5)
     if not high - low < np.inf:
-        return _copy_some(values, 0, n, centre, folded, low, high, work, 0)
+        return _copy_some(values, 0, n, center, folded, low, high, work, 0)
     # Nearly all are outside: a tile is passed over unless one is about as near the middle.
     target = half * low + half * high
     reach = half * (high - low) + real(4 * _EPS[values.itemsize // 8]) * (abs(low) + abs(high))
@@ -110,23 +110,23 @@ def _copy_between(values, centre, folded, low, high, work):
     start = 0
     while start + width <= n:
         if folded:
-            near = nearest_folded(values, start, centre, target)
+            near = nearest_folded(values, start, center, target)
         else:
-            near = nearest(values, start, centre, target)
+            near = nearest(values, start, center, target)
         if near <= reach:
-            kept = _copy_some(values, start, start + width, centre, folded, low, high, work, kept)
+            kept = _copy_some(values, start, start + width, center, folded, low, high, work, kept)
         start += width
-    return _copy_some(values, start, n, centre, folded, low, high, work, kept)
+    return _copy_some(values, start, n, center, folded, low, high, work, kept)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_of_middle(values, centre, folded, guess, spread, work):
+def mean_of_middle(values, center, folded, guess, spread, work):
     """The usual sample median of some numbers: the mean of the two middle ones.
 
     Parameters
     ----------
     values : (n,) finite
-    centre, folded : the numbers are `values`, or if `folded`, |values - centre|
+    center, folded : the numbers are `values`, or if `folded`, |values - center|
     guess, spread : about where the middle is, and the distance of the quartiles. However wrong they
         are, the answer is exact.
     work : (n + 1,) scratch space
@@ -146,7 +146,7 @@ def mean_of_middle(values, centre, folded, guess, spread, work):
     for _ in range(_ROUNDS):
         left = guess - margin * step
         right = guess + margin * step
-        n_left, n_right = _count_below(values, centre, folded, left, right)
+        n_left, n_right = _count_below(values, center, folded, left, right)
         moved = False
         if n_left <= first and left > low:
             low, below, moved = left, n_left, True
@@ -173,7 +173,7 @@ def mean_of_middle(values, centre, folded, guess, spread, work):
                 guess = high - (real(upto) - middle) * step
         if between <= _FEW or real(2.5) * margin > between:
             break
-    kept = _copy_between(values, centre, folded, low, high, work)
+    kept = _copy_between(values, center, folded, low, high, work)
     if kept <= _SMALL:
         _insertion_sort(work, kept)
         smaller = work[first - below]
@@ -182,7 +182,7 @@ def mean_of_middle(values, centre, folded, guess, spread, work):
         smaller = _select(work, kept, first - below)
         larger = smaller
         if first < last:
-            kept = _copy_between(values, centre, folded, low, high, work)
+            kept = _copy_between(values, center, folded, low, high, work)
             larger = _select(work, kept, last - below)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     half = real(0.5)

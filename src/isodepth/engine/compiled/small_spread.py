@@ -1,6 +1,6 @@
 """Compiled: outlyingness for a few points, with all directions of a block side by side.
 
-A sorting network makes the same comparisons whatever the data are, so that neighbouring directions
+A sorting network makes the same comparisons whatever the data are, so that neighboring directions
 can be sorted together, a few at a time by each instruction of the processor. For up to a hundred
 points that takes a fraction of the time of anything that looks at one direction after the other.
 """

@@ -42,7 +42,7 @@ def probe(values, probes):
 
 
 @njit(cache=True, nogil=True)
-def centre_and_spread(values, scratch):
+def center_and_spread(values, scratch):
     """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
 
     The spread is 0 only where all values are equal. `scratch` has room for PROBES values.
@@ -57,7 +57,7 @@ def centre_and_spread(values, scratch):
         m = n
     probes = scratch[:m]
     probe(values, probes)
-    centre = probes[m // 2]
+    center = probes[m // 2]
     spread = probes[(3 * m) // 4] - probes[m // 4]
     if not spread > 0:
         spread = probes[m - 1] - probes[0]
@@ -68,7 +68,7 @@ def centre_and_spread(values, scratch):
             low = values[i] if values[i] < low else low
             high = values[i] if values[i] > high else high
         spread = high - low
-    return centre, spread
+    return center, spread
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +125,7 @@ class SortRoom(NamedTuple):
     spare_bucket: Any
 
 
-def sort_room(n: int, dtype: Any) -> SortRoom:
+def sort_workspace(n: int, dtype: Any) -> SortRoom:
     """Allocate for projections of n points."""
     spare = n if n > STRETCH else 0
     # Unsigned: a number that may be negative counts from the end, which has to be looked at.
@@ -142,7 +142,7 @@ def sort_room(n: int, dtype: Any) -> SortRoom:
 
 # Without this error model every division is checked for zero, and the loop uses no vectors.
 @njit(cache=True, nogil=True, error_model="numpy")
-def fill_buckets(values, centre, spread, n_buckets, bucket):
+def fill_buckets(values, center, spread, n_buckets, bucket):
     """Write to `bucket` (n,) the place of each value among `n_buckets`; it rises with the value."""
     real = values.dtype.type
     half = real(0.5 * (n_buckets - 1))
@@ -151,7 +151,7 @@ def fill_buckets(values, centre, spread, n_buckets, bucket):
     scale = real(1.35) / spread
     limit = real(1e6)
     for i in range(values.shape[0]):
-        x = (values[i] - centre) * scale
+        x = (values[i] - center) * scale
         x = x if x < limit else limit
         x = x if x > -limit else -limit
         # x / (1 + |x|) spreads bell-shaped and heavy-tailed data alike over (-1, 1).
@@ -231,7 +231,7 @@ def stretch_bits(n):
 
 
 @njit(cache=True, nogil=True)
-def divide(values, room):
+def divide(values, workspace):
     """Divide many `values` (n,) into stretches: all of one are below all of the next.
 
     Fills `room.bucket`, and `room.spare_keys` and `room.spare_bucket` with one stretch after the
@@ -239,66 +239,66 @@ def divide(values, room):
     """
     n = values.shape[0]
     bits = stretch_bits(n)
-    centre, spread = centre_and_spread(values, room.keys)
+    center, spread = center_and_spread(values, workspace.keys)
     if not spread > 0:
-        # Equal values need no spread: all of them are at the centre.
+        # Equal values need no spread: all of them are at the center.
         spread = spread + 1
     starts = np.zeros((2 * n >> bits) + 2, np.uint32)
     next_starts = starts[1:]
     for first in range(0, n, CHUNK):
-        bucket = room.bucket[first : min(first + CHUNK, n)]
-        fill_buckets(values[first : min(first + CHUNK, n)], centre, spread, 2 * n, bucket)
+        bucket = workspace.bucket[first : min(first + CHUNK, n)]
+        fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
         for i in range(bucket.shape[0]):
             next_starts[bucket[i] >> bits] += 1
     for s in range(starts.shape[0] - 1):
         starts[s + 1] += starts[s]
     cursors = starts.copy()
     for i in range(n):
-        s = room.bucket[i] >> bits
+        s = workspace.bucket[i] >> bits
         place = cursors[s]
         cursors[s] = place + 1
-        room.spare_keys[place] = values[i]
-        room.spare_bucket[place] = room.bucket[i]
+        workspace.spare_keys[place] = values[i]
+        workspace.spare_bucket[place] = workspace.bucket[i]
     return starts
 
 
 @njit(cache=True, nogil=True)
-def sort_stretch(room, number, start, stop, keys, index):
+def sort_stretch(workspace, number, start, stop, keys, index):
     """Sort stretch `number`, start..stop of what was divided, into `keys` and `index`.
 
     The places in `index` are counted from `start`.
     """
-    bits = stretch_bits(room.keys.shape[0])
+    bits = stretch_bits(workspace.keys.shape[0])
     sort_by_buckets(
-        room.spare_keys[start:stop], room.spare_bucket[start:stop], np.uint32(number << bits),
-        room.count[: (1 << bits) + 1], keys, index,
+        workspace.spare_keys[start:stop], workspace.spare_bucket[start:stop],
+        np.uint32(number << bits), workspace.count[: (1 << bits) + 1], keys, index,
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def sort_with_index(values, room):
+def sort_with_index(values, workspace):
     """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
     n = values.shape[0]
-    keys, index = room.keys, room.index
+    keys, index = workspace.keys, workspace.index
     if n > STRETCH:
-        starts = divide(values, room)
+        starts = divide(values, workspace)
         bits = stretch_bits(n)
         cursors = starts.copy()
         for i in range(n):
-            s = room.bucket[i] >> bits
+            s = workspace.bucket[i] >> bits
             place = cursors[s]
             cursors[s] = place + 1
-            room.spare_index[place] = i
+            workspace.spare_index[place] = i
         for s in range(starts.shape[0] - 1):
             start, stop = np.int64(starts[s]), np.int64(starts[s + 1])
-            sort_stretch(room, s, start, stop, keys[start:stop], index[start:stop])
+            sort_stretch(workspace, s, start, stop, keys[start:stop], index[start:stop])
             for i in range(start, stop):
-                index[i] = room.spare_index[start + index[i]]
+                index[i] = workspace.spare_index[start + index[i]]
         return
-    centre, spread = centre_and_spread(values, room.keys)
+    center, spread = center_and_spread(values, workspace.keys)
     if spread > 0:
-        fill_buckets(values, centre, spread, 2 * n, room.bucket)
-        sort_by_buckets(values, room.bucket, np.uint32(0), room.count, keys, index)
+        fill_buckets(values, center, spread, 2 * n, workspace.bucket)
+        sort_by_buckets(values, workspace.bucket, np.uint32(0), workspace.count, keys, index)
     else:
         for i in range(n):
             keys[i] = values[i]

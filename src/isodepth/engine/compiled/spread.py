@@ -8,10 +8,10 @@ import numpy as np
 
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.selection import mean_of_middle
-from isodepth.engine.compiled.sorting import centre_and_spread, sort_with_index
+from isodepth.engine.compiled.sorting import center_and_spread, sort_with_index
 
 
-def spread_room(n: int, dtype: Any) -> np.ndarray:
+def spread_workspace(n: int, dtype: Any) -> np.ndarray:
     """Scratch space for medians of n values."""
     return np.empty(n + 1, dtype)
 
@@ -21,7 +21,7 @@ def spread_room(n: int, dtype: Any) -> np.ndarray:
 def median_and_mad(values, work):
     """Median and median absolute deviation of many `values` (n,)."""
     real = values.dtype.type
-    guess, spread = centre_and_spread(values, work)
+    guess, spread = center_and_spread(values, work)
     if not spread > 0:
         return values[0], spread
     middle = guess
@@ -37,10 +37,10 @@ def median_and_mad(values, work):
 
 
 @njit(cache=True, nogil=True)
-def weighted_median(values, masses, total, room):
+def weighted_median(values, masses, total, workspace):
     """The median of `values` (n,) repeated `masses` (n,) times."""
-    sort_with_index(values, room)
-    keys, index = room.keys, room.index
+    sort_with_index(values, workspace)
+    keys, index = workspace.keys, workspace.index
     cumulated = total - total
     low = keys[0]
     found = False
@@ -90,7 +90,7 @@ def outlyingness_block(projections, work, zero, queries, out, first, where, flat
     Parameters
     ----------
     projections : (B, n) array of the sample that gives median and MAD
-    work : from `spread_room`
+    work : from `spread_workspace`
     zero : a MAD of at most this is rounding
     queries : (B, m) array of the points to judge, or (0, 0) to judge the sample itself
     out : (m,) or (n,), updated in place
@@ -105,17 +105,17 @@ def outlyingness_block(projections, work, zero, queries, out, first, where, flat
 
 @njit(cache=True, nogil=True)
 def weighted_outlyingness_block(
-    projections, room, deviations, masses, total, zero, queries, out, first, where, flat
+    projections, workspace, deviations, masses, total, zero, queries, out, first, where, flat
 ):
     """The same for int64 `masses` (n,) that add up to `total`.
 
-    `room` is from `sort_room`, and `deviations` (n,) scratch space.
+    `workspace` is from `sort_workspace`, and `deviations` (n,) scratch space.
     """
     n = projections.shape[1]
     for row in range(projections.shape[0]):
         v = projections[row]
-        middle = weighted_median(v, masses, total, room)
+        middle = weighted_median(v, masses, total, workspace)
         for i in range(n):
             deviations[i] = abs(v[i] - middle)
-        mad = weighted_median(deviations, masses, total, room)
+        mad = weighted_median(deviations, masses, total, workspace)
         judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)

@@ -248,22 +248,22 @@ widest_gap = _widest_gap()
 
 
 def _nearest(folded: bool) -> Callable[..., float]:
-    """`nearest(values, place, centre, target)`.
+    """`nearest(values, place, center, target)`.
 
     The smallest distance to `target` of the tile of `values` (n,) that starts at `place`, or if
-    `folded`, of their distances to `centre`.
+    `folded`, of their distances to `center`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
         vectors = _Lanes(context, builder, kinds[0])
-        _, place, centre, target = args
+        _, place, center, target = args
         tile = vectors.load(vectors.array(kinds[0], args[0]), place)
         if folded:
-            tile = vectors.distance(tile, vectors.repeat(centre))
+            tile = vectors.distance(tile, vectors.repeat(center))
         return vectors.smallest(vectors.distance(tile, vectors.repeat(target)))
 
-    def nearest(typingctx, values, place, centre, target):  # type: ignore[no-untyped-def]
+    def nearest(typingctx, values, place, center, target):  # type: ignore[no-untyped-def]
         _check_arrays("nearest", values)
         real = values.dtype
         return real(values, _INDEX, real, real), codegen

@@ -28,7 +28,7 @@ class WalkRoom(NamedTuple):
     ranges: Any  # (2, tiles, 2, lanes)
 
 
-def walk_room(rows: int, tiles: int, dtype: Any) -> WalkRoom:
+def walk_workspace(rows: int, tiles: int, dtype: Any) -> WalkRoom:
     """Allocate for chunks of that many rows and blocks of that many tiles."""
     width, places = lanes(dtype), 2 * (rows + 2)
     tops, lows = np.empty((2, places, width), dtype)
@@ -36,12 +36,12 @@ def walk_room(rows: int, tiles: int, dtype: Any) -> WalkRoom:
 
 
 @njit(cache=True, nogil=True)
-def _follow(tiles, tile, rows, start, stop, room, range_, place):
+def _follow(tiles, tile, rows, start, stop, workspace, range_, place):
     """Note the rows start..stop that move the supports in a tile of directions.
 
     They are noted from `place` on; `stop` comes last in `moves`.
     """
-    tops, lows, moves, _ = room
+    tops, lows, moves, _ = workspace
     # A loop compiles in a fraction of the time of an assignment of arrays.
     for k in range(range_.shape[1]):
         lows[place, k] = range_[0, k]
@@ -74,9 +74,9 @@ def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _compare(room, stops_x, stops_y, start, stop, first, gaps, where, each):
+def _compare(workspace, stops_x, stops_y, start, stop, first, gaps, where, each):
     """Compare the supports that `_follow` noted at the levels start..stop."""
-    tops, lows, moves, _ = room
+    tops, lows, moves, _ = workspace
     at_x = np.int64(0)
     at_y = np.int64(moves.shape[0] // 2)
     level = start
@@ -96,7 +96,7 @@ def _compare(room, stops_x, stops_y, start, stop, first, gaps, where, each):
 
 
 @njit(cache=True, nogil=True)
-def walk(x, y, stops_x, stops_y, ends, tiles, starts, room, gaps, where):
+def walk(x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
     """Largest gap of each level over a block of directions and their opposites.
 
     Parameters
@@ -105,14 +105,14 @@ def walk(x, y, stops_x, stops_y, ends, tiles, starts, room, gaps, where):
     stops_x, stops_y : int64 (L,) rows that belong to each level
     ends : int64 (C, 3) where each chunk of the walk ends: row of x, row of y, level
     tiles, starts : (T, d, lanes) and int64 (T,), the directions, from `tiles_of`
-    room : from `walk_room`
+    workspace : from `walk_workspace`
     gaps : float64 (L,), raised in place to the largest gap
     where : int64 (L,), the direction that gives it: k for u_k, -1 - k for -u_k
     """
-    ranges = room.ranges
+    ranges = workspace.ranges
     width = tiles.shape[2]
     each = np.empty(width, tiles.dtype)
-    half = np.int64(room.moves.shape[0] // 2)
+    half = np.int64(workspace.moves.shape[0] // 2)
     for side in range(2):
         for tile in range(tiles.shape[0]):
             for k in range(width):
@@ -124,7 +124,7 @@ def walk(x, y, stops_x, stops_y, ends, tiles, starts, room, gaps, where):
     for chunk in range(ends.shape[0]):
         end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
         for tile in range(tiles.shape[0]):
-            _follow(tiles, tile, x, row_x, end_x, room, ranges[0, tile], np.int64(0))
-            _follow(tiles, tile, y, row_y, end_y, room, ranges[1, tile], half)
-            _compare(room, stops_x, stops_y, level, done, starts[tile], gaps, where, each)
+            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], np.int64(0))
+            _follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
+            _compare(workspace, stops_x, stops_y, level, done, starts[tile], gaps, where, each)
         row_x, row_y, level = end_x, end_y, done

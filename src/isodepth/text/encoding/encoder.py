@@ -108,7 +108,7 @@ class Encoder:
         network, device = self._network.model, self._network.device
         padding = self._network.tokenizer.pad_token_id or 0
         layer = self.checked_layer()
-        # Neighbours of one length share a batch: little is padded.
+        # Neighbors of one length share a batch: little is padded.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
         clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
         shown = sys.stderr.isatty() if self.progress is None else self.progress

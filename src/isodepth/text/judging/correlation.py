@@ -1,6 +1,6 @@
-"""How well a metric agrees with human judgement: at the level of texts, and of systems.
+"""How well a metric agrees with human judgment: at the level of texts, and of systems.
 
-Scores and judgements are tables of shape (texts, systems), NaN where a system has no output or no
+Scores and judgments are tables of shape (texts, systems), NaN where a system has no output or no
 rating; :func:`as_table` makes them. Correlations are signed: those of distances are negative.
 """
 
@@ -22,7 +22,7 @@ _BLOCK = 256
 
 
 class BetterThan(NamedTuple):
-    """A test that one metric correlates better with human judgement than another.
+    """A test that one metric correlates better with human judgment than another.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def as_table(
 def text_level(scores: Any, human: Any, coefficient: str = "pearson") -> float:
     """Mean over texts of the correlation across systems (C_text of the paper's Appendix E).
 
-    Texts on which scores or judgements are all equal have no correlation and are left out.
+    Texts on which scores or judgments are all equal have no correlation and are left out.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def williams_test(first: Any, second: Any, human: Any) -> BetterThan:
         raise InvalidInputError(f"Williams' test needs at least 4 systems, got {n}")
     means = [np.nanmean(table, axis=0) for table in (x, y, h)]
     r_x, r_y = (float(pearson(mean, means[2])) for mean in means[:2])
-    # Distances fall as judgements rise: turn both metrics the same way.
+    # Distances fall as judgments rise: turn both metrics the same way.
     between = float(pearson(means[0], means[1])) * np.sign(r_x) * np.sign(r_y)
     r_x, r_y = abs(r_x), abs(r_y)
     rest = 1 - r_x**2 - r_y**2 - between**2 + 2 * r_x * r_y * between
@@ -224,7 +224,7 @@ def permutation_test(
     x, h = _check_tables(first, human)
     y, _ = _check_tables(second, human)
     function = coefficient_function(coefficient)
-    x, y = (_standardised(table, h, level, coefficient) for table in (x, y))
+    x, y = (_standardized(table, h, level, coefficient) for table in (x, y))
     rng = np.random.default_rng(random_state)
     observed = abs(correlation(x, h, level, coefficient)) - abs(
         correlation(y, h, level, coefficient)
@@ -252,11 +252,11 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise InvalidInputError(
-            "scores and human judgements must be tables of one shape (texts, systems), got "
+            "scores and human judgments must be tables of one shape (texts, systems), got "
             f"{a.shape} and {b.shape}"
         )
     if np.isinf(a).any() or np.isinf(b).any():
-        raise InvalidInputError("scores and human judgements must not be infinite")
+        raise InvalidInputError("scores and human judgments must not be infinite")
     missing = np.isnan(a) | np.isnan(b)
     if missing.all(axis=0).any() or a.shape[1] < 2:
         raise InvalidInputError(
@@ -289,8 +289,8 @@ def _mixed_means(kept: np.ndarray, x: np.ndarray, taken: np.ndarray, y: np.ndarr
     return total / present.sum(axis=0)
 
 
-def _standardised(table: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> np.ndarray:
-    """Mean zero, spread one, and turned so that it rises with the judgements."""
+def _standardized(table: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> np.ndarray:
+    """Mean zero, spread one, and turned so that it rises with the judgments."""
     sign = np.sign(correlation(table, human, level, coefficient)) or 1.0
     spread = np.nanstd(table)
     return sign * (table - np.nanmean(table)) / (spread if spread > 0 else 1.0)

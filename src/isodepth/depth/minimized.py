@@ -15,7 +15,7 @@ from isodepth.errors import InvalidOptionError
 METHODS = ("directions", "exact")
 
 
-class MinimisedDepth(Depth):
+class MinimizedDepth(Depth):
     """A depth that is the smallest of one-dimensional depths over all directions.
 
     Parameters
