@@ -17,12 +17,12 @@ class Ball:
     def __init__(self, xi: np.ndarray, tip: float, zeta: np.ndarray) -> None:
         self.xi, self.tip, self.zeta = xi, tip, zeta
         length, slope = math.sqrt(float(xi @ xi)), math.sqrt(float(zeta @ zeta))
-        workspace, dual_workspace = (1 - length) * (1 + length), (tip - slope) * (tip + slope)
-        x0, z0 = 1 / math.sqrt(workspace), tip / math.sqrt(dual_workspace)
-        x1, z1 = x0 * xi, zeta / math.sqrt(dual_workspace)
+        room, dual_room = (1 - length) * (1 + length), (tip - slope) * (tip + slope)
+        x0, z0 = 1 / math.sqrt(room), tip / math.sqrt(dual_room)
+        x1, z1 = x0 * xi, zeta / math.sqrt(dual_room)
         double = math.sqrt(2 * (1 + x0 * z0 + float(x1 @ z1)))
         self.w0, self.w1 = (x0 + z0) / double, (x1 - z1) / double
-        self.size = (workspace / dual_workspace) ** 0.25
+        self.size = (room / dual_room) ** 0.25
         self.lam = self.scaled(tip, zeta)
         # W^2 = size^2 (2 w w^T - J) has these in its corner and beside it.
         self.corner = 2 * self.w0 * self.w0 - 1

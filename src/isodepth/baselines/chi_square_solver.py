@@ -126,8 +126,8 @@ class _Programme:
         Masses r within rho of `a` have <f, r> at least the mean of f less sqrt(2 rho) times its
         standard deviation, and f + g <= C makes <f, r> + <g, c> a bound below.
         """
-        workspace = float((self.cost - point.f[:, None] - point.g).min())
-        lower = workspace + self.least_mean(point.f, self.a) + self.least_mean(point.g, self.b)
+        room = float((self.cost - point.f[:, None] - point.g).min())
+        lower = room + self.least_mean(point.f, self.a) + self.least_mean(point.g, self.b)
         return float(np.vdot(point.plan, self.cost) / point.plan.sum()), lower
 
     def least_mean(self, values: np.ndarray, masses: np.ndarray) -> float:

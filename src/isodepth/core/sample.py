@@ -19,6 +19,8 @@ from isodepth.engine.ordering import order_of
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 _TOTAL_BITS = 61
+# Weights of so few binary digits are meant as they are.
+_FEW_DIGITS = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,12 +193,15 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
     share of m**-2 at least, which must be more than what rounding can do.
     """
-    # Few digits are no rounded result of anything: they are taken at their word.
+    # Few digits are no rounded result of anything, unless they were made to add up to one: they are
+    # taken at their word.
     mantissas, exponents = np.frexp(weights)
     last_places = exponents - 53 + _trailing_zeros(mantissas)
-    if exponents.max() - last_places.min() <= 20:
+    if exponents.max() - last_places.min() <= _FEW_DIGITS:
         integers = np.ldexp(weights, -last_places.min()).astype(np.int64)
-        return integers // np.gcd.reduce(integers)
+        total = int(integers.sum())
+        if total & (total - 1):
+            return integers // np.gcd.reduce(integers)
     # Weights of single precision carry its rounding along when they become doubles, and then may
     # be close to larger integers by chance.
     with np.errstate(over="ignore", under="ignore"):

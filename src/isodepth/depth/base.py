@@ -88,9 +88,9 @@ class Depth(Estimator):
             if sample.n_points > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
-                    f"position in {sample.n_features} dimensions: it is affine invariant, and n <= d "
-                    "+ 1 points are a simplex, which is an affine image of any other. All its points "
-                    "get one depth and every region is the whole sample. Use depth='irw' or "
+                    f"position in {sample.n_features} dimensions: it is affine invariant, and n "
+                    "<= d + 1 points are a simplex, which is an affine image of any other. All its "
+                    "points get one depth and every region is the whole sample. Use depth='irw' or "
                     "AIIRWDepth(covariance='ledoit-wolf'), which do tell them apart",
                     DegenerateDepthWarning,
                     stacklevel=4,

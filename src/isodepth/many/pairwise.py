@@ -136,7 +136,7 @@ def pairwise(
     rows_given = as_list(samples, "samples")
     columns_given = None if other is None else as_list(other, "other")
     shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
-    result = _workspace_for(out, shape)
+    result = _matrix_for(out, shape)
     are_tables = isinstance(rows_given[0], RegionTable)
     if columns_given is not None and are_tables != isinstance(columns_given[0], RegionTable):
         raise InvalidInputError(
@@ -282,7 +282,7 @@ def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
     return check_n_jobs(options.get("n_jobs"))
 
 
-def _workspace_for(out: Any, shape: tuple[int, int]) -> np.ndarray:
+def _matrix_for(out: Any, shape: tuple[int, int]) -> np.ndarray:
     if out is None:
         return np.empty(shape)
     if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:

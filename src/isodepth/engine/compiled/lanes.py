@@ -58,9 +58,9 @@ def _use_vectors() -> bool:
 # Loops that are compiled from here on call one or the other: it is chosen once, for all precisions.
 operations: Any
 if _use_vectors():
-    from isodepth.engine.compiled import vector_lanes as operations
+    import isodepth.engine.compiled.vector_lanes as operations
 else:
-    from isodepth.engine.compiled import plain_lanes as operations
+    import isodepth.engine.compiled.plain_lanes as operations
 
 multiply_four, multiply_one = operations.multiply_four, operations.multiply_one
 follow_four, follow_one = operations.follow_four, operations.follow_one
