@@ -21,6 +21,10 @@ State = TypeVar("State")
 _CACHE_BYTES = 1 << 19
 _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
+# So few projected numbers take no thought: less than a second thread is worth, and with all that is
+# held beside them less than a megabyte.
+_LITTLE = 20_000
+_LITTLE_MB = 4.0
 
 
 class BlockPlan(NamedTuple):
@@ -83,8 +87,12 @@ def fold_projections(
     n = len(points)
     # The first state is made before the others, to see how large they are.
     ready = [start()]
-    held = bytes_of(ready[0])
-    size, workers = plan_blocks(n, len(directions), points.itemsize, held, beside, resources)
+    if n * len(directions) <= _LITTLE and resources.memory_mb >= _LITTLE_MB:
+        # One worker with everything at once stays within any such budget: nothing to plan.
+        size, workers = min(len(directions), _MOST_DIRECTIONS), 1
+    else:
+        held = bytes_of(ready[0])
+        size, workers = plan_blocks(n, len(directions), points.itemsize, held, beside, resources)
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
     tiles = tiles_of(points)
     rows = multipliers(directions, points.dtype)

@@ -78,18 +78,18 @@ def largest_outlyingness(
         if tiles is not None:
             other = np.empty((len(projections), n_judged), dtype=points.dtype)
             project(tiles, rows[which], other)
-        flat = np.full(len(projections), np.nan, dtype=points.dtype)
+        flat = np.empty(len(projections), dtype=points.dtype)
         rest = (zero, other, out, which.start, where, flat)
         if masses is None and len(points) <= SMALL:
-            small_outlyingness_block(projections, *rest)
+            some_flat = small_outlyingness_block(projections, *rest)
         elif masses is None:
-            outlyingness_block(projections, workspace, *rest)
+            some_flat = outlyingness_block(projections, workspace, *rest)
         else:
             deviations = np.empty(len(points), dtype=points.dtype)
-            weighted_outlyingness_block(
+            some_flat = weighted_outlyingness_block(
                 projections, workspace, deviations, masses, np.int64(total), *rest
             )
-        for row in np.flatnonzero(~np.isnan(flat)):
+        for row in np.flatnonzero(~np.isnan(flat)) if some_flat else ():
             judged = (projections[row], reach) if queries is None else (other[row], judged_reach)
             raise_where_flat(
                 (projections[row], reach), masses, flat[row], judged, out, which.start + row, where

@@ -139,6 +139,7 @@ class _SingleThreadedBlas:
         self.lock = threading.Lock()
         self._users: dict[int, int] = {}  # how often each thread is inside
         self._libraries: list[Any] = []
+        self._owned_kinds: list[Any] = []
         self._known: tuple[bool, ...] | None = None
         self._before: list[tuple[Any, int]] = []
 
@@ -174,27 +175,27 @@ class _SingleThreadedBlas:
 
             controller = ThreadpoolController().select(user_api="blas")
             self._libraries, self._known = controller.lib_controllers, loaded
+            kinds = {type(library) for library in self._libraries}
+            self._owned_kinds = [k for k in kinds if hasattr(k, "clear_controlling_thread")]
         self._before = [(library, library.num_threads) for library in self._libraries]
-        for library, threads in self._before:
-            if threads != 1:
-                _set_threads(library, 1)
+        self._set([(library, 1) for library, threads in self._before if threads != 1])
 
     def _restore(self) -> None:
-        for library, threads in self._before:
-            if threads != 1:
-                _set_threads(library, threads)
+        self._set([(library, threads) for library, threads in self._before if threads != 1])
 
+    def _set(self, wanted: list[tuple[Any, int]]) -> None:
+        """Tell each BLAS how many threads to use, from whichever thread comes first or last."""
+        # Later versions of threadpoolctl let the first thread that sets a number own it for good,
+        # for all libraries of a kind, and silently ignore all others.
+        if wanted:
+            self._disown()
+            for library, threads in wanted:
+                library.set_num_threads(threads)
+            self._disown()
 
-def _set_threads(library: Any, threads: int) -> None:
-    """Tell a BLAS how many threads to use, from whichever thread comes first or last."""
-    # Later versions of threadpoolctl let the first thread that sets a number own it for good, and
-    # silently ignore all others.
-    disown = getattr(library, "clear_controlling_thread", None)
-    if disown is not None:
-        disown(force=True)
-    library.set_num_threads(threads)
-    if disown is not None:
-        disown(force=True)
+    def _disown(self) -> None:
+        for kind in self._owned_kinds:
+            kind.clear_controlling_thread(force=True)
 
 
 _single_threaded_blas = _SingleThreadedBlas()

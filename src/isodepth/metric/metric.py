@@ -109,8 +109,9 @@ class Metric:
     memory_mb: float = 256.0
 
     def __post_init__(self) -> None:
-        settings, source = checked_settings(self._options())
-        for name, value in {**settings, "_depth": source}.items():
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        settings, source = checked_settings(given)
+        for name, value in {**settings, "_depth": source, "_settings": settings}.items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -336,10 +337,10 @@ class Metric:
     # -- a value among values ---------------------------------------------------------------
 
     def _options(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return self._settings  # type: ignore[attr-defined]
 
     def _key(self) -> tuple[Any, ...]:
-        options = self._options()
+        options = dict(self._options())
         options["depth"] = depth_key(self.depth)
         if not isinstance(self.directions, str):
             options["directions"] = (self.directions.shape, self.directions.tobytes())

@@ -92,5 +92,9 @@ def small_outlyingness_block(projections, zero, queries, out, first, where, flat
         for i in range(n):
             rows[i, row] = projections[row, i]
     middle, mad = medians_and_mads(rows)
+    some = False
     for row in range(width):
-        judge_row(row, middle[row], mad[row], projections, zero, queries, out, first, where, flat)
+        some |= judge_row(
+            row, middle[row], mad[row], projections, zero, queries, out, first, where, flat
+        )
+    return some

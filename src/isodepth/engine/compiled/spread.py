@@ -74,13 +74,19 @@ def raise_outlyingness(projection, middle, mad, out, direction, where):
 
 @njit(nogil=True, inline="always")
 def judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat):
-    """Raise `out` along one direction, or note the median where there is no MAD to divide by."""
+    """Raise `out` along one direction, or note the median where there is no MAD to divide by.
+
+    Returns whether there is none.
+    """
     if not mad > zero:
         flat[row] = middle
-    elif queries.shape[0] == 0:
+        return True
+    flat[row] = np.nan
+    if queries.shape[0] == 0:
         raise_outlyingness(projections[row], middle, mad, out, first + row, where)
     else:
         raise_outlyingness(queries[row], middle, mad, out, first + row, where)
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -96,11 +102,18 @@ def outlyingness_block(projections, work, zero, queries, out, first, where, flat
     out : (m,) or (n,), updated in place
     first : index of the first of these directions
     where : int64 (m,) or (n,), the direction that gave the largest, or empty
-    flat : (B,), left alone but for the directions without a MAD, which are not judged: the median
+    flat : (B,), set to the median of the directions without a MAD, which are not judged, and to
+        NaN for all others
+
+    Returns
+    -------
+    some : whether there are directions without a MAD
     """
+    some = False
     for row in range(projections.shape[0]):
         middle, mad = median_and_mad(projections[row], work)
-        judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
+        some |= judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
+    return some
 
 
 @njit(cache=True, nogil=True)
@@ -112,10 +125,12 @@ def weighted_outlyingness_block(
     `workspace` is from `sort_workspace`, and `deviations` (n,) scratch space.
     """
     n = projections.shape[1]
+    some = False
     for row in range(projections.shape[0]):
         v = projections[row]
         middle = weighted_median(v, masses, total, workspace)
         for i in range(n):
             deviations[i] = abs(v[i] - middle)
         mad = weighted_median(deviations, masses, total, workspace)
-        judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
+        some |= judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
+    return some

@@ -30,7 +30,7 @@ def tiles_of(rows: np.ndarray) -> Tiles:
     rows than lanes, the last is repeated.
     """
     n, d = rows.shape
-    check_precision(rows.dtype.name)
+    check_precision(rows.dtype.char)
     width = lanes(rows.dtype)
     if n < width:
         values = np.empty((1, d, width), rows.dtype)
