@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_points, to_array
+from isodepth.data.arrays import to_array
+from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
 
 #: What a text without tokens may become.

@@ -1,0 +1,133 @@
+"""What a user hands over, as an array of finite floats."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from isodepth.errors import InvalidInputError, NotNumbersError
+
+# Rows are scanned for non-finite values a block at a time, so that a memory map of any size
+# never costs more than this many booleans.
+_SCAN_ELEMENTS = 1 << 20
+
+
+def to_array(X: Any, name: str) -> np.ndarray:
+    """What NumPy makes of `X`; tensors and sparse matrices are refused with what to do instead."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InvalidInputError(
+            f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
+            "impute them first"
+        )
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+    if hasattr(X, "detach"):
+        _check_tensor(X, name)
+    try:
+        return np.asarray(X)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(
+            f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "
+            f"({' '.join(str(error).split())})"
+        ) from None
+
+
+def _check_tensor(X: Any, name: str) -> None:
+    """Refuse a tensor that is more than its numbers: a graph, another device, a sparse layout."""
+    if getattr(X, "requires_grad", False):
+        raise InvalidInputError(
+            f"{name} is a tensor that requires grad, which would be lost; pass "
+            f"{name}.detach().cpu().numpy()"
+        )
+    device = getattr(getattr(X, "device", None), "type", "cpu")
+    if device != "cpu":
+        raise InvalidInputError(
+            f"{name} is a tensor on the device {X.device}; pass {name}.detach().cpu().numpy()"
+        )
+    if not str(getattr(X, "layout", "torch.strided")).endswith("strided"):
+        raise InvalidInputError(
+            f"{name} is a tensor of layout {X.layout}; pass {name}.detach().to_dense().numpy()"
+        )
+
+
+def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
+    """Real numbers as float32 or float64; None keeps float32 and makes the rest float64."""
+    if array.dtype == object:
+        array = _numbers_of_objects(array, name)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(
+            f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
+            f"choose a part, such as {name}.real"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{name} must hold real numbers (any float or integer dtype), got dtype "
+            f"{array.dtype}; convert it with {name}.astype(float) after dropping or encoding what "
+            "is not a number"
+        )
+    if dtype is None:
+        dtype = "float32" if array.dtype == np.float32 else "float64"
+    if array.dtype == dtype and array.dtype.isnative:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
+
+
+def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Objects as floats, where every one of them is a real number: texts are not."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, numbers.Real):
+            try:
+                reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
+            except (TypeError, ValueError) as error:
+                reason = str(error)
+            raise NotNumbersError(
+                f"{name} must hold real numbers, got dtype object with {value!r} at row "
+                f"{place[0]}, column {place[1]} ({reason}); convert it with {name}.astype(float) "
+                "after dropping or encoding what is not a number"
+            )
+    return array.astype(np.float64)
+
+
+def check_finite(
+    points: np.ndarray, name: str, any_size: bool, columns: tuple[str, ...] | None = None
+) -> None:
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    rows = max(1, _SCAN_ELEMENTS // points.shape[1])
+    most = float(np.finfo(points.dtype).max)
+    limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
+    count, largest, first = 0, 0.0, None
+    for start in range(0, len(points), rows):
+        sizes = np.abs(points[start : start + rows])
+        # A comparison with NaN is false.
+        if (sizes <= limit).all():
+            continue
+        bad = ~np.isfinite(sizes)
+        count += int(bad.sum())
+        largest = max(largest, float(sizes[~bad].max(initial=0.0)))
+        if first is None and bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            first = (start + int(row), int(column))
+    if first is not None:
+        label = f" ({columns[first[1]]!r})" if columns is not None else ""
+        raise InvalidInputError(
+            f"{name} contains {count} NaN or infinite value(s) (as {points.dtype}), the first at "
+            f"row {first[0]}, column {first[1]}{label}; drop or impute them first"
+        )
+    if largest > limit:
+        other = ", or use float64" if points.dtype == np.float32 else ""
+        raise InvalidInputError(
+            f"{name} contains values up to {largest:.3g}, with which distances overflow in "
+            f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
+            f"divide the data by a constant{other}"
+        )
+
+
+def describe(value: Any) -> str:
+    """What was received, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    return f"{type(value).__name__}"
