@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from isodepth.theory import (
     breakdown_bound,
     gaussian_bounds,
     gaussian_distance,
+    gaussian_gap,
     translation_bounds,
     univariate_distance,
 )
@@ -33,3 +35,11 @@ def test_each_of_them_is_used() -> None:
     assert gaussian_bounds(*LAWS) != gaussian_bounds(*LAWS, sharp=True)
     bounds = translation_bounds(2.0, 1.0, 3.0)
     assert bounds != translation_bounds(2.0, 1.0, 3.0, symmetric=True)
+
+
+def test_equal_laws_have_no_gap_and_still_a_direction() -> None:
+    covariance = [[2.0, 0.3], [0.3, 1.0]]
+    for radius in (0.0, 1.0, 7.0):
+        gap, direction = gaussian_gap([1, 2], covariance, [1, 2], covariance, radius)
+        assert gap == 0
+        assert np.linalg.norm(direction) == pytest.approx(1, rel=1e-12)

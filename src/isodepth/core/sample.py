@@ -88,7 +88,8 @@ class Sample:
             starts = np.flatnonzero(first)
             ordered = np.add.reduceat(units, starts)
             rows = rows[starts]
-        if ordered is not None and (ordered == ordered[0]).all() and ordered[0] > 0:
+        # Equal ones are positive: some row always has a mass.
+        if ordered is not None and (ordered == ordered[0]).all():
             ordered = None
         total = len(rows) if ordered is None else int(ordered.sum())
         return cls(np.ascontiguousarray(rows), ordered, total, inverse)
@@ -215,8 +216,7 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
 
 def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
     """Integers up to `most` in proportion to the weights, up to a share `rounding` of each."""
-    # Subnormal numbers have fewer digits than the others.
-    if weights.min() < 2.0**-1000 or weights.max() > 2 * most * weights.min():
+    if weights.max() > 2 * most * weights.min():
         return None
     ratios = weights / weights.min()
     unit = 1  # the integer that stands for the smallest weight
