@@ -158,9 +158,8 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    # By place: a label that is an integer would be taken for a row.
-    series = zip(frame.columns, frame.iter_columns(), strict=True)
-    columns = [_column(column, label, name) for label, column in series]
+    # Not frame[label]: a label that is an integer would be taken for a row.
+    columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
     for position, column in enumerate(columns):
