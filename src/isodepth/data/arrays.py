@@ -101,10 +101,11 @@ def check_finite(
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
     count, largest, first = 0, 0.0, None
     for start in range(0, len(points), rows):
-        sizes = np.abs(points[start : start + rows])
-        # A comparison with NaN is false.
-        if (sizes <= limit).all():
+        some = points[start : start + rows]
+        # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
+        if some.max() <= limit and some.min() >= -limit:
             continue
+        sizes = np.abs(some)
         bad = ~np.isfinite(sizes)
         count += int(bad.sum())
         largest = max(largest, float(sizes[~bad].max(initial=0.0)))

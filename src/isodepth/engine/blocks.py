@@ -17,10 +17,15 @@ from isodepth.engine.threads import (
 
 State = TypeVar("State")
 
-# One block of projections should stay in a core's second-level cache.
+# One block of projections should stay in a core's second-level cache. Every block needs the
+# interpreter for a moment, which serves one worker at a time: many of them take larger ones, as
+# far as machines with that many cores have the caches for it.
 _CACHE_BYTES = 1 << 19
+_MANY_WORKERS = 4
 _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
+# Workers that begin late, or are slower, leave blocks to others: so there are some for each.
+_BLOCKS_EACH = 2
 # So few projected numbers take no thought: less than a second thread is worth, and with all that is
 # held beside them less than a megabyte.
 _LITTLE = 20_000
@@ -51,14 +56,18 @@ def plan_blocks(
     row = n * itemsize
     each = row + beside
     budget = resources.memory_mb * 2**20
-    fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, _CACHE_BYTES // row))
     wanted = worker_count(resources.n_jobs, n_directions, n * n_directions)
     # One worker with one direction is the least there is, whatever the budget says.
     workers = workers_within(wanted, held + each, resources.memory_mb)
+    larger = 2 if workers >= _MANY_WORKERS else 1
+    fitting = min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row)
+    fitting = max(larger * _FEWEST_DIRECTIONS, fitting)
     size = max(1, int(min(fitting, (budget / workers - held) // each)))
-    # As many blocks, of one size: workers that get equally many of them end together.
-    n_blocks = -(-n_directions // size)
-    size = -(-n_directions // n_blocks)
+    # Of one size, and equally many for each worker: so that they end together.
+    rounds = -(-n_directions // (size * workers))
+    if workers > 1:
+        rounds = max(rounds, _BLOCKS_EACH)
+    size = -(-n_directions // (rounds * workers))
     return BlockPlan(size, min(workers, -(-n_directions // size)))
 
 

@@ -17,10 +17,12 @@ from isodepth.data.validation import (
     check_same_width,
     check_weights,
 )
+from isodepth.depth.base import Depth
 from isodepth.depth.resolve import DepthSource
 from isodepth.engine.threads import (
     Resources,
     fold_blocks,
+    side_by_side,
     single_threaded_blas,
     worker_count,
 )
@@ -29,6 +31,9 @@ from isodepth.gap.supremum import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.origin import Origin
 from isodepth.metric.signature import Signature
+
+# Fewer numbers are put into canonical form before another thread has woken up.
+_WORTH_MERGING_TOGETHER = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,6 +152,44 @@ class DrawnMetric:
         )
 
     # -- two samples ------------------------------------------------------------------------
+
+    def merged_pair(self, x: tuple[Any, Any], y: tuple[Any, Any]) -> list[Sample]:
+        """The canonical forms of two samples, given as points and weights that were checked."""
+        threads = self._threads_for_both(x[0], y[0])
+        if x[0].size + y[0].size < _WORTH_MERGING_TOGETHER:
+            threads = 1
+        return side_by_side([lambda: Sample.of(*x), lambda: Sample.of(*y)], threads)
+
+    def fit_pair(self, x: tuple[Any, ...], y: tuple[Any, ...]) -> list[TrimmedRegions]:
+        """The regions of two samples, each given as the arguments of `fit`."""
+        threads = self._threads_for_both(x[0], y[0])
+        if threads == 1:
+            return [self.fit(*x), self.fit(*y)]
+        rows = len(x[0]) + len(y[0])
+
+        def fit(given: tuple[Any, ...]) -> TrimmedRegions:
+            # Of few threads one more than its share: whoever ends first comes to help.
+            n_jobs = min(threads, -(-threads * len(given[0]) // rows) + (threads < 4))
+            shared = {"n_jobs": n_jobs, "memory_mb": self.options["memory_mb"] / 2}
+            regions = replace(self, options={**self.options, **shared}).fit(*given)
+            # Needed for the gaps: now is a good time, while the other sample is at work as well.
+            _ = regions.ordered
+            return regions
+
+        return side_by_side([lambda: fit(x), lambda: fit(y)], threads)
+
+    def _threads_for_both(self, x: np.ndarray, y: np.ndarray) -> int:
+        """How many threads may work on both samples at a time; 1 for one sample after the other.
+
+        What runs on one thread for a sample then runs for two. Both are also in memory at a time,
+        twice more than the samples themselves: so not where these are large. Functions of the
+        user's are called by no other thread than the one they came from.
+        """
+        beside = 4 * (x.nbytes + y.nbytes)
+        if not isinstance(self.source, Depth) or beside > self.options["memory_mb"] * 2**20 / 2:
+            return 1
+        work = (len(x) + len(y)) * len(self.directions)
+        return worker_count(self.options["n_jobs"], work, work)
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """DR_{p,eps} between the samples of two regions made along these directions."""

@@ -296,13 +296,18 @@ class Metric:
     ) -> tuple[DrawnMetric, TrimmedRegions, TrimmedRegions]:
         x, y, columns, wx, wy = check_sides(X, Y, weights, self.dtype)
         drawn = self._fitting(x.shape[1], X, Y)
-        sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
-        sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
+        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+            sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
+            sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
+            self._source.warn_if_uninformative(sample_x, sample_y)
+            if not isinstance(X, TrimmedRegions):
+                X = drawn.fit(x, wx, columns, sample_x)
+            if not isinstance(Y, TrimmedRegions):
+                Y = drawn.fit(y, wy, columns, sample_y)
+            return drawn, X, Y
+        sample_x, sample_y = drawn.merged_pair((x, wx), (y, wy))
         self._source.warn_if_uninformative(sample_x, sample_y)
-        if not isinstance(X, TrimmedRegions):
-            X = drawn.fit(x, wx, columns, sample_x)
-        if not isinstance(Y, TrimmedRegions):
-            Y = drawn.fit(y, wy, columns, sample_y)
+        X, Y = drawn.fit_pair((x, wx, columns, sample_x), (y, wy, columns, sample_y))
         return drawn, X, Y
 
     def _fitting(self, width: int, *samples: Any) -> DrawnMetric:
