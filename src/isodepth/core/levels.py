@@ -9,8 +9,12 @@ import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
+from isodepth.engine.threads import Resources, fold_blocks, worker_count
 
 _SLIVER = 1e-14
+# So many breakpoints stay in the cache.
+_MERGED_TOGETHER = 1 << 14
+_ALONE = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,43 +37,59 @@ class LevelPlan:
     stops_y: np.ndarray
 
 
-def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
+def exact_plan(
+    x: TrimmedRegions, y: TrimmedRegions, eps: float, resources: Resources = _ALONE
+) -> LevelPlan:
     """All pieces of [0, 1 - eps] on which both regions stay the same."""
     end = 1.0 - eps
-    inner = np.concatenate([x.masses, y.masses])
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
-    inner = inner[inner < end * (1.0 - _SLIVER)]
-    # Two rising lists one after the other, which this kind of sort only has to merge.
-    inner.sort(kind="stable")
-    fresh = np.ones(len(inner), dtype=bool)
-    np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
+    last = end * (1.0 - _SLIVER)
+    stop_x, stop_y = (int(np.searchsorted(side.masses, last)) for side in (x, y))
+    # Many breakpoints are merged a part at a time; equal ones are in the same part.
+    longer = x.masses[:stop_x] if stop_x >= stop_y else y.masses[:stop_y]
+    n_parts = max(1, (stop_x + stop_y) // _MERGED_TOGETHER)
+    cuts = longer[[i * len(longer) // n_parts for i in range(1, n_parts)]]
+    from_x = [0, *x.masses.searchsorted(cuts).tolist(), stop_x]
+    from_y = [0, *y.masses.searchsorted(cuts).tolist(), stop_y]
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [()] * n_parts  # type: ignore[list-item]
+
+    def merge(_: None, i: int) -> None:
+        of_x, of_y = x.masses[from_x[i] : from_x[i + 1]], y.masses[from_y[i] : from_y[i + 1]]
+        inner = np.concatenate([of_x, of_y])
+        # Two rising lists one after the other, which this kind of sort only has to merge.
+        inner.sort(kind="stable")
+        fresh = np.ones(len(inner), dtype=bool)
+        np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
+        starts = inner[fresh]
+        parts[i] = (
+            starts,
+            x.counts[from_x[i] :][of_x.searchsorted(starts, side="right")],
+            y.counts[from_y[i] :][of_y.searchsorted(starts, side="right")],
+        )
+
+    # Merging and counting takes several times what a projected number takes.
+    workers = worker_count(resources.n_jobs, n_parts, 16 * (stop_x + stop_y))
+    fold_blocks(range(n_parts), lambda: None, merge, workers)
     # Masses are positive, so 0 is never among them.
-    edges = np.concatenate([[0.0], inner[fresh], [end]])
+    edges = np.concatenate([[0.0], *(part[0] for part in parts), [end]])
+    stops_x = np.concatenate([x.counts[:1], *(part[1] for part in parts)])
+    stops_y = np.concatenate([y.counts[:1], *(part[2] for part in parts)])
     starts, ends = edges[:-1], edges[1:]
     # With eps = 1 the interval is the single level 0, where the average is the value.
     shares = (ends - starts) / end if end > 0 else np.ones(1)
-    return _plan(x, y, starts, np.stack([starts, ends], axis=1), shares)
+    return LevelPlan(np.stack([starts, ends], axis=1), shares, stops_x, stops_y)
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
     """Given levels (L,), each standing for an equal share."""
     betas = np.sort(betas)
-    return _plan(x, y, betas, betas, np.full(len(betas), 1.0 / len(betas)))
+    shares = np.full(len(betas), 1.0 / len(betas))
+    return LevelPlan(betas, shares, x.stops(betas), y.stops(betas))
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
     """Midpoints of `n_levels` equal parts of [0, 1 - eps]."""
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
-
-
-def _plan(
-    x: TrimmedRegions,
-    y: TrimmedRegions,
-    betas: np.ndarray,
-    levels: np.ndarray,
-    shares: np.ndarray,
-) -> LevelPlan:
-    return LevelPlan(levels, shares, x.stops(betas), y.stops(betas))
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:

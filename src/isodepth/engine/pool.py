@@ -51,7 +51,7 @@ class Job:
         limit: int,
     ) -> None:
         self.parent: Job | None = current_job()
-        self.family = Family(limit) if self.parent is None else self.parent.family
+        self.family: Family = Family(limit) if self.parent is None else self.parent.family
         self.states: list[Any] = []
         self._blocks, self._start, self._step = blocks, start, step
         self._take = threading.Lock()

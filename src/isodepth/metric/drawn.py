@@ -119,7 +119,7 @@ class DrawnMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(given, each, called, strict=True)
         ]
-        clouds = [Sample.of(points, w) for points, _, w in checked]
+        clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
         self.source.warn_if_uninformative(*clouds)
         result: list[Any] = [None] * len(given)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
@@ -148,7 +148,15 @@ class DrawnMetric:
         )
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            points, weights, columns, sample, depth, distinct, tolerance, self.origin
+            points,
+            weights,
+            columns,
+            sample,
+            depth,
+            distinct,
+            tolerance,
+            self.origin,
+            self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -158,7 +166,12 @@ class DrawnMetric:
         threads = self._threads_for_both(x[0], y[0])
         if x[0].size + y[0].size < _WORTH_MERGING_TOGETHER:
             threads = 1
-        return side_by_side([lambda: Sample.of(*x), lambda: Sample.of(*y)], threads)
+        resources = self.resources
+
+        def merged(points: np.ndarray, weights: np.ndarray | None) -> Sample:
+            return Sample.of(points, weights, resources=resources)
+
+        return side_by_side([lambda: merged(*x), lambda: merged(*y)], threads)
 
     def fit_pair(self, x: tuple[Any, ...], y: tuple[Any, ...]) -> list[TrimmedRegions]:
         """The regions of two samples, each given as the arguments of `fit`."""
@@ -171,9 +184,10 @@ class DrawnMetric:
             # Of few threads one more than its share: whoever ends first comes to help.
             n_jobs = min(threads, -(-threads * len(given[0]) // rows) + (threads < 4))
             shared = {"n_jobs": n_jobs, "memory_mb": self.options["memory_mb"] / 2}
-            regions = replace(self, options={**self.options, **shared}).fit(*given)
+            part = replace(self, options={**self.options, **shared})
+            regions = part.fit(*given)
             # Needed for the gaps: now is a good time, while the other sample is at work as well.
-            _ = regions.ordered
+            regions.put_in_order(part.resources)
             return regions
 
         return side_by_side([lambda: fit(x), lambda: fit(y)], threads)
@@ -220,7 +234,7 @@ class DrawnMetric:
                 f"{y.points.dtype}; make both in one precision"
             )
         if self.betas is None:
-            return exact_plan(x, y, self.options["eps"])
+            return exact_plan(x, y, self.options["eps"], self.resources)
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
