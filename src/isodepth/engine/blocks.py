@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import (
     Resources,
     bytes_of,
@@ -30,6 +31,8 @@ _BLOCKS_EACH = 2
 # held beside them less than a megabyte.
 _LITTLE = 20_000
 _LITTLE_MB = 4.0
+# Fewer rows are laid out in tiles before another thread has woken up.
+_MANY_ROWS = 1 << 15
 
 
 class BlockPlan(NamedTuple):
@@ -91,7 +94,7 @@ def fold_projections(
     beside : int
         Bytes that `step` allocates for each direction of a block.
     """
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+    from isodepth.engine.compiled.tiles import multipliers, project
 
     n = len(points)
     # The first state is made before the others, to see how large they are.
@@ -103,7 +106,7 @@ def fold_projections(
         held = bytes_of(ready[0])
         size, workers = plan_blocks(n, len(directions), points.itemsize, held, beside, resources)
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
-    tiles = tiles_of(points)
+    tiles = _tiles_of_many(points, resources)
     rows = multipliers(directions, points.dtype)
 
     def begin() -> tuple[State, np.ndarray]:
@@ -119,3 +122,24 @@ def fold_projections(
         step(state[0], projections, block)
 
     return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]
+
+
+def _tiles_of_many(points: np.ndarray, resources: Resources) -> Any:
+    """`tiles_of` points (n, d), laid out by several threads."""
+    from isodepth.engine.compiled.tiles import Tiles, tiles_of
+
+    n, d = points.shape
+    if n < _MANY_ROWS:
+        return tiles_of(points)
+    width = tiles_of(points[:1]).values.shape[2]
+    count = -(-n // width)
+    tiles = Tiles(np.empty((count, d, width), points.dtype), np.empty(count, np.int64))
+
+    def lay_out(some: slice) -> None:
+        part = tiles_of(points[some])
+        which = slice(some.start // width, some.start // width + len(part.starts))
+        tiles.values[which] = part.values
+        tiles.starts[which] = part.starts + some.start
+
+    over_rows(n, d, lay_out, resources)
+    return tiles

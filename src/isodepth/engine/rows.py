@@ -11,6 +11,7 @@ from isodepth.engine.threads import Resources, fold_blocks, worker_count
 # Moving a number to another place takes about as long as projecting so many.
 _COST = 2
 _FEWEST = 4096
+_ALIGNED = 64
 
 
 def over_rows(
@@ -18,7 +19,8 @@ def over_rows(
 ) -> None:
     """Call `do` for slices that make up n rows of `width` numbers; what it does fits any cut."""
     workers = worker_count(resources.n_jobs, n // _FEWEST, cost * n * width)
-    size = -(-n // workers)
+    # Tiles begin where slices do.
+    size = max(1, -(-n // (workers * _ALIGNED))) * _ALIGNED
     blocks = [slice(k, min(k + size, n)) for k in range(0, n, size)]
     fold_blocks(blocks, lambda: None, lambda _, block: do(block), workers)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.engine.blocks import fold_projections
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
 
@@ -51,8 +52,8 @@ def largest_outlyingness(
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
     real = points.dtype.type
-    sizes = _largest_entries(points)
-    typical = np.sort(sizes)[len(sizes) // 2]
+    sizes = _largest_entries(points, resources)
+    typical = np.partition(sizes, len(sizes) // 2)[len(sizes) // 2]
     # Rounding of a projection of size s; a deviation no larger says nothing.
     rounding = 8 * np.finfo(points.dtype).eps * points.shape[1]
     zero = real(rounding * typical)
@@ -61,7 +62,8 @@ def largest_outlyingness(
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
+        judged_sizes = _largest_entries(queries, resources)
+        judged_reach = (rounding * (judged_sizes + typical)).astype(points.dtype)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
@@ -157,9 +159,18 @@ def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any
     return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
-def _largest_entries(points: np.ndarray) -> np.ndarray:
+def _largest_entries(points: np.ndarray, resources: Resources) -> np.ndarray:
     """The largest absolute value in each row of (n, d)."""
-    if points.shape[1] > 32:
-        return np.abs(points).max(axis=1)
-    # Along the long axis a maximum is taken for several rows at once.
-    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)
+    n, width = points.shape
+    largest = np.empty(n, dtype=points.dtype)
+
+    def find(some: slice) -> None:
+        rows = points[some]
+        if width > 32:
+            np.abs(rows).max(axis=1, out=largest[some])
+        else:
+            # Along the long axis a maximum is taken for several rows at once.
+            np.abs(np.ascontiguousarray(rows.T)).max(axis=0, out=largest[some])
+
+    over_rows(n, width, find, resources)
+    return largest
