@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from isodepth.engine.blocks import FEW
 from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, bounds_workspace
 from isodepth.engine.compiled.ranks import halfspace_block, rank_weight_block
-from isodepth.engine.compiled.small_spread import SMALL, medians_and_mads
+from isodepth.engine.compiled.small_spread import medians_and_mads
 from isodepth.engine.compiled.sorting import STRETCH, sort_with_index, sort_workspace
 from isodepth.engine.compiled.spread import (
     median_and_mad,
@@ -63,7 +64,7 @@ def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def spread(values: np.ndarray) -> tuple[float, float]:
     workspace = spread_workspace(len(values), values.dtype)
-    if len(values) <= SMALL:
+    if len(values) <= FEW:
         middle, mad = medians_and_mads(np.column_stack([values, -values]))
         assert middle[1] == -middle[0]
         assert mad[1] == mad[0]

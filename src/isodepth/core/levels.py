@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from isodepth.engine.threads import Resources, fold_blocks, worker_count
 
 _SLIVER = 1e-14
 # So many breakpoints stay in the cache.
-_MERGED_TOGETHER = 1 << 14
+_MERGED_TOGETHER = 1 << 13
+# Merging one takes about as long as projecting so many numbers.
+_MERGING = 16
 _ALONE = Resources(n_jobs=1)
 
 
@@ -45,31 +48,11 @@ def exact_plan(
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     last = end * (1.0 - _SLIVER)
     stop_x, stop_y = (int(np.searchsorted(side.masses, last)) for side in (x, y))
-    # Many breakpoints are merged a part at a time; equal ones are in the same part.
-    longer = x.masses[:stop_x] if stop_x >= stop_y else y.masses[:stop_y]
-    n_parts = max(1, (stop_x + stop_y) // _MERGED_TOGETHER)
-    cuts = longer[[i * len(longer) // n_parts for i in range(1, n_parts)]]
-    from_x = [0, *x.masses.searchsorted(cuts).tolist(), stop_x]
-    from_y = [0, *y.masses.searchsorted(cuts).tolist(), stop_y]
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [()] * n_parts  # type: ignore[list-item]
-
-    def merge(_: None, i: int) -> None:
-        of_x, of_y = x.masses[from_x[i] : from_x[i + 1]], y.masses[from_y[i] : from_y[i + 1]]
-        inner = np.concatenate([of_x, of_y])
-        # Two rising lists one after the other, which this kind of sort only has to merge.
-        inner.sort(kind="stable")
-        fresh = np.ones(len(inner), dtype=bool)
-        np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
-        starts = inner[fresh]
-        parts[i] = (
-            starts,
-            x.counts[from_x[i] :][of_x.searchsorted(starts, side="right")],
-            y.counts[from_y[i] :][of_y.searchsorted(starts, side="right")],
-        )
-
-    # Merging and counting takes several times what a projected number takes.
-    workers = worker_count(resources.n_jobs, n_parts, 16 * (stop_x + stop_y))
-    fold_blocks(range(n_parts), lambda: None, merge, workers)
+    n_parts = (stop_x + stop_y) // _MERGED_TOGETHER
+    if n_parts < 2:
+        parts = [_merged(x, y, slice(0, stop_x), slice(0, stop_y))]
+    else:
+        parts = _merged_in_parts(x, y, stop_x, stop_y, n_parts, resources)
     # Masses are positive, so 0 is never among them.
     edges = np.concatenate([[0.0], *(part[0] for part in parts), [end]])
     stops_x = np.concatenate([x.counts[:1], *(part[1] for part in parts)])
@@ -78,6 +61,47 @@ def exact_plan(
     # With eps = 1 the interval is the single level 0, where the average is the value.
     shares = (ends - starts) / end if end > 0 else np.ones(1)
     return LevelPlan(np.stack([starts, ends], axis=1), shares, stops_x, stops_y)
+
+
+_Merged: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _merged(x: TrimmedRegions, y: TrimmedRegions, of_x: slice, of_y: slice) -> _Merged:
+    """Some breakpoints of both sides, rising, each once, and how many points lie inside there."""
+    masses_x, masses_y = x.masses[of_x], y.masses[of_y]
+    inner = np.concatenate([masses_x, masses_y])
+    # Two rising lists one after the other, which this kind of sort only has to merge.
+    inner.sort(kind="stable")
+    fresh = np.ones(len(inner), dtype=bool)
+    np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
+    starts = inner[fresh]
+    inside_x = x.counts[of_x.start :][masses_x.searchsorted(starts, side="right")]
+    inside_y = y.counts[of_y.start :][masses_y.searchsorted(starts, side="right")]
+    return starts, inside_x, inside_y
+
+
+def _merged_in_parts(
+    x: TrimmedRegions,
+    y: TrimmedRegions,
+    stop_x: int,
+    stop_y: int,
+    n_parts: int,
+    resources: Resources,
+) -> list[_Merged]:
+    """The same for all breakpoints up to the given ones, cut up by their values."""
+    longer = x.masses[:stop_x] if stop_x >= stop_y else y.masses[:stop_y]
+    # Equal breakpoints are in one part.
+    cuts = longer[[i * len(longer) // n_parts for i in range(1, n_parts)]]
+    from_x = [0, *x.masses.searchsorted(cuts).tolist(), stop_x]
+    from_y = [0, *y.masses.searchsorted(cuts).tolist(), stop_y]
+    parts: list[Any] = [None] * n_parts
+
+    def merge(_: None, i: int) -> None:
+        parts[i] = _merged(x, y, slice(from_x[i], from_x[i + 1]), slice(from_y[i], from_y[i + 1]))
+
+    workers = worker_count(resources.n_jobs, n_parts, _MERGING * (stop_x + stop_y))
+    fold_blocks(range(n_parts), lambda: None, merge, workers)
+    return parts
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:

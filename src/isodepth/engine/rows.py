@@ -18,9 +18,12 @@ def over_rows(
     n: int, width: int, do: Callable[[slice], None], resources: Resources, cost: int = _COST
 ) -> None:
     """Call `do` for slices that make up n rows of `width` numbers; what it does fits any cut."""
+    if n < 2 * _FEWEST:
+        do(slice(0, n))
+        return
     workers = worker_count(resources.n_jobs, n // _FEWEST, cost * n * width)
     # Tiles begin where slices do.
-    size = max(1, -(-n // (workers * _ALIGNED))) * _ALIGNED
+    size = -(-n // (workers * _ALIGNED)) * _ALIGNED
     blocks = [slice(k, min(k + size, n)) for k in range(0, n, size)]
     fold_blocks(blocks, lambda: None, lambda _, block: do(block), workers)
 

@@ -83,6 +83,8 @@ def fold_blocks(
 
 def side_by_side(tasks: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
     """What the tasks return, done at the same time; folds in them share the threads."""
+    if threads == 1:
+        return [task() for task in tasks]
     results: list[Any] = [None] * len(tasks)
 
     def step(_: None, i: int) -> None:

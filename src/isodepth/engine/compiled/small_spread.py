@@ -12,9 +12,6 @@ import numpy as np
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.spread import judge_row
 
-#: Up to this many points.
-SMALL = 64
-
 
 @njit(cache=True, nogil=True, inline="always")
 def sort_columns(rows):
