@@ -18,6 +18,7 @@ _MERGED_TOGETHER = 1 << 13
 # Merging one takes about as long as projecting so many numbers.
 _MERGING = 16
 _ALONE = Resources(n_jobs=1)
+_ZERO = np.zeros(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +48,14 @@ def exact_plan(
     end = 1.0 - eps
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     last = end * (1.0 - _SLIVER)
-    stop_x, stop_y = (int(np.searchsorted(side.masses, last)) for side in (x, y))
+    stop_x, stop_y = int(x.masses.searchsorted(last)), int(y.masses.searchsorted(last))
     n_parts = (stop_x + stop_y) // _MERGED_TOGETHER
     if n_parts < 2:
-        parts = [_merged(x, y, slice(0, stop_x), slice(0, stop_y))]
+        starts, stops_x, stops_y = _merged(x, y, slice(0, stop_x), slice(0, stop_y))
     else:
         parts = _merged_in_parts(x, y, stop_x, stop_y, n_parts, resources)
-    # Masses are positive, so 0 is never among them.
-    edges = np.concatenate([[0.0], *(part[0] for part in parts), [end]])
-    stops_x = np.concatenate([x.counts[:1], *(part[1] for part in parts)])
-    stops_y = np.concatenate([y.counts[:1], *(part[2] for part in parts)])
-    starts, ends = edges[:-1], edges[1:]
+        starts, stops_x, stops_y = (np.concatenate(each) for each in zip(*parts, strict=True))
+    ends = np.append(starts[1:], end)
     # With eps = 1 the interval is the single level 0, where the average is the value.
     shares = (ends - starts) / end if end > 0 else np.ones(1)
     return LevelPlan(np.stack([starts, ends], axis=1), shares, stops_x, stops_y)
@@ -69,7 +67,8 @@ _Merged: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 def _merged(x: TrimmedRegions, y: TrimmedRegions, of_x: slice, of_y: slice) -> _Merged:
     """Some breakpoints of both sides, rising, each once, and how many points lie inside there."""
     masses_x, masses_y = x.masses[of_x], y.masses[of_y]
-    inner = np.concatenate([masses_x, masses_y])
+    # Masses are positive, so 0 is never among them: it is where the first piece begins.
+    inner = np.concatenate([_ZERO[of_x.start + of_y.start :], masses_x, masses_y])
     # Two rising lists one after the other, which this kind of sort only has to merge.
     inner.sort(kind="stable")
     fresh = np.ones(len(inner), dtype=bool)

@@ -87,10 +87,11 @@ class Sample:
         inverse = np.empty(n, dtype=np.intp)
 
         def put(some: slice) -> None:
-            points.take(order[some], axis=0, out=rows[some], mode="clip")
+            places = order[some]
+            taken = points.take(places, axis=0, out=rows[some], mode="clip")
             # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
-            rows[some] += points.dtype.type(0)
-            inverse[order[some]] = np.arange(some.start, some.stop)
+            taken += points.dtype.type(0)
+            inverse[places] = np.arange(some.start, some.stop)
 
         over_rows(n, width, put, resources)
         if not distinct:

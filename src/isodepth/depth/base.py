@@ -133,7 +133,7 @@ class Depth(Estimator):
 
         def look_up(some: slice) -> None:
             # Rows of weight zero are at -1, and get theirs below.
-            np.take(distinct, sample.inverse[some], out=depths[some], mode="wrap")
+            distinct.take(sample.inverse[some], out=depths[some], mode="wrap")
 
         over_rows(len(points), 1, look_up, resources)
         weightless = sample.inverse < 0
@@ -218,12 +218,12 @@ def standardize(sample: Sample, points: np.ndarray, resources: Resources = _ALON
     moved = np.empty(points.shape, dtype=points.dtype)
 
     def move(some: slice) -> None:
-        np.subtract(points[some], center, out=moved[some])
+        rows = np.subtract(points[some], center, out=moved[some])
         if abs(exponent) > 64:
             # Here the power of two itself may be out of range.
-            np.ldexp(moved[some], -exponent, out=moved[some])
+            np.ldexp(rows, -exponent, out=rows)
         else:
-            moved[some] *= points.dtype.type(2.0**-exponent)
+            rows *= points.dtype.type(2.0**-exponent)
 
     over_rows(len(points), points.shape[1], move, resources)
     return moved
