@@ -165,6 +165,7 @@ class DrawnMetric:
             _gaps=gaps,
             _power=(self.options["p"], self._length),
             _q=self.options["q"],
+            _resources=self.resources,
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
