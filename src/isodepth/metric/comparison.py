@@ -14,12 +14,13 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
+from isodepth.engine.envelope_passes import write_quantiles
+from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
 from isodepth.metric.where import (
     RowsOutside,
-    outermost_supports,
     rows_outside,
     shares_of_directions,
     shares_of_levels,
@@ -83,6 +84,7 @@ class Comparison:
     _gaps: Gaps
     _power: tuple[float, float]
     _q: float = math.inf
+    _envelope: bool = False
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
 
@@ -113,6 +115,11 @@ class Comparison:
                 f"bracket bounds the supremum over directions, which is q=inf; this comparison has "
                 f"q={self._q:g}, a mean over directions"
             )
+        if self._envelope:
+            raise InvalidOptionError(
+                "bracket bounds the supremum for convex regions of sample points; this comparison "
+                "is of envelopes, along its directions only"
+            )
         if self._gaps.exact:
             return self.distance, self.distance
         from isodepth.hull import hausdorff_bracket
@@ -139,15 +146,8 @@ class Comparison:
         all, they are equal.
         """
         if self._q < math.inf:
-            x, y = self.regions
             shares = shares_of_directions(
-                x.ordered,
-                y.ordered,
-                self._gaps.plan,
-                self._gaps.vectors,
-                self.gaps,
-                self._q,
-                self._resources,
+                self._apart, self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q
             )
         else:
             shares = shares_of_levels(self._gaps)
@@ -165,16 +165,32 @@ class Comparison:
         outside : RowsOutside
             With `rows` (places in Y as it was given), `distances` and `directions`.
         """
-        x, y = self.regions
+        y = self.regions[1]
         # As they are used: what is rounded to the precision of the data has other supports.
-        directions = self._gaps.vectors.astype(x.ordered.dtype, copy=False)
-        stops = self._gaps.plan.stops_x
-        supports = outermost_supports(x.ordered, stops, directions, self._resources)
+        directions = self._gaps.vectors.astype(y.points.dtype, copy=False)
+        supports = self._supports(0, directions, slice(-1, None))[0]
         found = rows_outside(y.points, supports, directions)
         found = found.only(y.sample.inverse[found.rows] >= 0)
         if self.missing is None or self.missing.kept is None:
             return found
         return replace(found, rows=np.flatnonzero(self.missing.kept[1])[found.rows])
+
+    def _apart(self, directions: np.ndarray) -> np.ndarray:
+        """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
+        return self._supports(0, directions) - self._supports(1, directions)
+
+    def _supports(
+        self, side: int, directions: np.ndarray, levels: slice = slice(None)
+    ) -> np.ndarray:
+        plan, regions = self._gaps.plan, self.regions[side]
+        stops = (plan.stops_x, plan.stops_y)[side][levels]
+        out = np.empty((len(stops), 2 * len(directions)))
+        if self._envelope:
+            sample = regions.sample
+            write_quantiles(sample.points, sample.masses, stops, directions, out, self._resources)
+        else:
+            write_supports(regions.ordered, stops, directions, out, self._resources)
+        return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
         names = self.columns or column_labels(len(shares))

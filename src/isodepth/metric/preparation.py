@@ -93,6 +93,15 @@ def refuse_word_for_one(scale: Any) -> None:
         )
 
 
+def refuse_envelopes(region: str) -> None:
+    """Nested regions are made of sample points; envelopes are quantiles."""
+    if region == "envelope":
+        raise InvalidOptionError(
+            "region='envelope' has quantiles along directions and no regions of sample points; "
+            "compare samples with Metric.distance or Metric.compare, or make tables of them"
+        )
+
+
 def pooled_scale(
     samples: Sequence[Any], weights: Sequence[Any], name: str, dtype: str | None, nan_policy: str
 ) -> np.ndarray:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan
-from isodepth.engine.support_passes import write_supports
-from isodepth.engine.threads import Resources
 from isodepth.gap.supremum import Gaps
 
 # Numbers that are held together while directions are looked at a few at a time.
@@ -64,13 +62,11 @@ def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
 
 
 def shares_of_directions(
-    x: np.ndarray,
-    y: np.ndarray,
-    plan: LevelPlan,
+    apart_along: Callable[[np.ndarray], np.ndarray],
+    shares: np.ndarray,
     directions: np.ndarray,
     gaps: np.ndarray,
     q: float,
-    resources: Resources,
 ) -> np.ndarray:
     """Shares (d,) of the columns where gaps are means over directions.
 
@@ -82,11 +78,13 @@ def shares_of_directions(
 
     Parameters
     ----------
-    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
-    gaps : ndarray of shape (L,)
+    apart_along : function of directions (B, d)
+        Gives the differences of the two supports at each level, along u and along -u, (L, 2B).
+    shares, gaps : ndarrays of shape (L,)
+    directions : ndarray of shape (K, d)
     """
     d = directions.shape[1]
-    weights = level_weights(gaps, plan.shares)
+    weights = level_weights(gaps, shares)
     if weights is None or d == 1:
         return np.full(d, 1.0 / d)
     positive = gaps > 0
@@ -94,15 +92,13 @@ def shares_of_directions(
     squares = np.zeros(d)
     for start in range(0, len(directions), size):
         block = directions[start : start + size]
-        apart = _supports(x, plan.stops_x, block, resources)
-        apart -= _supports(y, plan.stops_y, block, resources)
         # In units of the mean of the level: no power overflows.
-        ratios = np.abs(apart[positive]) / gaps[positive, None]
+        ratios = np.abs(apart_along(block)[positive]) / gaps[positive, None]
         each = (weights[positive] @ ratios**q).reshape(2, -1).sum(axis=0)
         squares += each @ block.astype(np.float64) ** 2
     entries = squares / squares.sum()
-    shares = np.maximum(((d + q) * entries - 1.0) / q, 0.0)
-    return shares / shares.sum()
+    found = np.maximum(((d + q) * entries - 1.0) / q, 0.0)
+    return found / found.sum()
 
 
 def rows_outside(points: np.ndarray, supports: np.ndarray, directions: np.ndarray) -> RowsOutside:
@@ -135,18 +131,3 @@ def rows_outside(points: np.ndarray, supports: np.ndarray, directions: np.ndarra
     signs = np.where(where[order] < n_directions, 1.0, -1.0)
     vectors = directions[where[order] % n_directions] * signs[:, None]
     return RowsOutside(order, excess[order], vectors)
-
-
-def _supports(
-    ordered: np.ndarray, stops: np.ndarray, directions: np.ndarray, resources: Resources
-) -> np.ndarray:
-    out = np.empty((len(stops), 2 * len(directions)))
-    write_supports(ordered, stops, directions, out, resources)
-    return out
-
-
-def outermost_supports(
-    ordered: np.ndarray, stops: np.ndarray, directions: np.ndarray, resources: Resources
-) -> np.ndarray:
-    """Support values (2K,) of the largest region."""
-    return _supports(ordered, stops[-1:], directions, resources)[0]
