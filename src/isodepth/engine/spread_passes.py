@@ -41,7 +41,11 @@ def largest_outlyingness(
     largest : ndarray of shape (m,) or (u,)
     where : int64 ndarray of that shape, or empty
     """
-    from isodepth.engine.compiled.small_spread import SMALL, small_outlyingness_block
+    from isodepth.engine.compiled.small_spread import (
+        SMALL,
+        small_outlyingness_block,
+        small_workspace,
+    )
     from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
         outlyingness_block,
@@ -81,7 +85,8 @@ def largest_outlyingness(
         flat = np.empty(len(projections), dtype=points.dtype)
         rest = (zero, other, out, which.start, where, flat)
         if masses is None and len(points) <= SMALL:
-            some_flat = small_outlyingness_block(projections, *rest)
+            room = small_workspace(len(points), len(projections), points.dtype)
+            some_flat = small_outlyingness_block(projections, room, *rest)
         elif masses is None:
             some_flat = outlyingness_block(projections, workspace, *rest)
         else:

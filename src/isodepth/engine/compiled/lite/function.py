@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
 from typing import Any
 
 from isodepth.engine.compiled.lite.expressions import Expressions
 from isodepth.engine.compiled.lite.kinds import (
+    FLOATS,
+    ArrayType,
     Fixed,
     Group,
     LiteError,
     Number,
     assembled,
     join,
+    leaves,
     parts,
     texts_of,
 )
 from isodepth.engine.compiled.lite.writer import Writer
+
+#: The function of a text that Python calls.
+ENTRY = "entry"
 
 
 class Source:
@@ -29,17 +34,27 @@ class Source:
         self.function = function
         self.flags = flags
         self.names = function.__globals__
-        self._tree: ast.FunctionDef | None = None
 
     @property
     def tree(self) -> ast.FunctionDef:
         """The function as it was written."""
-        if self._tree is None:
-            text = textwrap.dedent(inspect.getsource(self.function))
-            found = ast.parse(text).body[0]
-            assert isinstance(found, ast.FunctionDef)
-            self._tree = found
-        return self._tree
+        code = self.function.__code__
+        path = code.co_filename
+        if path not in _functions:
+            text = "".join(linecache.getlines(path, self.names))
+            _functions[path] = {
+                node.decorator_list[0].lineno: node
+                for node in ast.parse(text).body
+                if isinstance(node, ast.FunctionDef) and node.decorator_list
+            }
+        found = _functions[path].get(code.co_firstlineno)
+        if found is None or found.name != self.function.__name__:
+            raise LiteError(f"the source of {self.function.__name__} is not to be found in {path}")
+        return found
+
+
+#: The decorated functions of each file, by the line of their first decorator.
+_functions: dict[str, dict[int, ast.FunctionDef]] = {}
 
 
 class Written:
@@ -55,6 +70,15 @@ class Written:
         if len(self.results) < 2:
             return self.results[0] if self.results else "void"
         return "{ " + ", ".join(self.results) + " }"
+
+    def taken_apart(self, out: Writer, found: str) -> list[Number]:
+        """The numbers in what a call has returned."""
+        if len(self.results) == 1:
+            return [Number(self.results[0], found)]
+        return [
+            Number(kind, out.set(f"extractvalue {self.result} {found}, {k}"))
+            for k, kind in enumerate(self.results)
+        ]
 
 
 class Module:
@@ -77,63 +101,55 @@ class Module:
             self._texts.append(text)
         return self._written[key]
 
-    def text_with_entry(self, source: Source, types: tuple[Any, ...], name: str, head: int) -> tuple[str, tuple[str, ...]]:
-        """The text of everything, with a function `name` to be called from Python.
+    def __len__(self) -> int:
+        return len(self._texts)
 
-        It takes the address of a row of places of 8 bytes: numbers, and for each array the address
-        of its object. Results are written over them, from the first on. `head` is the size of what
-        Python has at the beginning of every object; what NumPy has after that is part of its
-        interface: the address of the numbers, how many dimensions, and where the shape and the
-        strides are.
+    def text_with_entry(self, source: Source, types: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:
+        """The text of everything, and the kinds of the results, with an entry for Python.
 
-        Returns the kinds of the results too.
+        That takes the addresses of two rows of places of 8 bytes: one with numbers, and for each
+        array the address of its object; and one for the results.
         """
         written = self.add(source, types)
         out = Writer("", self._declarations)
         given = []
-        count = 0
-        for kind in types:
-            for one in _leaves(kind):
-                at = out.set(f"getelementptr i8, ptr %slots, i64 {8 * count}")
-                count += 1
-                if isinstance(one, str):
-                    given.append(f"{one} {out.set(f'load {one}, ptr {at}')}")
-                    continue
-                array = out.set(f"load ptr, ptr {at}")
-                fields = []
-                for offset in (0, 16, 24):
-                    place = out.set(f"getelementptr i8, ptr {array}, i64 {head + offset}")
-                    fields.append(out.set(f"load ptr, ptr {place}"))
-                given.append(f"ptr {fields[0]}")
-                for field in fields[1 : 2 if one.dense else 3]:
-                    for axis in range(one.ndim):
-                        place = out.set(f"getelementptr i64, ptr {field}, i64 {axis}")
-                        given.append(f"i64 {out.set(f'load i64, ptr {place}')}")
+        for place, kind in enumerate(leaf for one in types for leaf in leaves(one)):
+            at = out.set(f"getelementptr i8, ptr %slots, i64 {8 * place}")
+            if isinstance(kind, str):
+                given.append(f"{kind} {out.set(f'load {kind}, ptr {at}')}")
+            else:
+                given += _opened(out, kind, out.set(f"load ptr, ptr {at}"))
         call = f"call {written.result} @{written.name}({', '.join(given)})"
         if written.results:
-            found = out.set(call)
-            for k, kind in enumerate(written.results):
-                text = found
-                if len(written.results) > 1:
-                    text = out.set(f"extractvalue {written.result} {found}, {k}")
-                at = out.set(f"getelementptr i8, ptr %slots, i64 {8 * k}")
-                if kind == "i1":
-                    kind, text = "i64", out.set(f"zext i1 {text} to i64")
-                elif kind == "i32":
-                    kind, text = "i64", out.set(f"sext i32 {text} to i64")
-                out.do(f"store {kind} {text}, ptr {at}")
+            for place, value in enumerate(written.taken_apart(out, out.set(call))):
+                wide = value if value.kind in FLOATS else out.cast(value, "i64")
+                at = out.set(f"getelementptr i8, ptr %results, i64 {8 * place}")
+                out.do(f"store {wide.kind} {wide.text}, ptr {at}")
         else:
             out.do(call)
         out.do("ret void")
-        entry = "\n".join([f"define void @{name}(ptr %slots) {{", *out.lines, "}"])
-        return "\n".join([*self._declarations.values(), *self._texts, entry, ""]), written.results
+        entry = [f"define void @{ENTRY}(ptr %slots, ptr %results) {{", *out.lines, "}"]
+        text = [*self._declarations.values(), *self._texts, *entry, ""]
+        return "\n".join(text), written.results
 
 
-def _leaves(kind: Any) -> list[Any]:
-    """The numbers and arrays of a type."""
-    if isinstance(kind, str) or not hasattr(kind, "types"):
-        return [kind]
-    return [leaf for one in kind.types for leaf in _leaves(one)]
+def _opened(out: Writer, kind: ArrayType, address: str) -> list[str]:
+    """What is in the object of an array, as it is passed on.
+
+    After what Python has at the beginning of every object NumPy has, as part of its interface, the
+    address of the numbers, how many dimensions there are, and where the shape and the strides are.
+    """
+    head = object.__basicsize__
+    fields = []
+    for offset in (0, 16, 24):
+        place = out.set(f"getelementptr i8, ptr {address}, i64 {head + offset}")
+        fields.append(out.set(f"load ptr, ptr {place}"))
+    given = [f"ptr {fields[0]}"]
+    for field in fields[1 : 2 if kind.dense else 3]:
+        for axis in range(kind.ndim):
+            place = out.set(f"getelementptr i64, ptr {field}, i64 {axis}")
+            given.append(f"i64 {out.set(f'load i64, ptr {place}')}")
+    return given
 
 
 class _Body:
@@ -327,12 +343,5 @@ class _Body:
         if not written.results:
             out.do(call)
             return Group(())
-        found = out.set(call)
-        if len(written.results) == 1:
-            return Number(written.results[0], found)
-        return Group(
-            tuple(
-                Number(kind, out.set(f"extractvalue {written.result} {found}, {k}"))
-                for k, kind in enumerate(written.results)
-            )
-        )
+        values = written.taken_apart(out, out.set(call))
+        return values[0] if len(values) == 1 else Group(tuple(values))

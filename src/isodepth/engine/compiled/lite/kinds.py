@@ -1,4 +1,4 @@
-"""What numbers, arrays and records are while a loop is translated.
+"""What numbers, arrays and records are while a loop is translated: goes into compiled code.
 
 A *kind* is the type of a number in a register: ``i1``, ``i32``, ``i64``, ``float`` or ``double``, by
 the names of LLVM. The type of a value is its kind, or an :class:`ArrayType`, or a
@@ -147,3 +147,10 @@ def texts_of(value: Any) -> list[str]:
     if isinstance(value, Record):
         return [text for one in value.values for text in texts_of(one)]
     return [value.text]
+
+
+def leaves(kind: Any) -> list[Any]:
+    """The kinds of numbers and the types of arrays in a type."""
+    if isinstance(kind, RecordType):
+        return [leaf for one in kind.types for leaf in leaves(one)]
+    return [kind]

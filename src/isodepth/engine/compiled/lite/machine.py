@@ -9,8 +9,10 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from isodepth.engine.compiled.lite.function import ENTRY
+
 #: What an entry is for ctypes, which lets other threads run while it is called.
-_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)
 # Code stays where it is as long as the process lives.
 _engines: list[Any] = []
 
@@ -71,8 +73,8 @@ def machine_code(text: str) -> bytes:
     return machine.emit_object(module)  # type: ignore[no-any-return]
 
 
-def loaded_entry(code: bytes, name: str) -> Any:
-    """The entry `name` of an object file, ready to be called with an address."""
+def loaded_entry(code: bytes) -> Any:
+    """The entry of an object file, ready to be called with rows of bytes."""
     machine, _ = _target()
     nothing = llvm.parse_assembly("")
     nothing.triple = machine.triple
@@ -80,4 +82,4 @@ def loaded_entry(code: bytes, name: str) -> Any:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
-    return _ENTRY(engine.get_function_address(name))
+    return _ENTRY(engine.get_function_address(ENTRY))
