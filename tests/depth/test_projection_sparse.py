@@ -9,7 +9,7 @@ from twins import naive, naive_geometry
 import isodepth
 from isodepth import ProjectionDepth
 from isodepth.core.sample import Sample
-from isodepth.engine.compiled.small_spread import SMALL
+from isodepth.engine.blocks import FEW
 
 # Ratios of sums of a few products, in units of 1e-16.
 RELATIVE = 1e-12
@@ -43,7 +43,7 @@ def test_repeated_rows_have_the_depths_of_the_definition(share: float, weighted:
         np.testing.assert_allclose(found, expected, rtol=RELATIVE)
 
 
-@pytest.mark.parametrize("n", [12, 13, SMALL + 20, SMALL + 21])
+@pytest.mark.parametrize("n", [12, 13, FEW + 20, FEW + 21])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("refine", [0, 3])
 def test_one_flat_direction_among_others(n: int, weighted: bool, refine: int) -> None:

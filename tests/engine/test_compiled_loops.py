@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from isodepth.engine.blocks import FEW
 from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, bounds_workspace
 from isodepth.engine.compiled.ranks import halfspace_block, rank_weight_block
-from isodepth.engine.compiled.small_spread import SMALL, medians_and_mads
+from isodepth.engine.compiled.small_spread import medians_and_mads
 from isodepth.engine.compiled.sorting import STRETCH, sort_with_index, sort_workspace
 from isodepth.engine.compiled.spread import (
     median_and_mad,
@@ -63,8 +64,9 @@ def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def spread(values: np.ndarray) -> tuple[float, float]:
     workspace = spread_workspace(len(values), values.dtype)
-    if len(values) <= SMALL:
-        middle, mad = medians_and_mads(np.column_stack([values, -values]))
+    if len(values) <= FEW:
+        middle, mad, other = np.empty((3, 2), dtype=values.dtype)
+        medians_and_mads(np.column_stack([values, -values]), middle, mad, other)
         assert middle[1] == -middle[0]
         assert mad[1] == mad[0]
         return middle[0], mad[0]

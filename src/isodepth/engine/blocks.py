@@ -25,6 +25,8 @@ _FEWEST_DIRECTIONS = 4
 # held beside them less than a megabyte.
 _LITTLE = 20_000
 _LITTLE_MB = 4.0
+#: Up to this many points are looked at along several directions at once.
+FEW = 64
 
 
 class BlockPlan(NamedTuple):
@@ -32,6 +34,25 @@ class BlockPlan(NamedTuple):
 
     size: int  # directions in a block
     workers: int
+
+
+def are_few(points: np.ndarray, directions: np.ndarray, resources: Resources) -> bool:
+    """Whether there are so few points that loops of their own take all of them at once."""
+    return len(points) <= FEW and is_little(points, directions, resources)
+
+
+def is_little(points: np.ndarray, directions: np.ndarray, resources: Resources) -> bool:
+    """Whether all projections at once, by one worker, stay within any budget: nothing to plan."""
+    return len(points) * len(directions) <= _LITTLE and resources.memory_mb >= _LITTLE_MB
+
+
+def project_all(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """The projections (K, n) of a few points (n, d) on directions (K, d), in one array."""
+    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+
+    projections = np.empty((len(directions), len(points)), points.dtype)
+    project(tiles_of(points), multipliers(directions, points.dtype), projections)
+    return projections
 
 
 def plan_blocks(
@@ -87,8 +108,7 @@ def fold_projections(
     n = len(points)
     # The first state is made before the others, to see how large they are.
     ready = [start()]
-    if n * len(directions) <= _LITTLE and resources.memory_mb >= _LITTLE_MB:
-        # One worker with everything at once stays within any such budget: nothing to plan.
+    if is_little(points, directions, resources):
         size, workers = min(len(directions), _MOST_DIRECTIONS), 1
     else:
         held = bytes_of(ready[0])

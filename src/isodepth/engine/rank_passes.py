@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.blocks import fold_projections
+from isodepth.engine.blocks import are_few, fold_projections, project_all
 from isodepth.engine.threads import Resources, best_of_workers
 
 _UNIT_MASSES = np.empty(0, dtype=np.int64)
+_NOWHERE = np.empty(0, dtype=np.int64)
 
 
 def smallest_halfspace(
@@ -34,6 +35,14 @@ def smallest_halfspace(
     smallest : integer ndarray of shape (u,)
     where : int64 ndarray of shape (u,), or empty
     """
+    if masses is None and not locate and are_few(points, directions, resources):
+        from isodepth.engine.compiled.small_ranks import small_halfspace_block
+
+        fewest = np.full(len(points), total, dtype=np.int32)
+        small_halfspace_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), fewest
+        )
+        return fewest, _NOWHERE
     from isodepth.engine.compiled.halfspace_bounds import bounds_workspace
     from isodepth.engine.compiled.ranks import halfspace_block
     from isodepth.engine.compiled.sorting import sort_workspace
@@ -72,6 +81,14 @@ def mean_rank_weight(
 
     Points, masses and their total as in `smallest_halfspace`; the result is float64 (u,).
     """
+    if masses is None and are_few(points, directions, resources):
+        from isodepth.engine.compiled.small_ranks import small_rank_weight_block
+
+        weights = np.zeros(len(points), dtype=np.int64)
+        small_rank_weight_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), weights
+        )
+        return weights / (2.0 * total * len(directions))
     from isodepth.engine.compiled.ranks import rank_weight_block
     from isodepth.engine.compiled.sorting import sort_workspace
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.engine.blocks import fold_projections
+from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
 from isodepth.engine.threads import Resources, best_of_workers
+
+_NOWHERE = np.empty(0, dtype=np.int64)
+# np.finfo takes longer than what it is needed for.
+_EPSILON = {code: float(np.finfo(code).eps) for code in "fd"}
 
 
 def largest_outlyingness(
@@ -41,11 +45,10 @@ def largest_outlyingness(
     largest : ndarray of shape (m,) or (u,)
     where : int64 ndarray of that shape, or empty
     """
-    from isodepth.engine.compiled.small_spread import (
-        SMALL,
-        small_outlyingness_block,
-        small_workspace,
-    )
+    plain = masses is None and queries is None and not locate
+    if plain and are_few(points, directions, resources):
+        return _few_outlyingness(points, directions), _NOWHERE
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
     from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
         outlyingness_block,
@@ -54,18 +57,13 @@ def largest_outlyingness(
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
-    real = points.dtype.type
-    sizes = _largest_entries(points)
-    typical = np.sort(sizes)[len(sizes) // 2]
-    # Rounding of a projection of size s; a deviation no larger says nothing.
-    rounding = 8 * np.finfo(points.dtype).eps * points.shape[1]
-    zero = real(rounding * typical)
-    reach = (rounding * (sizes + typical)).astype(points.dtype)
+    sizes, typical, zero = _rounding_sizes(points)
+    reach = _reach(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = (rounding * (_largest_entries(queries) + typical)).astype(points.dtype)
+        judged_reach = _reach(points, _largest_entries(queries), typical)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
@@ -84,7 +82,7 @@ def largest_outlyingness(
             project(tiles, rows[which], other)
         flat = np.empty(len(projections), dtype=points.dtype)
         rest = (zero, other, out, which.start, where, flat)
-        if masses is None and len(points) <= SMALL:
+        if masses is None and len(points) <= FEW:
             room = small_workspace(len(points), len(projections), points.dtype)
             some_flat = small_outlyingness_block(projections, room, *rest)
         elif masses is None:
@@ -105,6 +103,41 @@ def largest_outlyingness(
     beside += 0 if masses is None else len(points) * points.itemsize
     states = fold_projections(points, directions, start, step, resources, beside)
     return best_of_workers([state[:2] for state in states], np.greater)
+
+
+def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """The same for a few points of unit mass, along all directions at once."""
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
+
+    sizes, typical, zero = _rounding_sizes(points)
+    projections = project_all(points, directions)
+    out = np.zeros(len(points), dtype=points.dtype)
+    flat = np.empty(len(projections), dtype=points.dtype)
+    none = np.empty((0, 0), dtype=points.dtype)
+    room = small_workspace(len(points), len(projections), points.dtype)
+    if small_outlyingness_block(projections, room, zero, none, out, 0, _NOWHERE, flat):
+        reach = _reach(points, sizes, typical)
+        for row in np.flatnonzero(~np.isnan(flat)):
+            own = projections[row], reach
+            raise_where_flat(own, None, flat[row], own, out, int(row), _NOWHERE)
+    return out
+
+
+def _rounding_sizes(points: np.ndarray) -> tuple[np.ndarray, Any, Any]:
+    """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
+    sizes = _largest_entries(points)
+    typical = np.sort(sizes)[len(sizes) // 2]
+    return sizes, typical, points.dtype.type(_rounding(points) * typical)
+
+
+def _rounding(points: np.ndarray) -> float:
+    """Rounding of a projection of size one; a deviation no larger says nothing."""
+    return _EPSILON[points.dtype.char] * (8 * points.shape[1])
+
+
+def _reach(points: np.ndarray, sizes: np.ndarray, typical: Any) -> np.ndarray:
+    """What rounding alone may do to the projections of rows of those sizes."""
+    return (_rounding(points) * (sizes + typical)).astype(points.dtype)
 
 
 def raise_where_flat(

@@ -14,9 +14,6 @@ import numpy as np
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.spread import judge_row
 
-#: Up to this many points.
-SMALL = 64
-
 
 class SmallRoom(NamedTuple):
     """Room for n points and B directions."""

@@ -22,21 +22,17 @@ class WalkRoom(NamedTuple):
     other row those after the row of points in the place before of `moves`.
     """
 
-    tops: Any  # (2 (rows + 2), lanes)
+    tops: Any  # (2 (rows + 2) + 1, lanes), with room for the gaps of a tile in the last row
     lows: Any
     moves: Any  # int64 (2 (rows + 2),)
     ranges: Any  # (2, tiles, 2, lanes)
-    each: Any  # (lanes,), the gaps in a tile
 
 
 def walk_workspace(rows: int, tiles: int, dtype: Any) -> WalkRoom:
     """Allocate for chunks of that many rows and blocks of that many tiles."""
     width, places = lanes(dtype), 2 * (rows + 2)
-    tops, lows = np.empty((2, places, width), dtype)
-    return WalkRoom(
-        tops, lows, np.empty(places, np.int64), np.empty((2, tiles, 2, width), dtype),
-        np.empty(width, dtype),
-    )  # fmt: skip
+    tops, lows = np.empty((2, places + 1, width), dtype)
+    return WalkRoom(tops, lows, np.empty(places, np.int64), np.empty((2, tiles, 2, width), dtype))
 
 
 @loop
@@ -45,7 +41,7 @@ def _follow(tiles, tile, rows, start, stop, workspace, range_, place):
 
     They are noted from `place` on; `stop` comes last in `moves`.
     """
-    tops, lows, moves = workspace.tops, workspace.lows, workspace.moves
+    tops, lows, moves, _ = workspace
     for k in range(range_.shape[1]):
         lows[place, k] = range_[0, k]
         tops[place, k] = range_[1, k]
@@ -78,7 +74,7 @@ def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
 @loop
 def _compare(workspace, stops_x, stops_y, start, stop, first, gaps, where, each):
     """Compare the supports that `_follow` noted at the levels start..stop."""
-    tops, lows, moves = workspace.tops, workspace.lows, workspace.moves
+    tops, lows, moves, _ = workspace
     at_x = 0
     at_y = moves.shape[0] // 2
     level = start
@@ -113,7 +109,7 @@ def walk(x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
     """
     ranges = workspace.ranges
     width = tiles.shape[2]
-    each = workspace.each
+    each = workspace.tops[workspace.moves.shape[0]]
     half = workspace.moves.shape[0] // 2
     for side in range(2):
         for tile in range(tiles.shape[0]):

@@ -144,10 +144,16 @@ class Expressions:
     def _BinOp(self, node: ast.BinOp) -> Any:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(node.op, ast.Pow):
-            if not (isinstance(right, Fixed) and right.value == 2):
-                raise LiteError(f"line {node.lineno}: of powers, only squares are translated")
-            return self.out.binary("mul", left, left)
+            return self._power(left, right)
         return self.combined(type(node.op), left, right)
+
+    def _power(self, base: Any, exponent: Any) -> Any:
+        if isinstance(exponent, Fixed) and exponent.value == 2:
+            return self.out.binary("mul", base, base)
+        if isinstance(base, Fixed) and isinstance(exponent, Fixed):
+            return Fixed(base.value**exponent.value)
+        given = [("double", self.out.cast(one, "double").text) for one in (base, exponent)]
+        return Number("double", self.out.call("llvm.pow.f64", "double", *given))
 
     def combined(self, operation: type, left: Any, right: Any) -> Any:
         """The result of an operation of two values."""

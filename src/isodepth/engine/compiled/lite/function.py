@@ -221,6 +221,7 @@ class _Body:
         if isinstance(target, ast.Name):
             self._at.assign(target.id, value)
         elif isinstance(target, ast.Tuple):
+            # A tuple is taken apart, a named one too.
             for one, part in zip(target.elts, value.values, strict=True):
                 self._set(one, part)
         elif isinstance(target, ast.Subscript):
