@@ -23,6 +23,9 @@ from isodepth.engine.compiled.lite.kinds import (
 )
 from isodepth.engine.compiled.lite.writer import Writer
 
+# Longer functions stay functions: as parts of whatever calls them they would be optimized again and
+# again, which takes most of the time and gains next to nothing.
+_LONG = 120
 #: The function of a text that Python calls.
 ENTRY = "entry"
 
@@ -175,7 +178,8 @@ class _Body:
             if not (self._at.widened or self._results_widened):
                 break
         written = Written(name, self._results or ())
-        head = f"define internal {written.result} @{name}({', '.join(texts)}) nounwind {{"
+        apart = " noinline" if len(out.lines) > _LONG else ""
+        head = f"define internal {written.result} @{name}({', '.join(texts)}) nounwind{apart} {{"
         return written, "\n".join([head, *out.places, *out.lines, "}"])
 
     def _write(self) -> list[str]:
