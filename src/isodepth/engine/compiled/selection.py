@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.lanes import TILE_BYTES, nearest, nearest_folded
+from isodepth.engine.compiled.lite.loop import loop
 
 # Rounding of float32 and of float64.
 _EPS = (float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps))

@@ -15,7 +15,7 @@ from isodepth.engine.compiled.lite.loop import loop
 def _count(row, upto, from_):
     """Write how many values are no larger and no smaller than each of `row` (n,)."""
     n = row.shape[0]
-    all_ = 0
+    all_ = np.int64(0)
     for i in range(n):
         value = row[i]
         # As wide as float32, for vector instructions.
@@ -25,7 +25,7 @@ def _count(row, upto, from_):
         upto[i] = count
         # As long as no two are equal, which the sum of all counts says.
         from_[i] = n + 1 - count
-        all_ += count
+        all_ = np.int64(all_ + count)
     if 2 * all_ == n * (n + 1):
         return
     # Some are equal: then both have to be counted.

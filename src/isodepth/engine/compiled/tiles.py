@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.lanes import check_precision, lanes, multiply_four, multiply_one
+from isodepth.engine.compiled.lite.loop import loop
 
 
 class Tiles(NamedTuple):

@@ -91,9 +91,7 @@ class _Lanes:
     def repeat(self, number: str) -> str:
         first = self.out.set(f"insertelement {self.type} poison, {self.number} {number}, i32 0")
         everywhere = f"<{self.width} x i32> zeroinitializer"
-        return self.out.set(
-            f"shufflevector {self.type} {first}, {self.type} poison, {everywhere}"
-        )
+        return self.out.set(f"shufflevector {self.type} {first}, {self.type} poison, {everywhere}")
 
     def float_call(self, name: str, *arguments: str) -> str:
         given = [(self.type, one) for one in arguments]

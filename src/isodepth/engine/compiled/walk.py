@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.lanes import follow_four, follow_one, lanes, widest_gap
+from isodepth.engine.compiled.lite.loop import loop
 
 
 class WalkRoom(NamedTuple):

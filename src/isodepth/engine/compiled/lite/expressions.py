@@ -258,7 +258,9 @@ class Expressions:
     def _extreme(self, which: str, first: Any, second: Any) -> Any:
         """min(first, second) or max, in the order in which Python compares."""
         if isinstance(first, Fixed) and isinstance(second, Fixed):
-            return Fixed(min(first.value, second.value) if which == "lt" else max(first.value, second.value))
+            return Fixed(
+                min(first.value, second.value) if which == "lt" else max(first.value, second.value)
+            )
         first, second = self.out.number(first), self.out.number(second)
         kind = join(first.kind, second.kind)
         first, second = self.out.cast(first, kind), self.out.cast(second, kind)

@@ -107,7 +107,9 @@ class Module:
     def __len__(self) -> int:
         return len(self._texts)
 
-    def text_with_entry(self, source: Source, types: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:
+    def text_with_entry(
+        self, source: Source, types: tuple[Any, ...]
+    ) -> tuple[str, tuple[str, ...]]:
         """The text of everything, and the kinds of the results, with an entry for Python.
 
         That takes the addresses of two rows of places of 8 bytes: one with numbers, and for each
@@ -158,7 +160,9 @@ def _opened(out: Writer, kind: ArrayType, address: str) -> list[str]:
 class _Body:
     """Writes the statements of one function."""
 
-    def __init__(self, module: Module, source: Source, types: tuple[Any, ...], declarations: dict[str, str]) -> None:
+    def __init__(
+        self, module: Module, source: Source, types: tuple[Any, ...], declarations: dict[str, str]
+    ) -> None:
         self._module = module
         self._source = source
         self._types = types
@@ -278,9 +282,10 @@ class _Body:
 
     def _For(self, node: ast.For) -> None:
         out = self._out
-        if not (isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range" and isinstance(node.target, ast.Name)):  # fmt: skip
+        ranged = isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range"
+        if not ranged or not isinstance(node.target, ast.Name):
             raise LiteError(f"line {node.lineno}: only loops over a range are translated")
-        values = [self._at.value(one) for one in node.iter.args]
+        values = [self._at.value(one) for one in node.iter.args]  # type: ignore[attr-defined]
         if len(values) == 1:
             values.insert(0, Fixed(0))
         step = values[2].value if len(values) == 3 and isinstance(values[2], Fixed) else 1
@@ -317,7 +322,9 @@ class _Body:
             out.ended = True
             return
         value = self._at.value(node.value)
-        values = [out.number(one) for one in (value.values if isinstance(value, Group) else (value,))]
+        values = [
+            out.number(one) for one in (value.values if isinstance(value, Group) else (value,))
+        ]
         kinds = tuple(one.kind for one in values)
         before = kinds if self._results is None else self._results
         self._results = tuple(join(a, b) for a, b in zip(before, kinds, strict=True))

@@ -1,7 +1,7 @@
 """What numbers, arrays and records are while a loop is translated: goes into compiled code.
 
-A *kind* is the type of a number in a register: ``i1``, ``i32``, ``i64``, ``float`` or ``double``, by
-the names of LLVM. The type of a value is its kind, or an :class:`ArrayType`, or a
+A *kind* is the type of a number in a register: ``i1``, ``i32``, ``i64``, ``float`` or ``double``,
+by the names of LLVM. The type of a value is its kind, or an :class:`ArrayType`, or a
 :class:`RecordType`; a value is one of these with the names that its parts have in the text.
 """
 

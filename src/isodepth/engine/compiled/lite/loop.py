@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from ctypes import create_string_buffer
 from typing import Any, NamedTuple
 
@@ -134,11 +134,11 @@ class Loop:
         return entry
 
 
-def loop(function: Callable[..., Any] | None = None, *, fastmath: frozenset[str] = frozenset()) -> Any:
+def loop(function: Callable[..., Any] | None = None, *, fastmath: Collection[str] = ()) -> Any:
     """Translate a function when it is called; `fastmath` as in numba."""
     if function is None:
-        return lambda decorated: Loop(decorated, fastmath)
-    return Loop(function, fastmath)
+        return lambda decorated: Loop(decorated, frozenset(fastmath))
+    return Loop(function, frozenset(fastmath))
 
 
 def _describe(value: Any, slots: list[Any], key: list[Any]) -> None:

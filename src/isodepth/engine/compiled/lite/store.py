@@ -63,7 +63,7 @@ class Store:
 
 
 def _folders(source: str) -> Iterator[str]:
-    """Where code may be kept: where the user says, or beside the source, or with the user's data."""
+    """Where code may be kept: where the user says, or beside the source, or at the user's home."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         yield os.path.join(chosen, "isodepth")
