@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.engine.compiled.jit import loaded_stamp, njit, still_loaded
-from isodepth.engine.compiled.lite.function import Module, Source
+from isodepth.engine.compiled.lite.function import Source
 from isodepth.engine.compiled.lite.kinds import (
     ELEMENTS,
     SAME,
@@ -27,6 +27,7 @@ from isodepth.engine.compiled.lite.kinds import (
     RecordType,
     leaves,
 )
+from isodepth.engine.compiled.lite.module import Module
 from isodepth.engine.compiled.lite.store import Store
 
 _DTYPES = {np.dtype(char): char for char in ELEMENTS} | {np.dtype("l"): SAME["l"]}

@@ -9,7 +9,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from isodepth.engine.compiled.lite.function import ENTRY
+from isodepth.engine.compiled.lite.module import ENTRY
 
 #: What an entry is for ctypes, which lets other threads run while it is called.
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)
