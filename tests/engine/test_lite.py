@@ -120,7 +120,7 @@ def _control(values, stop):
     for i in range(values.shape[0]):
         if values[i] < 0:
             continue
-        elif i == stop:
+        if i == stop:
             break
         total += i
     else_total = 0.0

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from isodepth.engine.compiled.jit import loaded_stamp, still_loaded, warn_uncached
+from isodepth.engine.compiled.jit import PACKAGE, loaded_stamp, still_loaded, warn_uncached
 
 _SEAL_BYTES = 32
 
@@ -29,7 +29,7 @@ class Store:
         made_for = f"{self._source}\0{types}\0{machine}"
         name = hashlib.blake2b(made_for.encode(), digest_size=8).hexdigest()
         self._name = f"{function.__module__}.{function.__name__}.{name}.code"
-        made_from = loaded_stamp() + machine.encode()
+        made_from = loaded_stamp() + machine.encode() + _stamp_of_others(self._source)
         self._key = hashlib.blake2b(made_from, digest_size=_SEAL_BYTES).digest()
 
     def load(self) -> bytes | None:
@@ -60,6 +60,17 @@ class Store:
 
     def _seal(self, content: bytes) -> bytes:
         return hashlib.blake2b(content, digest_size=_SEAL_BYTES, key=self._key).digest()
+
+
+def _stamp_of_others(source: str) -> bytes:
+    """Time and size of a file that is not part of the package, which has a stamp of its own."""
+    if source.startswith(PACKAGE):
+        return b""
+    try:
+        status = os.stat(source)
+    except OSError:
+        return b"not a file"
+    return f"{status.st_mtime_ns} {status.st_size}".encode()
 
 
 def _folders(source: str) -> Iterator[str]:
