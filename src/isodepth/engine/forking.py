@@ -81,7 +81,7 @@ def _wanted() -> list[Any]:
     compiler = sys.modules.get("numba.core.compiler_lock")
     lock = getattr(getattr(compiler, "global_compiler_lock", None), "_lock", None)
     # Likewise our own: it is looked up, as the modules of loops import each other alone.
-    own = getattr(sys.modules.get(f"{_PACKAGE}.engine.compiled.lite.loop"), "translating", None)
+    own = getattr(sys.modules.get(f"{_PACKAGE}.engine.compiled.lite.entries"), "translating", None)
     return [*(one for one in (lock, own) if one is not None), *_locks]
 
 

@@ -47,20 +47,23 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     return decorate
 
 
-@once
+_others: list[type] = []
+_taught: set[type] = set()
+
+
+def called_by_numba(kind: type) -> type:
+    """Let what numba compiles call the instances of a class, which have a `by_numba`."""
+    _others.append(kind)
+    return kind
+
+
 def _teach_numba() -> None:
-    """Let functions that numba compiles call loops that are translated elsewhere."""
     from numba.core import types
     from numba.extending import typeof_impl
 
-    from isodepth.engine.compiled.lite.loop import Loop
-    from isodepth.engine.compiled.vector_lanes import Operation
-
-    def typeof(called: Any, _: Any) -> Any:
-        return types.Dispatcher(called.by_numba)
-
-    typeof_impl.register(Loop)(typeof)
-    typeof_impl.register(Operation)(typeof)
+    for kind in set(_others) - _taught:
+        typeof_impl.register(kind)(lambda called, _: types.Dispatcher(called.by_numba))
+        _taught.add(kind)
 
 
 def plain_loops_wanted() -> bool:

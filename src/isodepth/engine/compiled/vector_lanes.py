@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from isodepth.engine.compiled.jit import called_by_numba
 from isodepth.engine.compiled.lite.kinds import FLOATS, Array, LiteError, Number
 from isodepth.engine.compiled.lite.writer import Writer
 
@@ -20,6 +21,7 @@ TILE_BYTES = 64
 _FINITE = "nnan nsz"
 
 
+@called_by_numba
 class Operation:
     """An operation on tiles: a text for LLVM, and the name of a loop that does the same."""
 
@@ -34,9 +36,9 @@ class Operation:
     @property
     def by_numba(self) -> Any:
         """The loop that does the same."""
-        from isodepth.engine.compiled import plain_lanes
+        import isodepth.engine.compiled.plain_lanes as plain
 
-        return getattr(plain_lanes, self._plain_name)
+        return getattr(plain, self._plain_name)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.by_numba(*arguments)

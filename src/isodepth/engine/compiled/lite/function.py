@@ -41,9 +41,9 @@ class Source:
         if path not in _functions:
             text = "".join(linecache.getlines(path, self.names))
             _functions[path] = {
-                node.decorator_list[0].lineno: node
+                min([node.lineno, *(one.lineno for one in node.decorator_list)]): node
                 for node in ast.parse(text).body
-                if isinstance(node, ast.FunctionDef) and node.decorator_list
+                if isinstance(node, ast.FunctionDef)
             }
         found = _functions[path].get(code.co_firstlineno)
         if found is None or found.name != self.function.__name__:
@@ -51,7 +51,7 @@ class Source:
         return found
 
 
-#: The decorated functions of each file, by the line of their first decorator.
+#: The functions of each file, by the line in which they begin, with their decorators.
 _functions: dict[str, dict[int, ast.FunctionDef]] = {}
 
 

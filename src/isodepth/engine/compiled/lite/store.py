@@ -30,6 +30,8 @@ class Store:
         name = hashlib.blake2b(made_for.encode(), digest_size=8).hexdigest()
         self._name = f"{function.__module__}.{function.__name__}.{name}.code"
         made_from = loaded_stamp() + machine.encode() + _stamp_of_others(self._source)
+        # With the name, so that a file under that of another does not pass for it.
+        made_from += self._name.encode()
         self._key = hashlib.blake2b(made_from, digest_size=_SEAL_BYTES).digest()
 
     def load(self) -> bytes | None:
