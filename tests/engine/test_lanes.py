@@ -35,10 +35,10 @@ print([w.category.__name__ for w in caught], "translated" if lanes.translated() 
 #: What a later version might do: the interface changed, or the instructions mean something else.
 BREAK = {
     "cannot be compiled": """
-from llvmlite import binding
-def parse_assembly(text):
+from isodepth.engine.compiled.lite import machine
+def machine_code(text):
     raise RuntimeError("LLVM IR parsing error: expected type")
-binding.parse_assembly = parse_assembly
+machine.machine_code = machine_code
 """,
     "compute wrong numbers": """
 from isodepth.engine.compiled import vector_lanes

@@ -39,6 +39,7 @@ class Prepared(NamedTuple):
 
     name: str
     found: bool  # on disk, and not translated
+    folder: str | None  # where it is kept; None where that is impossible
     functions: int  # how many were translated with it
     translating: float  # seconds of the processor, and
     optimizing: float  # those of LLVM; where it was found on disk, to read and load it
@@ -72,7 +73,8 @@ def entry_of(source: Source, types: tuple[Any, ...]) -> Callable[..., Any] | Non
     entry = _caller(loaded_entry(code), types, tuple(filter(None, names.decode().split(","))))
     end = time.thread_time()
     name = f"{source.function.__module__}.{source.function.__name__}"
-    journal.append(Prepared(name, not functions, functions, middle - start, end - middle))
+    times = middle - start, end - middle
+    journal.append(Prepared(name, not functions, store.folder, functions, *times))
     return entry
 
 

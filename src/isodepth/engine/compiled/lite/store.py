@@ -24,6 +24,8 @@ class Store:
     def __init__(self, function: Callable[..., Any], types: str) -> None:
         from isodepth.engine.compiled.lite.machine import machine_description
 
+        #: Where it was found, or put; None as long as it is nowhere.
+        self.folder: str | None = None
         self._source = function.__code__.co_filename
         machine = machine_description()
         made_for = f"{self._source}\0{types}\0{machine}"
@@ -44,6 +46,7 @@ class Store:
                 continue
             seal, content = found[:_SEAL_BYTES], found[_SEAL_BYTES:]
             if seal == self._seal(content):
+                self.folder = folder
                 return content
         return None
 
@@ -55,6 +58,7 @@ class Store:
         for folder in _folders(self._source):
             try:
                 _write(folder, self._name, self._seal(content) + content)
+                self.folder = folder
                 return
             except OSError as error:
                 reason = error
