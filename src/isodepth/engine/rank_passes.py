@@ -39,7 +39,9 @@ def smallest_halfspace(
         from isodepth.engine.compiled.small_ranks import small_halfspace_block
 
         fewest = np.full(len(points), total, dtype=np.int32)
-        small_halfspace_block(project_all(points, directions), fewest)
+        small_halfspace_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), fewest
+        )
         return fewest, _NOWHERE
     from isodepth.engine.compiled.halfspace_bounds import bounds_workspace
     from isodepth.engine.compiled.ranks import halfspace_block
@@ -83,7 +85,9 @@ def mean_rank_weight(
         from isodepth.engine.compiled.small_ranks import small_rank_weight_block
 
         weights = np.zeros(len(points), dtype=np.int64)
-        small_rank_weight_block(project_all(points, directions), weights)
+        small_rank_weight_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), weights
+        )
         return weights / (2.0 * total * len(directions))
     from isodepth.engine.compiled.ranks import rank_weight_block
     from isodepth.engine.compiled.sorting import sort_workspace

@@ -50,7 +50,7 @@ def largest_outlyingness(
     plain = masses is None and queries is None and not locate
     if plain and are_few(points, directions, resources):
         return _few_outlyingness(points, directions), _NOWHERE
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
     from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
         outlyingness_block,
@@ -85,7 +85,8 @@ def largest_outlyingness(
         flat = np.empty(len(projections), dtype=points.dtype)
         rest = (zero, other, out, which.start, where, flat)
         if masses is None and len(points) <= FEW:
-            some_flat = small_outlyingness_block(projections, *rest)
+            room = small_workspace(len(points), len(projections), points.dtype)
+            some_flat = small_outlyingness_block(projections, room, *rest)
         elif masses is None:
             some_flat = outlyingness_block(projections, workspace, *rest)
         else:
@@ -108,14 +109,15 @@ def largest_outlyingness(
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
 
     sizes, typical, zero = _rounding_sizes(points, _ALONE)
     projections = project_all(points, directions)
     out = np.zeros(len(points), dtype=points.dtype)
     flat = np.empty(len(projections), dtype=points.dtype)
     none = np.empty((0, 0), dtype=points.dtype)
-    if small_outlyingness_block(projections, zero, none, out, 0, _NOWHERE, flat):
+    room = small_workspace(len(points), len(projections), points.dtype)
+    if small_outlyingness_block(projections, room, zero, none, out, 0, _NOWHERE, flat):
         reach = _reach(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = projections[row], reach

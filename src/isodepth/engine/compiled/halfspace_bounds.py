@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.sorting import (
     CHUNK,
     PROBES,
@@ -59,7 +59,7 @@ def bounds_workspace(n: int, dtype: Any) -> BoundsRoom:
     )
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _bound_masses(values, center, spread, workspace):
     """Fill and count the buckets, and bound the smaller of the two masses of anything in each."""
     n = values.shape[0]
@@ -83,7 +83,7 @@ def _bound_masses(values, center, spread, workspace):
         workspace.bound[b] = from_below if from_below < from_above else from_above
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _points_of_wanted(n, workspace):
     """List the points whose bucket is wanted; return how many."""
     count = 0
@@ -93,7 +93,7 @@ def _points_of_wanted(n, workspace):
     return count
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _rank_found(values, count, workspace, best):
     """Lower `best` for the listed points, which are all the points of some buckets."""
     n = values.shape[0]
@@ -103,7 +103,7 @@ def _rank_found(values, count, workspace, best):
     part = SortRoom(
         everything.keys[:count], everything.index[:count], everything.bucket[:count],
         everything.count[: 2 * count + 1], everything.spare_keys, everything.spare_index,
-        everything.spare_bucket,
+        everything.spare_bucket, everything.starts, everything.cursors,
     )  # fmt: skip
     sort_with_index(workspace.values[:count], part)
     here = -1
@@ -127,7 +127,7 @@ def _rank_found(values, count, workspace, best):
         i = stop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def lower_by_bounds(values, workspace, best):
     """Lower `best` (n,) to the smaller closed-halfspace mass of each point, for unit masses.
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 
 PROBES = 16
 # Buckets with more elements than this are sorted by heap.
@@ -27,7 +27,7 @@ _MOST_STRETCHES = 256
 CHUNK = 1 << 12
 
 
-@njit(nogil=True, inline="always")
+@loop
 def probe(values, probes):
     """Sorted evenly spaced elements of `values` (n,), written to `probes` (m,), m <= n."""
     n = values.shape[0]
@@ -41,7 +41,7 @@ def probe(values, probes):
         probes[j + 1] = x
 
 
-@njit(cache=True, nogil=True)
+@loop
 def center_and_spread(values, scratch):
     """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
 
@@ -71,7 +71,7 @@ def center_and_spread(values, scratch):
     return center, spread
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _sift_down(keys, index, start, root, size):
     key = keys[start + root]
     item = index[start + root]
@@ -90,7 +90,7 @@ def _sift_down(keys, index, start, root, size):
     index[start + root] = item
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _heap_sort(keys, index, start, stop):
     size = stop - start
     for root in range(size // 2 - 1, -1, -1):
@@ -105,7 +105,7 @@ def _heap_sort(keys, index, start, stop):
         _sift_down(keys, index, start, np.int64(0), np.int64(last))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _all_equal(keys, start, stop):
     for i in range(start + 1, stop):
         if keys[i] != keys[start]:
@@ -123,11 +123,14 @@ class SortRoom(NamedTuple):
     spare_keys: Any  # (n,) where n is large, else empty; likewise the next two
     spare_index: Any
     spare_bucket: Any
+    starts: Any  # (s + 1,) where the stretches start and end, and
+    cursors: Any  # how far each is filled; empty where n is small
 
 
 def sort_workspace(n: int, dtype: Any) -> SortRoom:
     """Allocate for projections of n points."""
     spare = n if n > STRETCH else 0
+    most = _MOST_STRETCHES + 2 if n > STRETCH else 0
     # Unsigned: a number that may be negative counts from the end, which has to be looked at.
     return SortRoom(
         keys=np.empty(n, dtype),
@@ -137,11 +140,12 @@ def sort_workspace(n: int, dtype: Any) -> SortRoom:
         spare_keys=np.empty(spare, dtype),
         spare_index=np.empty(spare, np.uint32),
         spare_bucket=np.empty(spare, np.uint32),
+        starts=np.empty(most, np.uint32),
+        cursors=np.empty(most, np.uint32),
     )
 
 
-# Without this error model every division is checked for zero, and the loop uses no vectors.
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop
 def fill_buckets(values, center, spread, n_buckets, bucket):
     """Write to `bucket` (n,) the place of each value among `n_buckets`; it rises with the value."""
     real = values.dtype.type
@@ -158,7 +162,7 @@ def fill_buckets(values, center, spread, n_buckets, bucket):
         bucket[i] = np.int32(half * (x / (one + abs(x))) + half)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _scatter(values, bucket, first, count, keys, index):
     """Counting sort by `bucket` (n,) - `first`; returns whether a bucket is crowded.
 
@@ -186,7 +190,7 @@ def _scatter(values, bucket, first, count, keys, index):
     return crowded
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _sort_crowded(count, keys, index):
     start = np.int64(0)
     for b in range(count.shape[0] - 1):
@@ -196,7 +200,7 @@ def _sort_crowded(count, keys, index):
         start = stop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_by_buckets(values, bucket, first, count, keys, index):
     """Sort `values` (n,) into `keys`, with `index` the places they came from.
 
@@ -221,7 +225,7 @@ def sort_by_buckets(values, bucket, first, count, keys, index):
             index[j + 1] = item
 
 
-@njit(cache=True, nogil=True)
+@loop
 def stretch_bits(n):
     """How many buckets make a stretch, as a power of two, for n values in 2 n buckets."""
     bits = 0
@@ -230,12 +234,13 @@ def stretch_bits(n):
     return np.uint32(bits)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def divide(values, workspace):
     """Divide many `values` (n,) into stretches: all of one are below all of the next.
 
     Fills `room.bucket`, and `room.spare_keys` and `room.spare_bucket` with one stretch after the
-    other, each in the order of `values`. Returns where they start and end, of shape (s + 1,).
+    other, each in the order of `values`; `room.starts` has where they start and end. Returns how
+    many there are.
     """
     n = values.shape[0]
     bits = stretch_bits(n)
@@ -243,26 +248,29 @@ def divide(values, workspace):
     if not spread > 0:
         # Equal values need no spread: all of them are at the center.
         spread = spread + 1
-    starts = np.zeros((2 * n >> bits) + 2, np.uint32)
+    stretches = (2 * n >> bits) + 1
+    starts, cursors = workspace.starts, workspace.cursors
+    for s in range(stretches + 1):
+        starts[s] = 0
     next_starts = starts[1:]
     for first in range(0, n, CHUNK):
         bucket = workspace.bucket[first : min(first + CHUNK, n)]
         fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
         for i in range(bucket.shape[0]):
             next_starts[bucket[i] >> bits] += 1
-    for s in range(starts.shape[0] - 1):
+    for s in range(stretches):
         starts[s + 1] += starts[s]
-    cursors = starts.copy()
+        cursors[s] = starts[s]
     for i in range(n):
         s = workspace.bucket[i] >> bits
         place = cursors[s]
         cursors[s] = place + 1
         workspace.spare_keys[place] = values[i]
         workspace.spare_bucket[place] = workspace.bucket[i]
-    return starts
+    return stretches
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_stretch(workspace, number, start, stop, keys, index):
     """Sort stretch `number`, start..stop of what was divided, into `keys` and `index`.
 
@@ -275,21 +283,23 @@ def sort_stretch(workspace, number, start, stop, keys, index):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_with_index(values, workspace):
     """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
     n = values.shape[0]
     keys, index = workspace.keys, workspace.index
     if n > STRETCH:
-        starts = divide(values, workspace)
+        stretches = divide(values, workspace)
         bits = stretch_bits(n)
-        cursors = starts.copy()
+        starts, cursors = workspace.starts, workspace.cursors
+        for s in range(stretches):
+            cursors[s] = starts[s]
         for i in range(n):
             s = workspace.bucket[i] >> bits
             place = cursors[s]
             cursors[s] = place + 1
             workspace.spare_index[place] = i
-        for s in range(starts.shape[0] - 1):
+        for s in range(stretches):
             start, stop = np.int64(starts[s]), np.int64(starts[s + 1])
             sort_stretch(workspace, s, start, stop, keys[start:stop], index[start:stop])
             for i in range(start, stop):
