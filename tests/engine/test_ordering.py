@@ -18,6 +18,12 @@ from isodepth.engine.threads import Resources
 N_JOBS = (1, 2, 7, 16)
 
 
+@pytest.fixture(autouse=True)
+def _divided_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a test need not sort a quarter of a million numbers to see them divided."""
+    monkeypatch.setattr(ordering, "_MANY", 1 << 14)
+
+
 def columns(n: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(n)
     return {

@@ -84,8 +84,7 @@ def plan_blocks(
     # One worker with one direction is the least there is, whatever the budget says.
     workers = workers_within(wanted, held + each, resources.memory_mb)
     larger = 2 if workers >= _MANY_WORKERS else 1
-    fitting = min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row)
-    fitting = max(larger * _FEWEST_DIRECTIONS, fitting)
+    fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row))
     size = max(1, int(min(fitting, (budget / workers - held) // each)))
     # Of one size, and equally many for each worker: so that they end together.
     rounds = -(-n_directions // (size * workers))

@@ -11,6 +11,8 @@ _FEW = 4096
 # Numbers are divided into parts of about so many, all of one part below all of the next, which are
 # sorted one by one.
 _PART = 1 << 13
+# Fewer are sorted by one thread sooner than others can be called.
+_MANY = 1 << 18
 _MOST_PARTS = 200
 # With fewer workers, dividing takes what sorting side by side saves.
 _WORTH_DIVIDING = 3
@@ -26,7 +28,7 @@ def order_of(values: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     The same ones on every machine and with any number of threads.
     """
     n = len(values)
-    if n <= 2 * _PART:
+    if n < _MANY:
         return _order(values)
     n_parts = min(_MOST_PARTS, n // _PART)
     workers = worker_count(resources.n_jobs, n_parts, _COST * n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from isodepth.engine.blocks import are_few, fold_projections, project_all
@@ -51,20 +53,32 @@ def smallest_halfspace(
     dtype = np.int32 if masses is None else np.int64
     n_located = len(points) if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
-        # One more than any mass, so that the first direction is always an improvement.
+    # One more than any mass, so that the first direction is always an improvement.
+    known = np.full(len(points), total + 1, dtype=dtype)
+    exchange = threading.Lock()
+
+    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]]:
         best = np.full(len(points), total + 1, dtype=dtype)
         workspace = sort_workspace(len(points), points.dtype)
         bounds = bounds_workspace(len(points), points.dtype)
-        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds
+        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds, [0]
 
     def step(
-        state: tuple[np.ndarray, np.ndarray, tuple, tuple], projections: np.ndarray, which: slice
+        state: tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]],
+        projections: np.ndarray,
+        which: slice,
     ) -> None:
-        best, where, workspace, bounds = state
+        best, where, workspace, bounds, done = state
         halfspace_block(
             projections, units, np.int64(total), workspace, bounds, best, which.start, where
         )
+        # The smaller the masses found so far, the fewer points a direction can matter to. So
+        # workers tell each other theirs, ever less often: after 1, 2, 4, ... blocks.
+        done[0] += 1
+        if not locate and done[0] & (done[0] - 1) == 0:
+            with exchange:
+                np.minimum(known, best, out=known)
+                best[:] = known
 
     states = fold_projections(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.less)
