@@ -18,7 +18,8 @@ from benchmarks.harness.data import DEPTHS, SHAPES, pair, shaped_pair
 from benchmarks.harness.timing import Box, alternate, slope
 from benchmarks.peers import authors, pot
 from benchmarks.publish import checks, pages, short
-from benchmarks.sections import growth, memory, profile, shapes, startup, table
+from benchmarks.publish.scaling_figure import draw_scaling
+from benchmarks.sections import growth, memory, profile, scaling, shapes, startup, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.core.directions import unit_vectors
@@ -270,6 +271,31 @@ def test_figure_is_drawn(small_table: list[dict[str, Any]], tmp_path: Any) -> No
     assert draw({"machine": machine, "table": small_table, "growth": curves}, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert not draw({"machine": machine}, tmp_path / "b.png")
+
+
+def test_scaling_says_how_each_step_grows(tmp_path: Any) -> None:
+    rows = [scaling.row(300, 3, 20, depth, [1, 2, 3], quick=True) for depth in scaling.DEPTHS]
+    named = {"cpu": "a chip", "cores": 3, "system": "a system", "python": "3"}
+    result = {"machine": named, "rows": rows}
+
+    text = scaling.markdown(result)
+
+    assert all(row["same"] for row in rows)
+    assert all(row["speedup"]["1"] == 1.0 for row in rows)
+    assert "a chip, 3 core(s)" in text
+    assert text.count("| 300 |") == 2 * len(rows)
+    assert "| canonical form | depths | order by depth | levels | walk | of which merging |" in text
+    assert draw_scaling({"scaling": result}, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert not draw_scaling({}, tmp_path / "b.png")
+
+
+def test_a_run_of_scaling_alone_leaves_the_machine_of_the_other_tables() -> None:
+    row = scaling.row(40, 2, 5, "irw", [1], quick=True)
+    named = {"cpu": "a chip", "cores": 1, "system": "a system", "python": "3"}
+    results = {"machine": named, "scaling": {"machine": named, "rows": [row]}, "checks": []}
+
+    assert command.rendered(results).keys() == {"scaling"}
 
 
 def test_publishing_fills_marked_places_only(tmp_path: Any) -> None:

@@ -109,5 +109,8 @@ def mean_rank_weight(
         rank_weight_block(projections, units, np.int64(total), shift, workspace, sums)
 
     states = fold_projections(points, directions, start, step, resources)
-    sums = np.add.reduce([sums for sums, _ in states], dtype=np.int64)
+    sums = states[0][0]
+    # A type that can hold the sum over some of the directions can hold that over all.
+    for other, _ in states[1:]:
+        sums += other
     return np.ldexp(sums.astype(np.float64), int(shift)) / (2.0 * total * len(directions))

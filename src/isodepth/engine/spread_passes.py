@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
+_ALONE = Resources(n_jobs=1)
 _NOWHERE = np.empty(0, dtype=np.int64)
 # np.finfo takes longer than what it is needed for.
 _EPSILON = {code: float(np.finfo(code).eps) for code in "fd"}
@@ -57,13 +59,13 @@ def largest_outlyingness(
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
-    sizes, typical, zero = _rounding_sizes(points)
+    sizes, typical, zero = _rounding_sizes(points, resources)
     reach = _reach(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = _reach(points, _largest_entries(queries), typical)
+        judged_reach = _reach(points, _largest_entries(queries, resources), typical)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
@@ -109,7 +111,7 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
     from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
 
-    sizes, typical, zero = _rounding_sizes(points)
+    sizes, typical, zero = _rounding_sizes(points, _ALONE)
     projections = project_all(points, directions)
     out = np.zeros(len(points), dtype=points.dtype)
     flat = np.empty(len(projections), dtype=points.dtype)
@@ -123,10 +125,11 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return out
 
 
-def _rounding_sizes(points: np.ndarray) -> tuple[np.ndarray, Any, Any]:
+def _rounding_sizes(points: np.ndarray, resources: Resources) -> tuple[np.ndarray, Any, Any]:
     """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
-    sizes = _largest_entries(points)
-    typical = np.sort(sizes)[len(sizes) // 2]
+    sizes = _largest_entries(points, resources)
+    middle = len(sizes) // 2
+    typical = np.sort(sizes)[middle] if middle <= FEW else np.partition(sizes, middle)[middle]
     return sizes, typical, points.dtype.type(_rounding(points) * typical)
 
 
@@ -195,9 +198,18 @@ def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any
     return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
-def _largest_entries(points: np.ndarray) -> np.ndarray:
+def _largest_entries(points: np.ndarray, resources: Resources) -> np.ndarray:
     """The largest absolute value in each row of (n, d)."""
-    if points.shape[1] > 32:
-        return np.abs(points).max(axis=1)
-    # Along the long axis a maximum is taken for several rows at once.
-    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)
+    n, width = points.shape
+    largest = np.empty(n, dtype=points.dtype)
+
+    def find(some: slice) -> None:
+        rows = points[some]
+        if width > 32:
+            np.abs(rows).max(axis=1, out=largest[some])
+        else:
+            # Along the long axis a maximum is taken for several rows at once.
+            np.abs(np.ascontiguousarray(rows.T)).max(axis=0, out=largest[some])
+
+    over_rows(n, width, find, resources)
+    return largest
