@@ -86,6 +86,7 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
     """Compile, or load from the cache, what distances need, so that the first one is not slow.
 
     Compilation happens once on a machine and is then cached; loading takes well under a second.
+    The command ``isodepth warm-up`` does the same from a shell.
 
     Parameters
     ----------

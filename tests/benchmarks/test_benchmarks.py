@@ -19,7 +19,7 @@ from benchmarks.harness.timing import Box, alternate, slope
 from benchmarks.peers import authors, pot
 from benchmarks.publish import checks, pages, short
 from benchmarks.publish.scaling_figure import draw_scaling
-from benchmarks.sections import growth, memory, profile, scaling, shapes, table
+from benchmarks.sections import growth, memory, profile, scaling, shapes, startup, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.core.directions import unit_vectors
@@ -218,9 +218,10 @@ def test_checks_judge_by_relation_and_target() -> None:
         size | {"who": "POT max-sliced W", "depth": None, "dtype": "float64", "seconds": 56.0},
         size | {"who": "POT max-sliced W", "depth": None, "dtype": "float32", "seconds": 54.0},
     ]
+    started = {"warm_seconds": 0.5, "first_seconds": 5.5, "second_seconds": 4.0}
     found = {
         c["what"]: (c["measured"], c["kept"])
-        for c in checks.measure({"table": rows, "startup": {"warm_extra": 0.5, "cold_extra": 16}})
+        for c in checks.measure({"table": rows, "startup": started})
     }
 
     assert found == {
@@ -232,8 +233,9 @@ def test_checks_judge_by_relation_and_target() -> None:
         ),
         "n=10000, halfspace, 2 thread(s): time over the sort floor": (1 / 0.3, False),
         "n=10000, projection, 2 thread(s): time over the sort floor": (0.5 / 0.3, False),
-        "seconds a first distance adds to the imports, warm numba cache": (0.5, True),
-        "seconds a first distance adds to the imports, cold numba cache": (16, False),
+        "seconds of a process with one distance, compiled code at hand": (0.5, True),
+        "seconds of the first distance, nothing compiled": (5.5, False),
+        "seconds of a float32 halfspace distance after it": (4.0, True),
     }
 
 
@@ -362,3 +364,19 @@ def test_quick_runs_are_not_published(tmp_path: Any, capsys: Any) -> None:
 
     assert command.main(["--publish", str(path)]) == 1
     assert "not for quoting" in capsys.readouterr().out
+
+
+def test_startup_lists_every_loop_of_both_calls() -> None:
+    loop = {"name": "isodepth.hull.sweep", "functions": 21, "translating": 0.04, "optimizing": 0.8}
+    whole = dict.fromkeys(("imports", "import isodepth", "warm", "cold"), 0.5)
+    result = {
+        "seconds": whole,
+        "processor_seconds": whole,
+        "first_seconds": 1.5,
+        "second_seconds": 0.9,
+        "loops": {"first": [loop], "second": [loop | {"name": "isodepth.engine.walk"}]},
+    }
+    text = startup.markdown(result)
+    assert "| default, float64 | all of it: 1.50 s |" in text
+    assert "| `hull.sweep` | 21 | 0.040 | 0.800 |" in text
+    assert "| `engine.walk` |" in text

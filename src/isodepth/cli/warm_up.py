@@ -6,10 +6,9 @@ import argparse
 import json
 import os
 import time
-import warnings
 from typing import Any
 
-from isodepth.errors import CacheWarning, IsodepthError
+from isodepth.errors import IsodepthError
 
 _PRECISIONS = ("float64", "float32")
 
@@ -35,15 +34,19 @@ def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
     from isodepth.api import warm_up
     from isodepth.depth import BY_NAME
     from isodepth.engine.compiled.lanes import translated
+    from isodepth.engine.compiled.lite import loop
     from isodepth.engine.compiled.lite.entries import journal
+    from isodepth.engine.compiled.lite.store import check_writable
 
     before, start = len(journal), time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", CacheWarning)
-        try:
-            warm_up(dtypes=_PRECISIONS)
-        except CacheWarning as reason:
-            raise IsodepthError(str(reason)) from None
+    try:
+        check_writable(loop.__file__)
+    except OSError as reason:
+        raise IsodepthError(
+            f"compiled code cannot be kept ({reason}); set the environment variable "
+            "NUMBA_CACHE_DIR to a folder that can be written"
+        ) from None
+    warm_up(dtypes=_PRECISIONS)
     seconds = time.perf_counter() - start
     done = journal[before:]
     return {

@@ -79,5 +79,8 @@ def _fault_of_vectors(dtype: str) -> str | None:
         from isodepth.engine.compiled.lanes_trial import works
 
         return None if works(dtype) else f"compute wrong numbers in {dtype}"
+    except Warning:
+        # Asked for as an error; it says nothing about the instructions.
+        raise
     except Exception as error:
         return f"cannot be compiled ({type(error).__name__}: {' '.join(str(error).split())[:200]})"

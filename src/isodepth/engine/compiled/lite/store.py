@@ -68,6 +68,19 @@ class Store:
         return hashlib.blake2b(content, digest_size=_SEAL_BYTES, key=self._key).digest()
 
 
+def check_writable(source: str) -> None:
+    """Raise an OSError where no folder takes the code of a file."""
+    reason = OSError("there is no folder for it")
+    for folder in _folders(source):
+        try:
+            _write(folder, "trial.tmp", b"")
+            os.unlink(os.path.join(folder, "trial.tmp"))
+            return
+        except OSError as error:
+            reason = error
+    raise reason
+
+
 def _stamp_of_others(source: str) -> bytes:
     """Time and size of a file that is not part of the package, which has a stamp of its own."""
     if source.startswith(PACKAGE):
