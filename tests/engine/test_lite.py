@@ -59,7 +59,7 @@ def _arithmetic(x, y, i, j, out):
     out[7] = (i & 6) | (j & 1)
     out[8] = abs(x) + abs(i)
     out[9] = min(i, j) - max(i, j)
-    out[10] = math.sqrt(abs(x)) + x**2
+    out[10] = math.sqrt(abs(x)) + x * x
     out[11] = -x
     out[12] = i / j
     out[13] = np.int64(x * 8.0)
@@ -71,6 +71,18 @@ def _arithmetic(x, y, i, j, out):
 @given(st.floats(-1e6, 1e6), st.floats(0.1, 3.0), st.integers(-1000, 1000), st.integers(1, 1000))
 def test_arithmetic(x: float, y: float, i: int, j: int) -> None:
     check(_arithmetic, x, y, i, j, np.zeros(16))
+
+
+@loop
+def _square(x):
+    return x**2
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(st.floats(-1e6, 1e6))
+def test_squares_are_products(x: float) -> None:
+    # The power of a C library may be off by an ulp, and is on some machines.
+    assert _square(x) == x * x
 
 
 @loop

@@ -62,7 +62,7 @@ def test_many_numbers_are_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     order_of(values, Resources(2))
     assert calls == []
     order_of(values, Resources(16))
-    assert calls == [(12, 10)]
+    assert calls == [(12, 6)]
 
 
 @pytest.mark.parametrize("kind", ["random", "few values", "zeros of both signs", "constant"])

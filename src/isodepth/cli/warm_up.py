@@ -33,14 +33,12 @@ def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
     """Compile, and say what was compiled and where it is kept."""
     from isodepth.api import warm_up
     from isodepth.depth import BY_NAME
+    from isodepth.engine.compiled.kept import check_kept, made_ready
     from isodepth.engine.compiled.lanes import translated
-    from isodepth.engine.compiled.lite import loop
-    from isodepth.engine.compiled.lite.entries import journal
-    from isodepth.engine.compiled.lite.store import check_writable
 
-    before, start = len(journal), time.perf_counter()
+    before, start = len(made_ready()), time.perf_counter()
     try:
-        check_writable(loop.__file__)
+        check_kept()
     except OSError as reason:
         raise IsodepthError(
             f"compiled code cannot be kept ({reason}); set the environment variable "
@@ -48,7 +46,7 @@ def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
         ) from None
     warm_up(dtypes=_PRECISIONS)
     seconds = time.perf_counter() - start
-    done = journal[before:]
+    done = made_ready()[before:]
     return {
         "depths": list(BY_NAME),
         "dtypes": list(_PRECISIONS),

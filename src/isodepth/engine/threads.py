@@ -17,7 +17,7 @@ Block = TypeVar("Block")
 State = TypeVar("State")
 
 # Below this many projected numbers a thread costs more than it saves.
-_WORTH_A_THREAD = 150_000
+_WORTH_A_THREAD = 250_000
 
 
 class Resources(NamedTuple):
