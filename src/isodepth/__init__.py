@@ -24,6 +24,8 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
+from isodepth.inference.two_sample import two_sample_test
+from isodepth.inference.two_sample_result import TwoSampleResult
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -52,6 +54,7 @@ __all__ = [
     "RegionTransformer",
     "SignatureError",
     "TrimmedRegions",
+    "TwoSampleResult",
     "UnreadableFileError",
     "__version__",
     "compare",
@@ -59,6 +62,7 @@ __all__ = [
     "pairwise",
     "tables",
     "theory",
+    "two_sample_test",
     "warm_up",
 ]
 
