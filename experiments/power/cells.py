@@ -32,7 +32,7 @@ class Cell:
 
     Attributes
     ----------
-    group : {"level", "tolerance", "power", "dirt", "laws"}
+    group : {"level", "tolerance", "power", "masked", "dirt", "laws"}
     kind : str
         What the samples are, see `laws`.
     n, d : int
@@ -77,6 +77,8 @@ class Cell:
             return {"DR q=2": self._ours(x, y, seed, blocks=blocks)}
         if self.group in ("tolerance", "dirt"):
             x, y = laws.contaminated(self.kind, self.n, self.d, self.share, self.both, rng)
+        elif self.group == "masked":
+            x, y = laws.masked(self.kind, self.n, self.d, self.share, rng)
         elif self.kind == "null":
             x, y = rng.standard_normal((2, self.n, self.d))
         else:
@@ -115,6 +117,13 @@ def _all_cells() -> Iterator[Cell]:
     for kind in ("shift 0.35", "scale 1.15"):
         for d in (5, 20):
             yield Cell("power", kind, 2000, d, rival_tests=50, wider=True)
+    for change, n, d in (("shift 0.6", 500, 5), ("scale 1.3", 500, 5),
+                         ("shift 0.35", 2000, 20), ("scale 1.15", 2000, 20)):  # fmt: skip
+        for dirt in ("far", "near", "wide"):
+            yield Cell(
+                "masked", f"{change} with {dirt}", n, d, 0.05, True, tests=100, rival_tests=0,
+                plain=False,
+            )  # fmt: skip
     for n in _SIZES_OF_BOTH:
         for d in (5, 20):
             for both in (False, True):

@@ -63,7 +63,9 @@ def contaminated(
     return x, y
 
 
-def null(kind: str, n: int, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, object]:
+def null(
+    kind: str, n: int, d: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, object]:
     """Two samples of one law, the second smaller, and the blocks of their rows or None."""
     m = (4 * n) // 5
     if kind == "ties":
@@ -130,6 +132,18 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "t2": _student,
     "mixture inside": _mixture,
 }
+
+
+def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
+    """Samples of two laws, with foreign rows in both: a change and a kind of dirt, "a with b".
+
+    Those of the second sample lie on the side away from the change.
+    """
+    change, _, dirt = kind.partition(" with ")
+    x, y = contaminated(dirt, n, d, share, True, rng)
+    k = int(share * n + 1e-9)
+    y[k:] = CHANGES[change](y[k:], rng)
+    return x, y
 
 
 def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:

@@ -127,6 +127,8 @@ def write_report(size: str, folder: Path) -> None:
             [c for c in every if c.group == "tolerance"],
             ["kind", "in", "n", "d"],
         ),
+        ("Power with 5% of dirt in both samples", [c for c in every if c.group == "masked"],
+         ["kind", "n", "d"]),
         ("Dirt in one sample, d = 5", [c for c in every if c.group == "dirt"],
          ["kind", "share", "n"]),
         ("Laws", [c for c in every if c.group == "laws"], ["kind", "n", "d"]),

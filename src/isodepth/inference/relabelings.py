@@ -130,5 +130,7 @@ def _labels(labels: Any, name: str) -> np.ndarray:
 def _numbered(labels: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Distinct labels in the order of their first rows, and the number of each row's."""
     numbers: dict[Any, int] = {}
-    found = np.array([numbers.setdefault(label, len(numbers)) for label in labels.tolist()], np.int64)
+    found = np.array(
+        [numbers.setdefault(label, len(numbers)) for label in labels.tolist()], np.int64
+    )
     return list(numbers), found

@@ -19,6 +19,8 @@ from isodepth.inference.relabelings import WORD, Relabelings
 
 # Directions of one task: small enough for many threads, large enough to fill vector registers.
 _DIRECTIONS = 8
+# A little beyond the outermost levels that are compared, for a normal law: 2.4 times the MAD.
+_REACH = 3.0
 # Relabelings of one task, between which an interrupt is noticed.
 _LABELINGS = 16
 
@@ -130,7 +132,8 @@ def envelope_statistics(
     """Gaps between quantiles that foreign rows cannot explain, beside plain gaps under relabeling.
 
     Quantiles are those of functions of a row that do not depend on the labels: its projections, and
-    its outlyingness in the pooled sample, each in units of its own pooled spread.
+    its outlyingness in the pooled sample, each in units of its own pooled spread and cut off at
+    three of them. The quantiles of any such function are known up to what foreign rows can do.
 
     Parameters
     ----------
@@ -162,7 +165,14 @@ def envelope_statistics(
 
         def measure(values: np.ndarray, k: int, workspace: tuple, found: np.ndarray) -> None:
             quantile_gaps_along(
-                values, words, size, allowed, n_levels, float(p), workspace, found  # noqa: B023
+                values,
+                words,
+                size,
+                allowed,
+                n_levels,
+                float(p),
+                workspace,
+                found,  # noqa: B023
             )
             gaps[k, first:last] = found[:-1]  # noqa: B023
             if first == 0:  # noqa: B023
@@ -176,17 +186,17 @@ def envelope_statistics(
             for row, k in zip(
                 _projected(points, directions[which]), range(which.start, which.stop), strict=True
             ):
-                middle, spread = _middle_and_spread(row, zero)
-                np.maximum(own, np.abs(row - middle) / spread, out=own)
-                measure(row / spread, k, workspace, found)
+                standard = _standard(row, zero)
+                np.maximum(own, np.abs(standard), out=own)
+                measure(_within_reach(standard), k, workspace, found)
             advance(which.stop - which.start)
 
         states = fold_blocks(tasks, start, along, workers)
         for own, _, _ in states:
             np.maximum(outlying, own, out=outlying)
         _, found, workspace = states[0]
-        _, spread = _middle_and_spread(outlying, zero)
-        measure(outlying / spread, len(directions), workspace, found)
+        standard = _within_reach(_standard(outlying, zero))
+        measure(standard, len(directions), workspace, found)
     axes = gaps[:d]
     whole = _mean_over_functions(gaps, q)
     return SplitStatistics(float(whole[count]), whole[1:count], axes[:, count], axes[:, 1:count].T)
@@ -208,10 +218,19 @@ def _projected(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return out
 
 
-def _middle_and_spread(values: np.ndarray, zero: float) -> tuple[float, float]:
-    """Median and pooled spread of (n,); 1 where the spread is only rounding."""
+def _standard(values: np.ndarray, zero: float) -> np.ndarray:
+    """Values (n,) around their median, in units of their spread; 1 where that is only rounding."""
     spread = float(pooled_spread(values[:, None])[0])
-    return float(np.median(values)), spread if spread > zero else 1.0
+    return (values - np.median(values)) / (spread if spread > zero else 1.0)
+
+
+def _within_reach(standard: np.ndarray) -> np.ndarray:
+    """Standard values (n,) cut off where foreign rows would be.
+
+    Otherwise the quantile of a level next to a share of far rows jumps back and forth between them
+    and the others from one relabeling to the next, and drowns all other differences.
+    """
+    return standard.clip(-_REACH, _REACH)
 
 
 def _rounding(points: np.ndarray) -> float:

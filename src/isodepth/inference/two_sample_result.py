@@ -86,7 +86,9 @@ class TwoSampleResult:
         spread = self.null_deviation
         if spread > _ROUNDING * self.null_mean:
             return above / spread
-        return 0.0 if abs(above) <= _ROUNDING * self.null_mean else float(np.copysign(np.inf, above))
+        return (
+            0.0 if abs(above) <= _ROUNDING * self.null_mean else float(np.copysign(np.inf, above))
+        )
 
     @cached_property
     def comparison(self) -> Comparison:
