@@ -24,6 +24,8 @@ _SETTINGS = (
     "depth",
     "eps",
     "p",
+    "q",
+    "scale",
     "n_directions",
     "directions",
     "levels",
@@ -50,6 +52,18 @@ def add_compare_parser(commands: Any) -> None:
     setting("--depth", help="halfspace, projection (default), irw or ai_irw")
     setting("--eps", type=float, help="share of the outermost mass that is ignored (default 0.1)")
     setting("--p", type=float, help="exponent of the mean over levels, may be inf (default 2)")
+    setting(
+        "--q",
+        type=float,
+        help="exponent of the mean over directions: inf (default) for the largest gap, 2, ...",
+    )
+    setting("--scale", help="pooled: each column in units of its spread; reference: of that in A")
+    setting(
+        "--missing",
+        dest="nan_policy",
+        default="raise",
+        help="raise (default): refuse missing values; omit: leave out the rows that have any",
+    )
     setting(
         "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 1000)"
     )
