@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import matplotlib as _  # noqa: F401  (said at once where it is missing)
-
 from experiments.framework.figure import as_percent, legend_below, panels, save, ticks
 
 if TYPE_CHECKING:

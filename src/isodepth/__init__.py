@@ -25,8 +25,8 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.two_sample import two_sample_test
-from isodepth.inference.two_sample_result import TwoSampleResult
+from isodepth.inference.permutation.result import TwoSampleResult
+from isodepth.inference.permutation.two_sample import two_sample_test
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.missing import MissingReport
+from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
 from isodepth.metric.comparison import Comparison
 
@@ -53,7 +53,7 @@ class TwoSampleResult:
     n_rows : pair of int
         Rows of X and Y that were compared.
     tolerance : float
-    missing : pair of MissingReport, or None
+    missing : MissingPair or None
         What ``nan_policy="omit"`` left out.
     signature : str
         How the numbers were made.
@@ -65,7 +65,7 @@ class TwoSampleResult:
     columns: list[ColumnTest]
     n_rows: tuple[int, int]
     tolerance: float
-    missing: tuple[MissingReport, MissingReport] | None
+    missing: MissingPair | None
     signature: str
     _compare: Callable[[], Comparison] = field(repr=False)
 
@@ -118,7 +118,7 @@ class TwoSampleResult:
         if self.missing is not None:
             result["missing"] = [
                 {"rows": m.n_rows, "dropped": m.n_dropped, "counts": dict(m.counts)}
-                for m in self.missing
+                for m in (self.missing.x, self.missing.y)
             ]
         return result
 

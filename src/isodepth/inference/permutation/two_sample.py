@@ -11,9 +11,10 @@ from isodepth._version import __version__
 from isodepth.core.directions import unit_vectors
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.scaling import check_scale, check_scale_width, pooled_spread
+from isodepth.core.sphere import mean_of_direction
 from isodepth.data.arrays import check_finite, column_labels
 from isodepth.data.frames import Table
-from isodepth.data.missing import NAN_POLICIES, MissingReport, omit_missing
+from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
 from isodepth.data.validation import (
     check_boolean,
     check_choice,
@@ -24,13 +25,14 @@ from isodepth.data.validation import (
 )
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.inference.relabelings import Relabelings, check_blocks
-from isodepth.inference.split_statistics import (
+from isodepth.inference.permutation.relabelings import Relabelings, check_blocks
+from isodepth.inference.permutation.result import ColumnTest, TwoSampleResult, permutation_pvalue
+from isodepth.inference.permutation.split_statistics import (
+    Split,
     SplitStatistics,
     envelope_statistics,
     region_statistics,
 )
-from isodepth.inference.two_sample_result import ColumnTest, TwoSampleResult, permutation_pvalue
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
@@ -220,13 +222,14 @@ def _read(X: Any, Y: Any, nan_policy: str, blocks: Any) -> tuple[
     np.ndarray,
     tuple[str, ...] | None,
     np.ndarray | None,
-    tuple[MissingReport, MissingReport] | None,
+    MissingPair | None,
 ]:  # fmt: skip
     missing = kept = None
     rows = None
     if nan_policy == "omit":
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
-        missing, kept = (left_x.report, left_y.report), (left_x.kept, left_y.kept)
+        missing = MissingPair(left_x.report, left_y.report)
+        kept = left_x.kept, left_y.kept
         rows = len(left_x.kept), len(left_y.kept)
         X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
     x, y, columns = check_pair(X, Y)
@@ -247,7 +250,7 @@ def _test(
     y: np.ndarray,
     columns: tuple[str, ...] | None,
     blocks: np.ndarray | None,
-    missing: tuple[MissingReport, MissingReport] | None,
+    missing: MissingPair | None,
     given: _Settings,
 ) -> TwoSampleResult:
     d = x.shape[1]
@@ -262,7 +265,7 @@ def _test(
     largest = (found.null_axes / spread).max(axis=1)
     adjusted = permutation_pvalue(found.observed_axes / spread, largest)
     order = np.argsort(-found.observed_axes / spread, kind="stable")
-    factor = size * (1.0 if given.tolerance else mean_factor(d, given.q))
+    factor = size / (1.0 if given.tolerance else mean_of_direction(d, given.q))
 
     def compare() -> Comparison:
         return _comparison(x, y, columns, units, directions, given)
@@ -292,22 +295,18 @@ def _statistics(
     given: _Settings,
 ) -> SplitStatistics:
     n_y = len(points) - n_x
-    relabelings = Relabelings(n_x, n_y, blocks)
     total = len(directions) if given.tolerance else given.n_resamples + 1
     unit = "direction" if given.tolerance else "relabeling"
     with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
-        if given.tolerance:
-            # The product of a decimal share and a number of rows may fall just short of a whole.
-            foreign = tuple(math.floor(given.tolerance * n * (1 + 1e-12)) for n in (n_x, n_y))
-            return envelope_statistics(
-                points, directions, relabelings, given.n_resamples, rng, foreign,
-                given.levels - 1, given.q, given.p, given.resources, advance,
-            )  # fmt: skip
-        betas = midpoint_levels(given.levels, given.eps)
-        return region_statistics(
-            points, directions, relabelings, given.n_resamples, rng, betas, given.q, given.p,
-            given.resources, advance,
+        split = Split(
+            points, directions, Relabelings(n_x, n_y, blocks), given.n_resamples, rng,
+            given.q, given.p, given.resources, advance,
         )  # fmt: skip
+        if not given.tolerance:
+            return region_statistics(split, midpoint_levels(given.levels, given.eps))
+        # The product of a decimal share and a number of rows may fall just short of a whole.
+        x_foreign, y_foreign = (math.floor(given.tolerance * n * (1 + 1e-12)) for n in (n_x, n_y))
+        return envelope_statistics(split, (x_foreign, y_foreign), given.levels - 1)
 
 
 def _units(x: np.ndarray, y: np.ndarray, scale: Any) -> np.ndarray | None:
@@ -352,17 +351,6 @@ def _directions(d: int, n_directions: int | None, rng: np.random.Generator) -> n
     if n_directions == d:
         return np.eye(d)
     return np.concatenate([np.eye(d), unit_vectors(d, n_directions - d, "orthogonal", rng)])
-
-
-def mean_factor(d: int, q: float) -> float:
-    """(E|u_1|^q)^(-1/q) for u uniform on the sphere: a translation by m has distance |m|."""
-    if math.isinf(q):
-        return 1.0
-    log_moment = (
-        math.lgamma(d / 2) + math.lgamma((q + 1) / 2)
-        - math.lgamma((d + q) / 2) - math.lgamma(0.5)
-    )  # fmt: skip
-    return math.exp(-log_moment / q)
 
 
 def _comparison(

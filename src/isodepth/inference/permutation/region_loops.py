@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import SortRoom, sort_with_index
-from isodepth.inference.label_bits import count_before, labels_in_order, place_of_rank
+from isodepth.inference.permutation.label_bits import count_before, labels_in_order, place_of_rank
 
 # Depths closer than this are one depth, as everywhere for the projection depth.
 _TIE = 1e-12
@@ -274,7 +274,7 @@ def split_distances(
             size = 0
             for i in range(n):
                 members[size] = i
-                size += np.int64(((words[b // 64, i] >> shift) & np.uint64(1)) == wanted)
+                size += int(((words[b // 64, i] >> shift) & np.uint64(1)) == wanted)
             for i in range(size):
                 outlying[i] = _outlyingness(
                     projections[members[i]], centers[b, part], scales[b, part]

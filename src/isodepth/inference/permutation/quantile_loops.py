@@ -1,4 +1,4 @@
-"""Compiled: gaps between the quantiles of the two parts of a pooled column, for many relabelings."""
+"""Compiled: gaps between the quantiles of the two parts of a column, for many relabelings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import sort_with_index
-from isodepth.inference.label_bits import count_before, labels_in_order, place_of_rank
+from isodepth.inference.permutation.label_bits import count_before, labels_in_order, place_of_rank
 
 
 @njit(nogil=True)
@@ -62,7 +62,7 @@ def _unexplained(keys, mine, counts, others, counts_of_others, foreign, gaps):
 
 @njit(cache=True, nogil=True)
 def quantile_gaps_along(values, words, n_labelings, foreign, n_levels, p, workspace, out):
-    """Gaps between the quantiles of the two parts of `values`, over all levels, for all relabelings.
+    """Gaps between the quantiles of the two parts of `values`, for all relabelings.
 
     The values are sorted once.
 
