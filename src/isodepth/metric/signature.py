@@ -79,7 +79,7 @@ class Signature:
     def of(cls, options: Mapping[str, Any], dtype: str | None) -> Signature:
         """The signature of a metric with the given options, for numbers of precision `dtype`."""
         return cls(
-            depth=depth_text(options["depth"]),
+            depth="none" if options["region"] == "envelope" else depth_text(options["depth"]),
             p=options["p"],
             eps=options["eps"],
             levels=_levels_text(options["levels"], options["n_levels"]),
@@ -146,6 +146,8 @@ class Signature:
         )
         if signature.dtype is not None:
             check_choice(signature.dtype, "dtype", ("float32", "float64"))
+        if (signature.depth == "none") != (signature.region == "envelope"):
+            raise InvalidOptionError(f"depth={signature.depth} with region={signature.region}")
         _read_levels(signature.levels)
         _read_directions(signature.dirs)
         return signature
@@ -199,9 +201,11 @@ class Signature:
                 "seed"
             )
         levels, n_levels = _read_levels(self.levels)
+        # Envelopes have no depth, and take the default for none.
+        depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
         try:
             return {
-                "depth": read_depth(self.depth),
+                **depth,
                 "p": self.p,
                 "eps": self.eps,
                 "levels": levels,
