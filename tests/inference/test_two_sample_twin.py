@@ -61,9 +61,7 @@ def test_distances_of_regions(kind: str, d: int, q: float, p: float, eps: float)
     found = region_statistics(
         split_of(points, directions, n_x, None, q, p), midpoint_levels(5, eps)
     )
-    labels = twin.labelings(
-        n_x, len(points) - n_x, None, RESAMPLES, np.random.default_rng(3)
-    )
+    labels = twin.labelings(n_x, len(points) - n_x, None, RESAMPLES, np.random.default_rng(3))
     U = directions.tolist()
     sides = [twin.parts(points.tolist(), mine) for mine in labels]
     wanted = [twin.region_statistic(x, y, U, q, p, eps, 5) for x, y in sides]
@@ -81,9 +79,7 @@ def test_distances_of_regions(kind: str, d: int, q: float, p: float, eps: float)
     n_y=st.integers(2, 12),
     d=st.integers(1, 3),
 )
-def test_distances_of_regions_with_blocks(
-    kind: str, seed: int, n_x: int, n_y: int, d: int
-) -> None:
+def test_distances_of_regions_with_blocks(kind: str, seed: int, n_x: int, n_y: int, d: int) -> None:
     """Whole blocks change sides, so that the two parts have other sizes each time."""
     rng = np.random.default_rng(seed)
     points, directions = pooled(kind, n_x + n_y, d, rng)

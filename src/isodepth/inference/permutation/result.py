@@ -126,20 +126,29 @@ class TwoSampleResult:
         """`to_dict` as JSON; the options are those of `json.dumps`."""
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
+    @property
+    def summary(self) -> str:
+        """One line: the p-value and what it is made of."""
+        beyond = f" beyond a share {self.tolerance:g} of foreign rows" if self.tolerance else ""
+        return (
+            f"p = {self.pvalue:.3g}: apart by {self.statistic:.4g}{beyond}, "
+            f"{self.null_mean:.4g} on average for one law ({self.excess:+.1f} standard deviations)"
+        )
+
     def __repr__(self) -> str:
         n, m = self.n_rows
-        beyond = f" beyond a share {self.tolerance:g} of foreign rows" if self.tolerance else ""
         shown = ", ".join(
             f"{c.column} {c.gap:.3g} (p = {c.pvalue:.3g})" for c in self.columns[:_SHOWN_COLUMNS]
         )
         more = len(self.columns) - _SHOWN_COLUMNS
-        return (
-            f"TwoSampleResult: p = {self.pvalue:.3g}, {n} against {m} rows\n"
-            f"  apart by {self.statistic:.4g}{beyond}; {self.null_mean:.4g} on average for one law "
-            f"({self.excess:+.1f} standard deviations)\n"
-            f"  by column: {shown}{f', and {more} more' if more > 0 else ''}\n"
-            f"  {self.signature}"
-        )
+        lines = [
+            f"TwoSampleResult: {n} against {m} rows",
+            self.summary,
+            f"by column: {shown}{f', and {more} more' if more > 0 else ''}",
+        ]
+        if self.missing is not None:
+            lines.append(str(self.missing))
+        return "\n  ".join([*lines, self.signature])
 
 
 def permutation_pvalue(statistic: Any, null: np.ndarray) -> Any:

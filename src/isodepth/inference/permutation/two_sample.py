@@ -363,11 +363,19 @@ def _comparison(
 ) -> Comparison:
     from isodepth.metric.metric import Metric
 
+    # With a tolerance the mean over directions explains more than the largest gap.
     metric = Metric(
-        q=given.q, p=given.p, eps=given.eps, levels=given.levels, directions=directions, refine=0,
-        scale=units, random_state=given.random_state, n_jobs=given.resources.n_jobs,
+        q=2.0 if given.tolerance else given.q,
+        p=given.p,
+        eps=given.eps,
+        levels=given.levels,
+        directions=directions,
+        refine=0,
+        scale=units,
+        random_state=given.random_state,
+        n_jobs=given.resources.n_jobs,
         memory_mb=given.resources.memory_mb,
-    )  # fmt: skip
+    )
     return metric.compare(Table(x, columns), Table(y, columns))
 
 
