@@ -138,24 +138,25 @@ def _outlyingness(row, center, scale):
     return largest
 
 
-@njit(nogil=True)
+@njit(nogil=True, fastmath={"nnan", "nsz"})
 def _widen(projections, rows, first, last, tops, lows):
     """Raise `tops` (K,) and lower `lows` (K,) to the projections of rows[first:last]."""
-    k_stop = tops.shape[0]
+    count = tops.shape[0]
     i = first
-    while i + 2 <= last:
+    # Four rows at a time: what is loaded and stored between them counts once.
+    while i + 4 <= last:
         a, b = projections[rows[i]], projections[rows[i + 1]]
-        for k in range(k_stop):
-            high = a[k] if a[k] > b[k] else b[k]
-            low = a[k] if a[k] < b[k] else b[k]
-            tops[k] = high if high > tops[k] else tops[k]
-            lows[k] = low if low < lows[k] else lows[k]
-        i += 2
-    if i < last:
+        c, d = projections[rows[i + 2]], projections[rows[i + 3]]
+        for k in range(count):
+            tops[k] = max(tops[k], max(max(a[k], b[k]), max(c[k], d[k])))
+            lows[k] = min(lows[k], min(min(a[k], b[k]), min(c[k], d[k])))
+        i += 4
+    while i < last:
         a = projections[rows[i]]
-        for k in range(k_stop):
-            tops[k] = a[k] if a[k] > tops[k] else tops[k]
-            lows[k] = a[k] if a[k] < lows[k] else lows[k]
+        for k in range(count):
+            tops[k] = max(tops[k], a[k])
+            lows[k] = min(lows[k], a[k])
+        i += 1
 
 
 @njit(nogil=True)
