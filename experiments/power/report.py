@@ -112,6 +112,32 @@ def _dirty(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str
     return lines
 
 
+def publish(size: str, folder: Path, page: Path) -> None:
+    """Fill the tables of a page, between `<!-- study: NAME -->` and `<!-- /study -->`."""
+    every, found = cells(size), rates(folder)
+    blocks = {
+        "promises": [f"* {line}" for line in verdicts(size, folder)],
+        "tolerance": _part(every, found, "tolerance", ["kind", "in", "n", "d"]),
+        "power": _part(every, found, "power", ["kind", "n", "d"]),
+        "masked": _part(every, found, "masked", ["kind", "n", "d"]),
+        "laws": _part(every, found, "laws", ["kind", "n", "d"]),
+        "dirt": _part(every, found, "dirt", ["kind", "share", "n"]),
+    }
+    text = page.read_text(encoding="utf-8")
+    for name, lines in blocks.items():
+        start, stop = f"<!-- study: {name} -->\n", "<!-- /study -->"
+        head, _, rest = text.partition(start)
+        _, _, tail = rest.partition(stop)
+        text = head + start + "".join(f"{line}\n" for line in lines) + stop + tail
+    page.write_text(text, encoding="utf-8")
+
+
+def _part(
+    every: Iterable[Cell], found: dict[str, dict[str, Rate]], group: str, heads: Sequence[str]
+) -> list[str]:
+    return table([cell for cell in every if cell.group == group], found, heads)
+
+
 def _word(good: bool) -> str:
     return "holds" if good else "DOES NOT HOLD"
 

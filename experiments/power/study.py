@@ -129,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, help="stop after so long; go on another time")
     parser.add_argument("--out", type=Path, help="where results go (default out/power-SIZE)")
     parser.add_argument("--report", action="store_true", help="only tables and figures")
+    parser.add_argument("--publish", type=Path, metavar="PAGE", help="fill the tables of a page")
     options = parser.parse_args(arguments)
     folder = options.out or Path(f"out/power-{options.size}")
     try:
@@ -136,9 +137,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here")
         return 130
-    from experiments.power.report import write_report
+    from experiments.power.report import publish, write_report
 
     write_report(options.size, folder)
+    if options.publish:
+        publish(options.size, folder, options.publish)
     return 0 if left == 0 else 75
 
 
