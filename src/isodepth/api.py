@@ -75,8 +75,8 @@ def compare(
     n_resamples : int or None
         Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
         `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
-        `eps`, `nan_policy` and `random_state` where they are given, and has directions and levels
-        of its own. It orders rows by the projection depth and knows no weights.
+        `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
+        is no `eps` and no depth), and has directions and levels of its own. It knows no weights.
     tolerance, blocks
         Those of the test.
     **options
@@ -110,15 +110,10 @@ def compare(
         raise InvalidOptionError(
             "n_resamples asks for a permutation test, which knows no weights; leave out one of them"
         )
-    if metric.depth != "projection":
-        raise InvalidOptionError(
-            f"n_resamples asks for a permutation test, which has the projection depth; got "
-            f"depth={metric.depth!r}: compare without n_resamples, and call two_sample_test apart"
-        )
-    taken_over = ("scale", "q", "p", "eps", "nan_policy", "random_state", "n_jobs", "memory_mb")
+    taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
+    if not tolerance:
+        taken_over += ["eps", "depth"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
-    if tolerance:
-        shared.pop("eps", None)
     shared.update({name: value for name, value in asked.items() if value is not None})
     test = two_sample_test(X, Y, n_resamples=n_resamples, **shared)
     return replace(metric.compare(X, Y), test=test)

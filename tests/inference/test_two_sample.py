@@ -136,6 +136,29 @@ def test_a_difference_is_seen_and_named() -> None:
         assert result.columns[1].pvalue > 0.05
 
 
+@pytest.mark.parametrize("q", [2, math.inf])
+def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
+    """An estimator goes through Metric, relabeling by relabeling; the name goes by counting."""
+    X, Y = pair(40, 30, 2)
+    fast = run(X, Y, n_resamples=9, q=q)
+    slow = run(X, Y, n_resamples=9, q=q, depth=isodepth.ProjectionDepth())
+    assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
+    assert slow.null_distribution == pytest.approx(fast.null_distribution, rel=1e-12)
+    for one, other in zip(slow.columns, fast.columns, strict=True):
+        assert one.column == other.column
+        assert one.gap == pytest.approx(other.gap, rel=1e-12)
+        assert one.pvalue == other.pvalue
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw"])
+def test_other_depths(depth: str) -> None:
+    X, Y = pair(60, 50, 2)
+    result = run(X, Y + [1.2, 0], n_resamples=19, depth=depth)
+    assert (result.pvalue, result.columns[0].column) == (0.05, "column 0")
+    assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
+    assert f"statistic={depth}" in result.signature
+
+
 # -- what it must not depend on -------------------------------------------------------------------
 
 
@@ -324,6 +347,8 @@ def test_the_signature_says_how_it_was_made() -> None:
         ({"p": 0.5}, "p must lie"),
         ({"eps": 0.0}, "eps must lie"),
         ({"eps": 0.1, "tolerance": 0.1}, "eps does not apply with a tolerance"),
+        ({"depth": "irw", "tolerance": 0.1}, "depth does not apply with a tolerance"),
+        ({"depth": "deep"}, "depth must be one of"),
         ({"n_directions": 2}, "at least the number of columns, 3"),
         ({"levels": 0}, "levels must be an integer >= 1"),
         ({"levels": 1, "tolerance": 0.1}, "levels must be an integer >= 2"),
@@ -394,7 +419,6 @@ def test_compare_folds_the_test_in() -> None:
     [
         ({"tolerance": 0.1}, "tolerance belongs to the test"),
         ({"blocks": [1] * 105}, "blocks belongs to the test"),
-        ({"n_resamples": 9, "depth": "irw"}, "projection depth; got depth='irw'"),
         ({"n_resamples": 9, "weights": (None, np.ones(45))}, "knows no weights"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
     ],

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import unit_vectors
 from isodepth.core.levels import midpoint_levels
-from isodepth.core.scaling import check_scale, check_scale_width, pooled_spread
+from isodepth.core.scaling import check_scale_width, pooled_spread
 from isodepth.core.sphere import mean_of_direction
 from isodepth.data.arrays import check_finite, column_labels
 from isodepth.data.frames import Table
-from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
-from isodepth.data.validation import (
-    check_boolean,
-    check_choice,
-    check_integer,
-    check_n_jobs,
-    check_number,
-    check_pair,
-)
-from isodepth.engine.threads import Resources
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.inference.permutation.relabelings import Relabelings, check_blocks
+from isodepth.data.missing import MissingPair
+from isodepth.depth.resolve import depth_text
+from isodepth.errors import InvalidOptionError
+from isodepth.inference.permutation.any_depth import depth_statistics
+from isodepth.inference.permutation.relabelings import Relabelings
 from isodepth.inference.permutation.result import ColumnTest, TwoSampleResult, permutation_pvalue
+from isodepth.inference.permutation.settings import (
+    DEFAULT_DEPTH,
+    Settings,
+    checked_settings,
+    read_samples,
+)
 from isodepth.inference.permutation.split_statistics import (
     Split,
     SplitStatistics,
@@ -40,21 +39,6 @@ from isodepth.progress import progress_bar
 # About so many directions, in whole frames of orthonormal vectors: more cost time in proportion
 # and add little power.
 _DIRECTIONS = 100
-_DEFAULT_EPS = 0.1
-
-
-class _Settings(NamedTuple):
-    n_resamples: int
-    tolerance: float
-    scale: Any
-    q: float
-    p: float
-    eps: float
-    n_directions: int | None
-    levels: int
-    random_state: Any
-    resources: Resources
-    progress: bool
 
 
 def two_sample_test(
@@ -69,6 +53,7 @@ def two_sample_test(
     q: float | None = None,
     p: float = 2,
     eps: float | None = None,
+    depth: Any = None,
     n_directions: int | None = None,
     levels: int = 20,
     random_state: Any = None,
@@ -112,6 +97,10 @@ def two_sample_test(
     eps : float in (0, 1] or None
         Share of the least deep mass of each sample that is ignored, 0.1 by default. Does not apply
         with a tolerance, which compares quantiles of all levels inside (0, 1).
+    depth : str, estimator, callable or None
+        What orders the rows of each sample, see :class:`isodepth.Metric`; None for "projection",
+        which is many times faster than the others: these are fitted anew for every relabeling.
+        Does not apply with a tolerance.
     n_directions : int or None
         Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
         frames at least.
@@ -134,8 +123,10 @@ def two_sample_test(
 
     Notes
     -----
-    With ``tolerance=0`` the statistic is DR_{p,eps} with the projection depth and the mean over
-    directions, ``Metric(q=q, p=p, eps=eps, levels=levels, refine=0)`` along the same directions.
+    With ``tolerance=0`` the statistic is DR_{p,eps} with a mean over directions, that of
+    ``Metric(q=q, p=p, eps=eps, levels=levels, refine=0)`` along the same directions. (Samples of no
+    more rows than there are columns and one are the exception: Metric calls all their projection
+    depths equal, the test takes them as they are along its directions.)
 
     Examples
     --------
@@ -148,98 +139,12 @@ def two_sample_test(
     >>> result.pvalue, result.columns[0].column
     (0.001, 'column 0')
     """
-    given = _checked(
-        n_resamples, tolerance, scale, nan_policy, q, p, eps, n_directions, levels, random_state,
-        n_jobs, memory_mb, progress,
+    given = checked_settings(
+        n_resamples, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
+        random_state, n_jobs, memory_mb, progress,
     )  # fmt: skip
-    x, y, columns, numbers, missing = _read(X, Y, nan_policy, blocks)
+    x, y, columns, numbers, missing = read_samples(X, Y, nan_policy, blocks)
     return _test(x, y, columns, numbers, missing, given)
-
-
-# -- checks ---------------------------------------------------------------------------------------
-
-
-def _checked(
-    n_resamples: Any,
-    tolerance: Any,
-    scale: Any,
-    nan_policy: Any,
-    q: Any,
-    p: Any,
-    eps: Any,
-    n_directions: Any,
-    levels: Any,
-    random_state: Any,
-    n_jobs: Any,
-    memory_mb: Any,
-    progress: Any,
-) -> _Settings:
-    share = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
-    if isinstance(scale, str):
-        if scale == "reference":
-            raise InvalidOptionError(
-                "scale='reference' depends on which rows are X, which a permutation test must not "
-                "know; use 'pooled', or an array of scales from other data"
-            )
-        check_choice(scale, "scale", ("pooled",))
-    elif scale is not None:
-        scale = check_scale(scale)
-    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
-    if share and eps is not None:
-        raise InvalidOptionError(
-            f"eps does not apply with a tolerance, which compares quantiles of every level; got "
-            f"eps={eps!r} and tolerance={tolerance!r}; leave out eps"
-        )
-    if q is None:
-        q = math.inf if share else 2.0
-    return _Settings(
-        n_resamples=check_integer(n_resamples, "n_resamples", 1),
-        tolerance=share,
-        scale=scale,
-        q=check_number(q, "q", 1),
-        p=check_number(p, "p", 1),
-        eps=check_number(_DEFAULT_EPS if eps is None else eps, "eps", 0, 1, low_open=True),
-        n_directions=None
-        if n_directions is None
-        else check_integer(n_directions, "n_directions", 1),
-        levels=check_integer(levels, "levels", 2 if share else 1),
-        random_state=_check_random_state(random_state),
-        resources=Resources(
-            check_n_jobs(n_jobs), check_number(memory_mb, "memory_mb", 0, low_open=True)
-        ),
-        progress=check_boolean(progress, "progress"),
-    )
-
-
-def _check_random_state(random_state: Any) -> Any:
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return random_state
-    return check_integer(random_state, "random_state", 0, "; or a numpy Generator, or None")
-
-
-def _read(X: Any, Y: Any, nan_policy: str, blocks: Any) -> tuple[
-    np.ndarray,
-    np.ndarray,
-    tuple[str, ...] | None,
-    np.ndarray | None,
-    MissingPair | None,
-]:  # fmt: skip
-    missing = kept = None
-    rows = None
-    if nan_policy == "omit":
-        left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
-        missing = MissingPair(left_x.report, left_y.report)
-        kept = left_x.kept, left_y.kept
-        rows = len(left_x.kept), len(left_y.kept)
-        X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
-    x, y, columns = check_pair(X, Y)
-    n, m = rows or (len(x), len(y))
-    for name, points in (("X", x), ("Y", y)):
-        if len(points) < 2:
-            raise InvalidInputError(
-                f"{name} must have at least 2 rows to be tested, got {len(points)}"
-            )
-    return x, y, columns, check_blocks(blocks, n, m, kept), missing
 
 
 # -- the test -------------------------------------------------------------------------------------
@@ -251,7 +156,7 @@ def _test(
     columns: tuple[str, ...] | None,
     blocks: np.ndarray | None,
     missing: MissingPair | None,
-    given: _Settings,
+    given: Settings,
 ) -> TwoSampleResult:
     d = x.shape[1]
     names = columns or column_labels(d)
@@ -292,7 +197,7 @@ def _statistics(
     directions: np.ndarray,
     blocks: np.ndarray | None,
     rng: np.random.Generator,
-    given: _Settings,
+    given: Settings,
 ) -> SplitStatistics:
     n_y = len(points) - n_x
     total = len(directions) if given.tolerance else given.n_resamples + 1
@@ -302,6 +207,8 @@ def _statistics(
             points, directions, Relabelings(n_x, n_y, blocks), given.n_resamples, rng,
             given.q, given.p, given.resources, advance,
         )  # fmt: skip
+        if not given.tolerance and given.depth != DEFAULT_DEPTH:
+            return depth_statistics(split, given.depth, given.eps, given.levels)
         if not given.tolerance:
             return region_statistics(split, midpoint_levels(given.levels, given.eps))
         # The product of a decimal share and a number of rows may fall just short of a whole.
@@ -359,12 +266,13 @@ def _comparison(
     columns: tuple[str, ...] | None,
     units: np.ndarray | None,
     directions: np.ndarray,
-    given: _Settings,
+    given: Settings,
 ) -> Comparison:
     from isodepth.metric.metric import Metric
 
     # With a tolerance the mean over directions explains more than the largest gap.
     metric = Metric(
+        depth=given.depth,
         q=2.0 if given.tolerance else given.q,
         p=given.p,
         eps=given.eps,
@@ -379,13 +287,13 @@ def _comparison(
     return metric.compare(Table(x, columns), Table(y, columns))
 
 
-def _signature(given: _Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
+def _signature(given: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
     def text(value: float) -> str:
         return repr(int(value)) if float(value).is_integer() else repr(float(value))
 
     scale = given.scale if isinstance(given.scale, str) else "given"
     parts = {
-        "statistic": "envelope" if given.tolerance else "projection",
+        "statistic": "envelope" if given.tolerance else depth_text(given.depth),
         "tolerance": text(given.tolerance),
         "resamples": str(given.n_resamples),
         "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
