@@ -24,6 +24,14 @@ METHODS = (
 )
 _SIZES_OF_BOTH = (500, 3000, 10000)
 _KINDS = tuple(laws.FOREIGN)
+_LAWS = (
+    "shift 0.35",
+    "diagonal shift 0.35",
+    "scale 1.15",
+    "correlation 0.5",
+    "t2",
+    "mixture inside",
+)
 
 
 @dataclass(frozen=True)
@@ -133,31 +141,25 @@ def _all_cells() -> Iterator[Cell]:
                         n_resamples=199 if n < 10000 else 99,
                     )  # fmt: skip
     for n in (200, 1000, 10000):
-        large = n == 10000
-        for d in (2, 5, 20, 50):
-            if not large or d in (5, 20):
-                yield Cell(
-                    "laws", "null", n, d, tests=20 if large else 200,
-                    rival_tests=10 if large else 200 if n == 200 else 50,
-                    n_resamples=99 if large else 199, largest=True, wider=True,
-                )  # fmt: skip
-        for share in (0.02, 0.05, 0.1):
-            for kind in _KINDS:
-                yield Cell(
-                    "dirt", kind, n, 5, share, tests=20 if large else 100,
-                    rival_tests=10 if large else 100 if n == 200 else 30,
-                    n_resamples=99 if large else 199, largest=True, wider=True,
-                )  # fmt: skip
-    for n in (200, 1000):
-        for d in (2, 5, 20, 50):
-            for kind in (
-                "shift 0.35", "diagonal shift 0.35", "scale 1.15", "correlation 0.5", "t2",
-                "mixture inside",
-            ):  # fmt: skip
-                yield Cell(
-                    "laws", kind, n, d, tests=100, rival_tests=100 if n == 200 else 30,
-                    largest=True, wider=True,
-                )  # fmt: skip
+        yield from _wide_tables(n)
+
+
+def _wide_tables(n: int) -> Iterator[Cell]:
+    """One law, other laws, and other shares of foreign rows; of 10000 rows only some of it."""
+    large = n == 10000
+    rivals = {200: 100, 1000: 30, 10000: 10}[n]
+    tests, n_resamples = (20, 99) if large else (100, 199)
+    shared = Cell(
+        "laws", "null", n, 5, tests=tests, rival_tests=rivals, n_resamples=n_resamples,
+        largest=True, wider=True,
+    )  # fmt: skip
+    for d in (5, 20) if large else (2, 5, 20, 50):
+        yield replace(shared, d=d, tests=tests if large else 200)
+        for kind in () if large else _LAWS:
+            yield replace(shared, kind=kind, d=d)
+    for share in (0.02, 0.05, 0.1):
+        for kind in _KINDS:
+            yield replace(shared, group="dirt", kind=kind, share=share)
 
 
 def cells(size: str) -> list[Cell]:

@@ -135,7 +135,10 @@ def publish(size: str, folder: Path, page: Path) -> None:
 def _part(
     every: Iterable[Cell], found: dict[str, dict[str, Rate]], group: str, heads: Sequence[str]
 ) -> list[str]:
-    return table([cell for cell in every if cell.group == group], found, heads)
+    chosen = [cell for cell in every if cell.group == group]
+    if not any(cell.key in found for cell in chosen):
+        return ["*Not measured yet.*"]
+    return table(chosen, found, heads)
 
 
 def _word(good: bool) -> str:
