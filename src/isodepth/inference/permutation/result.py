@@ -57,6 +57,16 @@ class TwoSampleResult:
         What ``nan_policy="omit"`` left out.
     signature : str
         How the numbers were made.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> X, Y = [[0.0], [1.0], [2.0], [4.0]], [[3.0], [5.0], [6.0], [7.0]]
+    >>> result = isodepth.two_sample_test(X, Y, n_resamples=99, scale=None, random_state=0)
+    >>> result.columns == [("column 0", result.statistic, result.pvalue)]
+    True
+    >>> sorted(result.to_dict())[:4]
+    ['columns', 'excess', 'n_resamples', 'null']
     """
 
     statistic: float

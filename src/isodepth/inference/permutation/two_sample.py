@@ -135,7 +135,7 @@ def two_sample_test(
     >>> X, Y = rng.normal(size=(200, 3)), rng.normal(size=(150, 3))
     >>> isodepth.two_sample_test(X, Y, random_state=0).pvalue > 0.05
     True
-    >>> result = isodepth.two_sample_test(X, Y + [0.5, 0, 0], random_state=0)
+    >>> result = isodepth.two_sample_test(X, Y + [1, 0, 0], random_state=0)
     >>> result.pvalue, result.columns[0].column
     (0.001, 'column 0')
     """
