@@ -398,6 +398,16 @@ def test_an_interrupt_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
             run(X, Y, tolerance=tolerance)
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_a_bar_shows_how_far_it_is(tolerance: float, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    X, Y = pair()
+    run(X, Y, progress=True, tolerance=tolerance)
+    assert "two_sample_test: 100%" in capsys.readouterr().err
+    run(X, Y, tolerance=tolerance)
+    assert capsys.readouterr().err == ""
+
+
 # -- folded into compare --------------------------------------------------------------------------
 
 

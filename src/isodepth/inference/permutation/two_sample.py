@@ -16,6 +16,7 @@ from isodepth.data.arrays import check_finite, column_labels
 from isodepth.data.frames import Table
 from isodepth.data.missing import MissingPair
 from isodepth.depth.resolve import depth_text
+from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.errors import InvalidOptionError
 from isodepth.inference.permutation.any_depth import depth_statistics
 from isodepth.inference.permutation.relabelings import Relabelings
@@ -158,6 +159,7 @@ def _test(
     missing: MissingPair | None,
     given: Settings,
 ) -> TwoSampleResult:
+    refuse_forsaken_child()
     d = x.shape[1]
     names = columns or column_labels(d)
     units = _units(x, y, given.scale)
