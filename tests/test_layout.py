@@ -22,6 +22,7 @@ FLOORS = (
     ("depth", "baselines"),
     ("gap", "theory"),
     ("metric",),
+    ("inference/permutation",),
     ("api", "text", "plot"),
     ("many",),
     ("inference",),

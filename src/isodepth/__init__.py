@@ -25,6 +25,8 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
+from isodepth.inference.permutation.result import TwoSampleResult
+from isodepth.inference.permutation.two_sample import two_sample_test
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -54,6 +56,7 @@ __all__ = [
     "ScaleWarning",
     "SignatureError",
     "TrimmedRegions",
+    "TwoSampleResult",
     "UnreadableFileError",
     "__version__",
     "compare",
@@ -61,6 +64,7 @@ __all__ = [
     "pairwise",
     "tables",
     "theory",
+    "two_sample_test",
     "warm_up",
 ]
 

@@ -1,4 +1,4 @@
-"""The command line: `isodepth compare A B`, `isodepth score -c FILE -r FILE`, `isodepth warm-up`.
+"""The command line: one module a command.
 
 This module dispatches, and sees to it that a command ends with a code and at most one line.
 """
@@ -15,6 +15,7 @@ from typing import NoReturn, TextIO
 from isodepth._version import __version__
 from isodepth.cli.compare import add_compare_parser
 from isodepth.cli.score import add_score_parser
+from isodepth.cli.test import add_test_parser
 from isodepth.cli.warm_up import add_warm_up_parser
 from isodepth.errors import IsodepthError
 
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"isodepth {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_compare_parser(commands)
+    add_test_parser(commands)
     add_score_parser(commands)
     add_warm_up_parser(commands)
     return parser

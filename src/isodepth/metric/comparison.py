@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class Comparison:
     missing : MissingPair or None
         With ``nan_policy="omit"``: how many of how many rows were left out, because of which
         columns, and how the missing shares of the two samples compare.
+    test : TwoSampleResult or None
+        Whether the difference is real, where :func:`isodepth.compare` was asked to test it.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Comparison:
     _envelope: bool = False
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
+    test: Any = None
 
     @property
     def levels(self) -> np.ndarray:
@@ -234,4 +237,6 @@ class Comparison:
         ]
         if self.missing is not None:
             lines.append(str(self.missing))
+        if self.test is not None:
+            lines.append(self.test.summary)
         return "\n  ".join([*lines, self.signature])
