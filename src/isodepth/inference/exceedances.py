@@ -20,6 +20,8 @@ at batch t rings at threshold x t (t + 1), and the union bound gives the same pr
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -43,14 +45,28 @@ def marks(n: int) -> list[tuple[int, int]]:
 N_MARKS = 2 * len(_MARK_SHARES) - 1
 
 
-def log_ratio(passed: np.ndarray, length: np.ndarray, n: int, k: int, b: int) -> np.ndarray:
-    """Logarithm of the martingale after `passed` of `length` batches passed the mark."""
-    from scipy.special import betaln
+def log_ratio(passed: Any, length: Any, n: Any, k: Any, b: Any) -> np.ndarray:
+    """Logarithm of the martingale after `passed` of `length` batches passed the mark.
 
+    All are integers or arrays of integers that broadcast.
+    """
     missed = length - passed
-    changed = betaln(k + passed, b + missed) - betaln(k, b)
-    as_before = betaln(k + passed, n + 1 - k + missed) - betaln(k, n + 1 - k)
+    logs = _log_factorials(int(np.max(n + length)) + 1)
+    # Beta(k + K, b + M) / Beta(k, b), once for the chance with b misses and once for n + 1 - k; what
+    # depends on k + K alone is the same in both.
+    changed = logs[b + missed - 1] - logs[k + b + length - 1] - logs[b - 1] + logs[k + b - 1]
+    as_before = logs[n - k + missed] - logs[n + length] - logs[n - k] + logs[n]
     return changed - as_before
+
+
+def _log_factorials(size: int) -> np.ndarray:
+    """log 0!, ..., log (size - 1)! at least."""
+    return _log_factorials_up_to(1 << (size - 1).bit_length())
+
+
+@lru_cache(maxsize=8)
+def _log_factorials_up_to(size: int) -> np.ndarray:
+    return np.array([math.lgamma(i + 1.0) for i in range(size)])
 
 
 class ExceedanceEvidence:
@@ -107,20 +123,19 @@ class ExceedanceEvidence:
         if count == 0:
             return -math.inf if self.restarting else 0.0
         strata, ranks = np.array(self.ranks).T
-        largest = -math.inf
-        for column in range(N_MARKS):
-            total = np.zeros(count)
-            for stratum in np.unique(strata):
-                n = self.sizes[stratum]
-                known = marks(n)
-                k, b = known[min(column, len(known) - 1)]
-                here = strata == stratum
-                total += self._least(_since(here & (ranks < k)), _since(here), n, k, b)
-            largest = max(largest, float((total + self._log_weights(count)).max()))
-        return largest - math.log(N_MARKS)
+        total = np.zeros((N_MARKS, count))
+        for stratum in np.unique(strata):
+            n = self.sizes[stratum]
+            known = marks(n)
+            # Where two marks are the same, one of them is counted again.
+            known += known[-1:] * (N_MARKS - len(known))
+            k, b = np.array(known).T[:, :, None]
+            here = strata == stratum
+            total += self._least(_since(here & (ranks < k)), _since(here), n, k, b)
+        return float((total + self._log_weights(count)).max()) - math.log(N_MARKS)
 
     def _least(
-        self, passed: np.ndarray, length: np.ndarray, n: int, k: int, b: int
+        self, passed: np.ndarray, length: np.ndarray, n: int, k: np.ndarray, b: np.ndarray
     ) -> np.ndarray:
         """What is left without the patience - 1 batches that speak most for a change."""
         least = log_ratio(passed, length, n, k, b)
@@ -148,4 +163,4 @@ class ExceedanceEvidence:
 
 def _since(events: np.ndarray) -> np.ndarray:
     """How many events there are from each batch to the last."""
-    return np.cumsum(events[::-1])[::-1]
+    return np.cumsum(events[..., ::-1], axis=-1)[..., ::-1]
