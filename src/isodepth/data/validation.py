@@ -36,6 +36,13 @@ def check_points(
     columns : tuple of str, or None when `X` carries no names
         The labels of a frame, integers included; a frame labeled 0, ..., d - 1 has no names.
     """
+    points, columns = read_points(X, name, dtype)
+    check_finite(points, name, any_size, columns)
+    return points, columns
+
+
+def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Like `check_points`, where values may still be missing or infinite."""
     columns = None
     if looks_like_frame(X):
         X, columns = read_frame(X, name)
@@ -57,9 +64,7 @@ def check_points(
             f"(shape={array.shape}) while a minimum of 1 is required: a sample needs at least one "
             "row and one column"
         )
-    points = to_float(array, name, dtype)
-    check_finite(points, name, any_size, columns)
-    return points, columns
+    return to_float(array, name, dtype), columns
 
 
 def check_pair(
