@@ -1,0 +1,182 @@
+"""How far a batch is from a reference, whatever a share of its rows may be.
+
+A row is looked at through functions: its projections on directions, those on the axes among them,
+and its outlyingness, which sees a change of scale in many dimensions. Of n values of a function let
+f = floor(c n) be foreign and m = n - f clean. The j-th smallest clean value lies between the j-th
+and the (j + f)-th smallest of all, whatever the foreign ones are. So the gap between two such
+intervals, 0 where they meet, is never more than the gap between the clean quantiles.
+
+`score` takes these gaps, `plain` those between the quantiles of rows that are known to be clean:
+the largest over functions of the root mean square over levels, in units of the function's spread in
+the reference. For batches of which at most the share c is foreign, `score` is never more than the
+`plain` of any m of their clean rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from isodepth.core.scaling import pooled_spread
+
+LEVELS = 19
+
+
+def foreign_rows(n: int, tolerance: float) -> int:
+    """How many of n rows may be foreign."""
+    # 0.05 * 20 is a little more than 1 in some products of floats, and a little less in others.
+    return math.floor(tolerance * n + 1e-9)
+
+
+def quantile_ranks(n: int, levels: int) -> np.ndarray:
+    """Ranks, from 0, of the quantiles of levels l / (levels + 1) among n values, of shape (L,).
+
+    The smallest value with at least that share of all values up to it, in whole numbers.
+    """
+    level = np.arange(1, levels + 1)
+    return -(-level * n // (levels + 1)) - 1
+
+
+class EnvelopeGauge:
+    """Quantiles of a reference along functions of a row, and how far batches are from them.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (K, d)
+    tolerance : float in [0, 0.5)
+    centers, widths : ndarrays of shape (K,)
+        Median and robust spread of the reference along each direction.
+    spreads : ndarray of shape (K + 1,)
+        Robust spread of each function: those along directions, and that of the outlyingness.
+    quantiles : ndarray of shape (3, L, K + 1)
+        Of the reference: the lower and upper ends of what the clean quantiles can be, and the
+        quantiles of all rows, in units of the spreads.
+    """
+
+    def __init__(
+        self,
+        directions: np.ndarray,
+        tolerance: float,
+        centers: np.ndarray,
+        widths: np.ndarray,
+        spreads: np.ndarray,
+        quantiles: np.ndarray,
+    ) -> None:
+        self.directions = directions
+        self.tolerance = tolerance
+        self.centers = centers
+        self.widths = widths
+        self.spreads = spreads
+        self.quantiles = quantiles
+
+    @classmethod
+    def fit(
+        cls, points: np.ndarray, directions: np.ndarray, tolerance: float, levels: int = LEVELS
+    ) -> EnvelopeGauge:
+        """The gauge of a reference (n, d)."""
+        projections = points @ directions.T
+        centers, widths = np.median(projections, axis=0), pooled_spread(projections)
+        outlyingness = (np.abs(projections - centers) / widths).max(axis=1)
+        spreads = np.append(widths, pooled_spread(outlyingness[:, None]))
+        gauge = cls(directions, tolerance, centers, widths, spreads, np.empty((3, 0, 0)))
+        n = len(points)
+        foreign = foreign_rows(n, tolerance)
+        low = quantile_ranks(n - foreign, levels)
+        ordered = gauge._ordered(points)
+        ranks = np.stack([low, low + foreign, quantile_ranks(n, levels)])
+        gauge.quantiles = np.ascontiguousarray(np.moveaxis(ordered[:, ranks], 0, -1))
+        return gauge
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the data."""
+        return self.directions.shape[1]
+
+    def plain(self, points: np.ndarray) -> float:
+        """The distance of rows (n, d) that are known to be clean."""
+        return float(_root_mean_squares(self._gaps(points, 0)).max())
+
+    def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
+        """What of the distance of a batch (n, d) its foreign rows cannot explain, and where.
+
+        Returns
+        -------
+        score : float
+        shares : ndarray of shape (d,)
+            How much each column has to do with it: squared entries of the direction of the largest
+            gap of each level, with the squared gaps as weights. Where no gap is left, those of the
+            gaps between all rows.
+        """
+        foreign = foreign_rows(len(points), self.tolerance)
+        gaps = self._gaps(points, foreign)
+        score = float(_root_mean_squares(gaps).max())
+        along = gaps[:, :-1]
+        if not along.any():
+            along = self._gaps(points, 0)[:, :-1]
+        return score, column_shares(along, self.directions)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a file keeps of it."""
+        places = np.concatenate([self.centers, self.widths, self.spreads])
+        return {"places": places, "quantiles": self.quantiles}
+
+    @classmethod
+    def restored(
+        cls, directions: np.ndarray, tolerance: float, arrays: Mapping[str, Any]
+    ) -> EnvelopeGauge:
+        """The gauge of which `arrays` were kept."""
+        count = len(directions)
+        places = arrays["places"]
+        return cls(
+            directions,
+            tolerance,
+            places[:count],
+            places[count : 2 * count],
+            places[2 * count :],
+            arrays["quantiles"],
+        )
+
+    def _gaps(self, points: np.ndarray, foreign: int) -> np.ndarray:
+        """Gaps (L, K + 1) that `foreign` rows cannot explain; plain ones where there are none."""
+        low = quantile_ranks(len(points) - foreign, self.quantiles.shape[1])
+        ordered = self._ordered(points)
+        lower, upper = ordered[:, low].T, ordered[:, low + foreign].T
+        x_lower, x_upper, x_all = self.quantiles
+        if foreign == 0:
+            return np.abs(lower - x_all)
+        return np.maximum(0.0, np.maximum(x_lower - upper, lower - x_upper))
+
+    def _ordered(self, points: np.ndarray) -> np.ndarray:
+        """Values (K + 1, n) of each function in rising order, in units of its spread."""
+        count = len(self.directions)
+        values = np.empty((count + 1, len(points)))
+        np.matmul(self.directions, points.T, out=values[:count])
+        away = np.abs(values[:count] - self.centers[:, None]) / self.widths[:, None]
+        values[count] = away.max(axis=0)
+        values /= self.spreads[:, None]
+        values.sort(axis=1)
+        return values
+
+
+def column_shares(gaps: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """How much each column has to do with gaps (L, K) along directions (K, d), of shape (d,).
+
+    Squared entries of the direction of the largest gap of each level, averaged with the squares of
+    these gaps as weights: a single level is unstable, their mean is not.
+    """
+    where = gaps.argmax(axis=1)
+    largest = np.take_along_axis(gaps, where[:, None], axis=1)[:, 0]
+    top = largest.max()
+    # Gaps in units of the largest: squares neither overflow nor vanish together.
+    weights = np.square(largest / top) if top > 0 else np.ones(len(largest))
+    return (weights / weights.sum()) @ np.square(directions[where])
+
+
+def _root_mean_squares(gaps: np.ndarray) -> np.ndarray:
+    top = gaps.max()
+    if top == 0:
+        return np.zeros(gaps.shape[1])
+    return top * np.sqrt(np.mean(np.square(gaps / top), axis=0))
