@@ -15,12 +15,12 @@ the reference. For batches of which at most the share c is foreign, `score` is n
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import pooled_spread
+from isodepth._version import __version__
+from isodepth.core.scaling import pooled_spread, scaled
+from isodepth.errors import InvalidOptionError
 
 LEVELS = 19
 
@@ -47,6 +47,8 @@ class EnvelopeGauge:
     ----------
     directions : ndarray of shape (K, d)
     tolerance : float in [0, 0.5)
+    scale : ndarray of shape (d,) or None
+        What the columns are divided by first.
     centers, widths : ndarrays of shape (K,)
         Median and robust spread of the reference along each direction.
     spreads : ndarray of shape (K + 1,)
@@ -60,6 +62,7 @@ class EnvelopeGauge:
         self,
         directions: np.ndarray,
         tolerance: float,
+        scale: np.ndarray | None,
         centers: np.ndarray,
         widths: np.ndarray,
         spreads: np.ndarray,
@@ -67,6 +70,7 @@ class EnvelopeGauge:
     ) -> None:
         self.directions = directions
         self.tolerance = tolerance
+        self.scale = scale
         self.centers = centers
         self.widths = widths
         self.spreads = spreads
@@ -74,14 +78,20 @@ class EnvelopeGauge:
 
     @classmethod
     def fit(
-        cls, points: np.ndarray, directions: np.ndarray, tolerance: float, levels: int = LEVELS
+        cls,
+        points: np.ndarray,
+        directions: np.ndarray,
+        tolerance: float,
+        levels: int = LEVELS,
+        scale: np.ndarray | None = None,
     ) -> EnvelopeGauge:
         """The gauge of a reference (n, d)."""
-        projections = points @ directions.T
+        units = points if scale is None else scaled(points, scale, "reference")
+        projections = units.astype(np.float64) @ directions.T
         centers, widths = np.median(projections, axis=0), pooled_spread(projections)
         outlyingness = (np.abs(projections - centers) / widths).max(axis=1)
         spreads = np.append(widths, pooled_spread(outlyingness[:, None]))
-        gauge = cls(directions, tolerance, centers, widths, spreads, np.empty((3, 0, 0)))
+        gauge = cls(directions, tolerance, scale, centers, widths, spreads, np.empty((3, 0, 0)))
         n = len(points)
         foreign = foreign_rows(n, tolerance)
         low = quantile_ranks(n - foreign, levels)
@@ -91,12 +101,18 @@ class EnvelopeGauge:
         return gauge
 
     @property
-    def n_features(self) -> int:
-        """Columns of the data."""
-        return self.directions.shape[1]
+    def signature(self) -> str:
+        """How scores are made."""
+        count, width = self.directions.shape
+        return (
+            f"intervals|tolerance={self.tolerance:g}|levels={self.quantiles.shape[1]}"
+            f"|dirs={count}x{width}|scale={'none' if self.scale is None else 'given'}"
+            f"|v={__version__}"
+        )
 
-    def plain(self, points: np.ndarray) -> float:
+    def plain(self, points: np.ndarray, weights: np.ndarray | None = None) -> float:
         """The distance of rows (n, d) that are known to be clean."""
+        refuse_weights(weights)
         return float(_root_mean_squares(self._gaps(points, 0)).max())
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
@@ -125,19 +141,16 @@ class EnvelopeGauge:
 
     @classmethod
     def restored(
-        cls, directions: np.ndarray, tolerance: float, arrays: Mapping[str, Any]
+        cls,
+        directions: np.ndarray,
+        tolerance: float,
+        scale: np.ndarray | None,
+        places: np.ndarray,
+        quantiles: np.ndarray,
     ) -> EnvelopeGauge:
         """The gauge of which `arrays` were kept."""
-        count = len(directions)
-        places = arrays["places"]
-        return cls(
-            directions,
-            tolerance,
-            places[:count],
-            places[count : 2 * count],
-            places[2 * count :],
-            arrays["quantiles"],
-        )
+        centers, widths, spreads = np.split(places, [len(directions), 2 * len(directions)])
+        return cls(directions, tolerance, scale, centers, widths, spreads, quantiles)
 
     def _gaps(self, points: np.ndarray, foreign: int) -> np.ndarray:
         """Gaps (L, K + 1) that `foreign` rows cannot explain; plain ones where there are none."""
@@ -153,12 +166,21 @@ class EnvelopeGauge:
         """Values (K + 1, n) of each function in rising order, in units of its spread."""
         count = len(self.directions)
         values = np.empty((count + 1, len(points)))
-        np.matmul(self.directions, points.T, out=values[:count])
+        units = points if self.scale is None else scaled(points, self.scale, "batch")
+        np.matmul(self.directions, units.T, out=values[:count])
         away = np.abs(values[:count] - self.centers[:, None]) / self.widths[:, None]
         values[count] = away.max(axis=0)
         values /= self.spreads[:, None]
         values.sort(axis=1)
         return values
+
+
+def refuse_weights(weights: np.ndarray | None) -> None:
+    """Ranks count rows."""
+    if weights is not None:
+        raise InvalidOptionError(
+            "with a tolerance rows are counted, and weights do not apply; repeat rows instead"
+        )
 
 
 def column_shares(gaps: np.ndarray, directions: np.ndarray) -> np.ndarray:
