@@ -15,6 +15,8 @@ from isodepth.errors import InvalidInputError
 
 #: What `nan_policy=` may be.
 NAN_POLICIES = ("raise", "omit")
+#: A difference of missing shares is pointed out from so many standard errors on.
+TELLING = 4.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,34 @@ class MissingShare(NamedTuple):
     x: float
     y: float
     z: float
+
+
+@dataclass(frozen=True)
+class MissingPair:
+    """What was left out of the two samples of a comparison.
+
+    Attributes
+    ----------
+    x, y : MissingReport
+    """
+
+    x: MissingReport
+    y: MissingReport
+
+    @property
+    def shares(self) -> list[MissingShare]:
+        """Missing shares of every column in both, the most telling difference first."""
+        return compare_missing(self.x, self.y)
+
+    def __str__(self) -> str:
+        text = f"left out {self.x} of X; {self.y} of Y"
+        first = self.shares[0]
+        if abs(first.z) < TELLING:
+            return text
+        return (
+            f"{text}; {first.column} is missing in {first.x:.1%} of X and {first.y:.1%} of Y, "
+            f"{abs(first.z):.1f} standard errors apart: a difference that the rows left cannot show"
+        )
 
 
 class Omitted(NamedTuple):
