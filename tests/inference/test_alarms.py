@@ -25,9 +25,7 @@ ROUNDING = 1e-12
 
 
 @settings(deadline=None)
-@given(
-    st.lists(PVALUES, min_size=1, max_size=7), st.integers(1, 4), st.booleans()
-)
+@given(st.lists(PVALUES, min_size=1, max_size=7), st.integers(1, 4), st.booleans())
 def test_the_recursion_is_the_sum_over_starts(
     pvalues: list[float], patience: int, restarting: bool
 ) -> None:
@@ -164,10 +162,7 @@ def ranks_of(scores: np.ndarray, n_before: int, rng: np.random.Generator) -> np.
     uniform = 1.0 - rng.random(scores.shape)
     return np.stack(
         [
-            [
-                conformal_pvalue(row[i], row[:i], uniform[j, i])
-                for i in range(n_before, len(row))
-            ]
+            [conformal_pvalue(row[i], row[:i], uniform[j, i]) for i in range(n_before, len(row))]
             for j, row in enumerate(scores)
         ]
     )

@@ -15,7 +15,9 @@ def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float
     return (larger + uniform * equal) / (len(earlier) + 1)
 
 
-def bet(index: int, p: float, bets: Sequence[tuple[float, float]], powers: Sequence[float]) -> float:
+def bet(
+    index: int, p: float, bets: Sequence[tuple[float, float]], powers: Sequence[float]
+) -> float:
     """What one unit becomes."""
     if index < len(bets):
         share, stake = bets[index]
@@ -80,7 +82,9 @@ def exceedance_evidence(
         for stratum in range(len(sizes)):
             k, b = columns[stratum][min(column, len(columns[stratum]) - 1)]
             hits = [rank < k for s, rank in batches[start:] if s == stratum]
-            ratio *= min(_ratio_without(hits, aside, sizes[stratum], k, b) for aside in range(patience))
+            ratio *= min(
+                _ratio_without(hits, aside, sizes[stratum], k, b) for aside in range(patience)
+            )
         weight = 0.5 if restarting else 1.0 / ((start + 1) * (start + 2))
         largest = max(largest, weight * ratio / n_columns)
     return largest

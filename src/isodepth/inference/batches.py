@@ -12,6 +12,7 @@ from isodepth.data.frames import clashing_columns
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
 from isodepth.errors import InvalidInputError
+from isodepth.metric.sides import OMIT_HINT
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,16 @@ class BatchReader:
 
     @classmethod
     def of_reference(
-        cls, reference: Any, weights: Any, dtype: str | None, nan_policy: str
-    ) -> tuple[BatchReader, np.ndarray, np.ndarray | None, np.ndarray]:
-        """The reader, the rows and weights of the reference, and which rows these are."""
+        cls, reference: Any, dtype: str | None, nan_policy: str
+    ) -> tuple[BatchReader, np.ndarray, np.ndarray]:
+        """The reader, the rows of the reference without missing values, and which rows these are."""
         if nan_policy == "omit":
-            points, columns, checked, kept, report = omit_missing(
-                reference, weights, "reference", dtype
-            )
+            points, columns, _, kept, report = omit_missing(reference, None, "reference", dtype)
         else:
-            points, columns = check_points(reference, "reference", dtype)
-            checked = check_weights(weights, len(points))
+            points, columns = check_points(reference, "reference", dtype, hint=OMIT_HINT)
             kept, report = np.ones(len(points), dtype=bool), _nothing_missing(points, columns)
         reader = cls(points.shape[1], columns, str(points.dtype), nan_policy, report)
-        return reader, points, checked, kept
+        return reader, points, kept
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,13 +54,13 @@ class BatchReader:
         return self.columns or tuple(column_labels(self.n_features))
 
     def read(
-        self, batch: Any, weights: Any
+        self, batch: Any, weights: Any = None
     ) -> tuple[np.ndarray, np.ndarray | None, MissingReport]:
-        """Points, weights and what was left out of a batch."""
+        """Points and weights of a batch, and what was left out of it."""
         if self.nan_policy == "omit":
             points, columns, checked, _, report = omit_missing(batch, weights, "batch", self.dtype)
         else:
-            points, columns = check_points(batch, "batch", self.dtype)
+            points, columns = check_points(batch, "batch", self.dtype, hint=OMIT_HINT)
             checked = check_weights(weights, len(points))
             report = _nothing_missing(points, columns)
         if points.shape[1] != self.n_features:

@@ -23,6 +23,8 @@ ENOUGH = 20
 #: More calibration scores than this say little more; further rows make a better table.
 MOST = 1000
 RESAMPLED = 200
+#: Where the batches of a calibration come from.
+WAYS = ("disjoint", "resampled", "blocks")
 # A table of this many batches has little noise beside that of one batch.
 _TABLE_BATCHES = 4
 #: Blocks of the reference may be so many times smaller or larger than a batch.

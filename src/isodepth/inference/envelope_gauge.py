@@ -101,6 +101,11 @@ class EnvelopeGauge:
         return gauge
 
     @property
+    def n_features(self) -> int:
+        """Columns of the data."""
+        return self.directions.shape[1]
+
+    @property
     def signature(self) -> str:
         """How scores are made."""
         count, width = self.directions.shape
@@ -110,9 +115,16 @@ class EnvelopeGauge:
             f"|v={__version__}"
         )
 
-    def plain(self, points: np.ndarray, weights: np.ndarray | None = None) -> float:
+    def measure(self, points: np.ndarray, weights: np.ndarray | None = None) -> float:
+        """The score of a batch (n, d), without its columns."""
+        if weights is not None:
+            raise InvalidOptionError(
+                "with a tolerance rows are counted, and weights do not apply; repeat rows instead"
+            )
+        return self.score(points)[0]
+
+    def plain(self, points: np.ndarray) -> float:
         """The distance of rows (n, d) that are known to be clean."""
-        refuse_weights(weights)
         return float(_root_mean_squares(self._gaps(points, 0)).max())
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
@@ -173,14 +185,6 @@ class EnvelopeGauge:
         values /= self.spreads[:, None]
         values.sort(axis=1)
         return values
-
-
-def refuse_weights(weights: np.ndarray | None) -> None:
-    """Ranks count rows."""
-    if weights is not None:
-        raise InvalidOptionError(
-            "with a tolerance rows are counted, and weights do not apply; repeat rows instead"
-        )
 
 
 def column_shares(gaps: np.ndarray, directions: np.ndarray) -> np.ndarray:

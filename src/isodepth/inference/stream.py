@@ -20,19 +20,21 @@ class Past(NamedTuple):
     ----------
     n_rows, n_dropped : int
     stratum : int
+    interpolated : bool
+    alarm_since : int
+        The batch at which the alarm began that rings; 0 where none does.
     score, as_of_stratum, pvalue, log_evidence : float
-    alarm, interpolated : bool
     """
 
     n_rows: int
     n_dropped: int
     stratum: int
+    interpolated: bool
+    alarm_since: int
     score: float
     as_of_stratum: float
     pvalue: float
     log_evidence: float
-    alarm: bool
-    interpolated: bool
 
 
 @dataclass
@@ -49,7 +51,8 @@ class Stream:
         How much each column had to do with each score.
     missing : list of ndarrays of shape (d,)
         Missing values of each column.
-    alarm_since : int or None
+    alarm_since : int
+        As in `Past`.
     """
 
     seed: int
@@ -57,7 +60,7 @@ class Stream:
     past: list[Past] = field(default_factory=list)
     shares: list[np.ndarray] = field(default_factory=list)
     missing: list[np.ndarray] = field(default_factory=list)
-    alarm_since: int | None = None
+    alarm_since: int = 0
 
     def copy(self) -> Stream:
         """A stream that goes on without changing this one."""
@@ -85,23 +88,21 @@ class Stream:
         log_evidence = self._step(score, standard, usual, calibration)
         rings = self.evidence.enough
         if self.evidence.restarting:
-            self.alarm_since = len(self.past) + 1 if rings else None
+            self.alarm_since = len(self.past) + 1 if rings else 0
             if rings:
                 self.evidence.restart()
-        elif rings and self.alarm_since is None:
+        elif rings and self.alarm_since == 0:
             self.alarm_since = len(self.past) + 1
         batch = Past(
-            n_rows, n_dropped, usual.stratum, score, standard, pvalue, log_evidence,
-            self.alarm_since is not None, usual.interpolated,
+            n_rows, n_dropped, usual.stratum, usual.interpolated, self.alarm_since,
+            score, standard, pvalue, log_evidence,
         )  # fmt: skip
         self.past.append(batch)
         self.shares.append(shares)
         self.missing.append(missing)
         return batch
 
-    def _step(
-        self, score: float, standard: float, usual: Usual, calibration: Calibration
-    ) -> float:
+    def _step(self, score: float, standard: float, usual: Usual, calibration: Calibration) -> float:
         if isinstance(self.evidence, ExceedanceEvidence):
             return self.evidence.step(usual.stratum, usual.rank(score))
         earlier = [b.as_of_stratum for b in self.past if b.stratum == usual.stratum]
@@ -112,4 +113,4 @@ class Stream:
     def reset(self) -> None:
         """Begin to gather evidence anew; the scores so far stay known."""
         self.evidence.restart()
-        self.alarm_since = None
+        self.alarm_since = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from isodepth.data.frames import Table
@@ -35,13 +37,22 @@ class TableGauge:
         return cls(metric, metric.table(Table(points, columns), weights))
 
     @property
+    def n_features(self) -> int:
+        """Columns of the data."""
+        return self.reference.n_features
+
+    @property
     def signature(self) -> str:
         """How scores are made."""
         return self.reference.signature
 
-    def plain(self, points: np.ndarray, weights: np.ndarray | None = None) -> float:
+    def measure(self, batch: Any, weights: Any = None) -> float:
         """The distance of a batch (n, d)."""
-        return self.reference.distance_to(self.metric.table(points, weights))
+        return self.reference.distance_to(self.metric.table(batch, weights))
+
+    def plain(self, points: np.ndarray) -> float:
+        """The distance of a batch (n, d) that is known to be clean: without a tolerance the same."""
+        return self.measure(points)
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
         """The distance of a batch (n, d), and how much each column has to do with it (d,)."""

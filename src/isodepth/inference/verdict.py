@@ -6,7 +6,14 @@ import json
 import math
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from isodepth.inference.batches import BatchReader
+    from isodepth.inference.stream import Stream
+    from isodepth.inference.watching import Fitted, Promise
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,47 @@ class Verdict:
             f"  evidence   {self.evidence:.3g}, rings at {self.threshold:g}{exact}\n"
             f"  columns    {leading}{missing}"
         )
+
+
+def verdict_of(fitted: Fitted, promise: Promise, at: int) -> Verdict:
+    """What is said about one batch of the past."""
+    reader, calibration, stream = fitted.reader, fitted.calibration, fitted.stream
+    batch = stream.past[at]
+    group = calibration.strata[batch.stratum].group
+    scores = calibration.usual(batch.n_rows, group).scores
+    order = np.argsort(-stream.shares[at], kind="stable")
+    interpolated = any(earlier.interpolated for earlier in stream.past[: at + 1])
+    return Verdict(
+        batch=at + 1,
+        group=group,
+        n_rows=batch.n_rows,
+        score=batch.score,
+        usual=(float(np.quantile(scores, 0.01)), float(np.quantile(scores, 0.99))),
+        pvalue=batch.pvalue,
+        evidence=from_log(batch.log_evidence),
+        threshold=promise.threshold,
+        alarm=batch.alarm_since > 0,
+        alarm_since=batch.alarm_since or None,
+        columns=[(reader.names[j], float(stream.shares[at][j])) for j in order],
+        missing=_missing(reader, stream, at),
+        calibration=calibration.way,
+        interpolated=batch.interpolated,
+        exact=calibration.way != "resampled" and not interpolated,
+    )
+
+
+def _missing(reader: BatchReader, stream: Stream, at: int) -> dict[str, Any] | None:
+    if reader.nan_policy == "raise":
+        return None
+    batch, before = stream.past[at], reader.missing
+    n_rows = batch.n_rows + batch.n_dropped
+    return {
+        "n_dropped": batch.n_dropped,
+        "columns": {
+            name: {"batch": int(now) / n_rows, "reference": then / before.n_rows}
+            for (name, then), now in zip(before.counts, stream.missing[at], strict=True)
+        },
+    }
 
 
 def from_log(logarithm: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import check_scale, pooled_spread, scaled
+from isodepth.core.scaling import check_scale, pooled_spread
 from isodepth.data.archive import SUFFIX
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.output import check_target
@@ -128,9 +128,7 @@ def fit_watching(
     sizes = _checked_sizes(batch_size, blocks)
     options = _checked_options(options, promise.tolerance)
     nan_policy = check_choice(options.pop("nan_policy", "raise"), "nan_policy", NAN_POLICIES)
-    reader, points, _, kept = BatchReader.of_reference(
-        reference, None, options.get("dtype"), nan_policy
-    )
+    reader, points, kept = BatchReader.of_reference(reference, options.get("dtype"), nan_policy)
     seed = _seed(options.get("random_state"))
     rng = np.random.default_rng([seed, 0])
     block_of = None if blocks is None else _labels(blocks, kept, "blocks")
