@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_with_certain_pvalues_the_evidence_only_falls() -> None:
     evidence = RankEvidence(20.0)
     found = [evidence.log_evidence] + [evidence.step(1.0) for _ in range(5)]
     assert found[0] == 0.0
-    assert all(later < before for before, later in zip(found, found[1:], strict=False))
+    assert all(later < before for before, later in itertools.pairwise(found))
 
 
 def test_nothing_overflows_or_vanishes() -> None:

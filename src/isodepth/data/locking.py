@@ -17,8 +17,9 @@ _PAUSE = 0.05
 def locked(path: str | os.PathLike[str], patience: float = 10.0) -> Iterator[None]:
     """Hold the lock of a file; another process waits, and gives up with BusyFileError.
 
-    The lock lies beside the file, in ``NAME.lock``, and stays there: the operating system lets go of
-    it when the process ends, however it ends, so that nothing has to be cleaned up after a crash.
+    The lock lies beside the file, in ``NAME.lock``, and stays there: the operating system lets go
+    of it when the process ends, however it ends, so that nothing has to be cleaned up after a
+    crash.
 
     Parameters
     ----------

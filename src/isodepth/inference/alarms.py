@@ -21,9 +21,9 @@ import math
 
 import numpy as np
 
-# A bet keeps 1 - stake and puts the rest on p <= share, at the fair odds of 1 to share. Small shares
-# win fast against large changes, once there are enough scores to rank among; large ones are patient
-# against small changes.
+# A bet keeps 1 - stake and puts the rest on p <= share, at the fair odds of 1 to share. Small
+# shares win fast against large changes, once there are enough scores to rank among; large ones are
+# patient against small changes.
 _BETS = (
     (0.001, 0.9), (0.002, 0.9), (0.005, 0.9), (0.01, 0.9), (0.02, 0.9), (0.05, 0.9), (0.1, 0.9),
     (0.2, 0.9), (0.1, 0.5), (0.3, 0.5), (0.5, 0.5),

@@ -39,7 +39,7 @@ class BatchReader:
     def of_reference(
         cls, reference: Any, dtype: str | None, nan_policy: str
     ) -> tuple[BatchReader, np.ndarray, np.ndarray]:
-        """The reader, the rows of the reference without missing values, and which rows these are."""
+        """The reader, the rows of the reference that are whole, and which rows these are."""
         if nan_policy == "omit":
             points, columns, _, kept, report = omit_missing(reference, None, "reference", dtype)
         else:

@@ -10,6 +10,7 @@ that every promise becomes an approximation, which the results say.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -53,8 +54,8 @@ def split_rows(n: int, sizes: tuple[int, ...], rng: np.random.Generator) -> Spli
     most_held = n - min(n // 2, max(_TABLE_BATCHES * largest, n // 5))
     if most_held < largest or n < 4:
         raise InvalidInputError(
-            f"the reference has {n} row(s), too few for batches of {largest}: half of them make the "
-            f"table, and the others must hold a batch; give at least {max(4, 2 * largest)} rows or "
+            f"the reference has {n} row(s), too few for batches of {largest}: half of them make "
+            f"the table, and the others must hold a batch; give at least {max(4, 2 * largest)} rows or "
             "a smaller batch_size"
         )
     order = rng.permutation(n)
@@ -62,7 +63,7 @@ def split_rows(n: int, sizes: tuple[int, ...], rng: np.random.Generator) -> Spli
     if count >= ENOUGH:
         held = order[: count * together].reshape(count, together)
         ends = np.cumsum((0, *sizes))
-        batches = [list(held[:, a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+        batches = [list(held[:, a:b]) for a, b in itertools.pairwise(ends)]
         return Split(order[count * together :], batches, "disjoint")
     held = order[:most_held]
     batches = [[rng.choice(held, size) for _ in range(RESAMPLED)] for size in sizes]

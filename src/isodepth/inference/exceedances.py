@@ -7,10 +7,11 @@ ranks among *all* scores so far would be too small. So batches are only compared
 calibration, and the dependence that this brings is part of the calculation.
 
 Of n calibration scores let the k-th largest be the mark. The chance that a clean plain score passes
-it is one number for the whole stream, the same for all batches and unknown: Beta(k, n + 1 - k). So K of L
-batches in a row pass it with the probability of a beta-binomial law, and the ratio of another such
-law (with a larger chance) to this one is a test martingale. It grows with every passing, so that
-scores which are lower bounds only make it smaller: the promise holds whatever the foreign rows are.
+it is one number for the whole stream, the same for all batches and unknown: Beta(k, n + 1 - k). So
+K of L batches in a row pass it with the probability of a beta-binomial law, and the ratio of
+another such law (with a larger chance) to this one is a test martingale. It grows with every
+passing, so that scores which are lower bounds only make it smaller: the promise holds whatever the
+foreign rows are.
 
 A change may come at any batch: for each start there is one such martingale, and each has a
 filtration of its own, so that their sum is of no use. Instead the threshold is shared out: a start
@@ -52,8 +53,8 @@ def log_ratio(passed: Any, length: Any, n: Any, k: Any, b: Any) -> np.ndarray:
     """
     missed = length - passed
     logs = _log_factorials(int(np.max(n + length)) + 1)
-    # Beta(k + K, b + M) / Beta(k, b), once for the chance with b misses and once for n + 1 - k; what
-    # depends on k + K alone is the same in both.
+    # Beta(k + K, b + M) / Beta(k, b), once for the chance with b misses and once for n + 1 - k;
+    # what depends on k + K alone is the same in both.
     changed = logs[b + missed - 1] - logs[k + b + length - 1] - logs[b - 1] + logs[k + b - 1]
     as_before = logs[n - k + missed] - logs[n + length] - logs[n - k] + logs[n]
     return changed - as_before
@@ -77,8 +78,8 @@ class ExceedanceEvidence:
     sizes : tuple of int
         How many calibration scores each stratum (a size of batches, a group) has.
     threshold, restarting, patience
-        As in :class:`isodepth.inference.alarms.RankEvidence`. When restarting, the mean time is that
-        of the first alarm, over calibrations as well.
+        As in :class:`isodepth.inference.alarms.RankEvidence`. When restarting, the mean time is
+        that of the first alarm, over calibrations as well.
     ranks : list of (int, int)
         Stratum, and how many of its calibration scores are at least as large, of each batch since
         the start.

@@ -1,4 +1,4 @@
-"""A monitor kept in a file while it is used: written after every batch, by one process at a time."""
+"""A monitor kept in a file while it is used: one process at a time, written after every batch."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Keeper:
         with locked(self.path):
             if self._found() != self._digest:
                 raise BusyFileError(
-                    f"{self.path} has been changed since this monitor was read or saved, most likely "
-                    "by another process that checked a batch; go on from DepthMonitor.load("
+                    f"{self.path} has been changed since this monitor was read or saved, most "
+                    "likely by another process that checked a batch; go on from DepthMonitor.load("
                     f"{str(self.path)!r}, autosave=True)"
                 )
             yield

@@ -26,9 +26,9 @@ class DepthMonitor:
     and a comparison of two tables. A saved monitor holds tables, scores and settings, none of the
     reference's rows.
 
-    With `batch_size` (or `blocks`) the monitor knows when to ring: a part of the reference makes the
-    table, and the rest the scores of undrifted batches. `check` then judges a batch against these,
-    and gathers evidence over the whole stream. Without, there is `score` alone.
+    With `batch_size` (or `blocks`) the monitor knows when to ring: a part of the reference makes
+    the table, and the rest the scores of undrifted batches. `check` then judges a batch against
+    these, and gathers evidence over the whole stream. Without, there is `score` alone.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class DepthMonitor:
     batch_size : int or sequence of int, optional
         Rows of the batches to come. Sizes between declared ones are judged by interpolation.
     blocks : array-like of shape (n,), optional
-        In place of `batch_size`: a label for each row of the reference, such as its week, where rows
-        of one batch have more in common than rows of different ones. Each block is one undrifted
-        batch.
+        In place of `batch_size`: a label for each row of the reference, such as its week, where
+        rows of one batch have more in common than rows of different ones. Each block is one
+        undrifted batch.
     groups : array-like of shape (n,), optional
         A label for each row, such as its weekday or site: every group has a table and a calibration
         of its own, and a batch is of one group (``check(batch, group=...)``).
@@ -137,7 +137,7 @@ class DepthMonitor:
     def reference(self) -> Any:
         """The table of the reference, or one for each group."""
         tables = {group: getattr(g, "reference", g) for group, g in self._gauges.items()}
-        return tables[None] if None in tables else tables
+        return tables.get(None, tables)
 
     @property
     def signature(self) -> str:

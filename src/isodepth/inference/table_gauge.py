@@ -51,7 +51,7 @@ class TableGauge:
         return self.reference.distance_to(self.metric.table(batch, weights))
 
     def plain(self, points: np.ndarray) -> float:
-        """The distance of a batch (n, d) that is known to be clean: without a tolerance the same."""
+        """The distance of a batch (n, d) of undrifted rows: without a tolerance the same."""
         return self.measure(points)
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:

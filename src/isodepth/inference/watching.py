@@ -68,7 +68,7 @@ class Promise:
         if arl is not None:
             if alpha is not None:
                 raise InvalidOptionError(
-                    f"alpha bounds the chance of ever ringing falsely and arl the mean time between "
+                    "alpha bounds the chance of ever ringing falsely and arl the mean time between "
                     f"false alarms, got alpha={alpha!r} and arl={arl!r}; give one of them"
                 )
             arl = check_number(arl, "arl", 1, low_open=True, high_open=True)
@@ -241,7 +241,7 @@ def _labels(labels: Any, kept: np.ndarray, name: str) -> np.ndarray:
             f"{name} must hold one label for each of the {len(kept)} rows of the reference, got "
             f"shape {array.shape}"
         )
-    missing = array != array  # noqa: PLR0124
+    missing = array != array
     if array.dtype == object:
         missing = missing | np.array([label is None for label in array])
     if np.any(missing):
