@@ -55,8 +55,8 @@ def split_rows(n: int, sizes: tuple[int, ...], rng: np.random.Generator) -> Spli
     if most_held < largest or n < 4:
         raise InvalidInputError(
             f"the reference has {n} row(s), too few for batches of {largest}: half of them make "
-            f"the table, and the others must hold a batch; give at least {max(4, 2 * largest)} rows or "
-            "a smaller batch_size"
+            f"the table, and the others must hold a batch; give at least {max(4, 2 * largest)} "
+            "rows or a smaller batch_size"
         )
     order = rng.permutation(n)
     count = min(most_held // together, MOST)

@@ -125,7 +125,7 @@ class EnvelopeGauge:
 
     def plain(self, points: np.ndarray) -> float:
         """The distance of rows (n, d) that are known to be clean."""
-        return float(_root_mean_squares(self._gaps(points, 0)).max())
+        return float(_root_mean_squares(self._gaps(self._ordered(points), 0)).max())
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
         """What of the distance of a batch (n, d) its foreign rows cannot explain, and where.
@@ -139,11 +139,12 @@ class EnvelopeGauge:
             gaps between all rows.
         """
         foreign = foreign_rows(len(points), self.tolerance)
-        gaps = self._gaps(points, foreign)
+        ordered = self._ordered(points)
+        gaps = self._gaps(ordered, foreign)
         score = float(_root_mean_squares(gaps).max())
         along = gaps[:, :-1]
         if not along.any():
-            along = self._gaps(points, 0)[:, :-1]
+            along = self._gaps(ordered, 0)[:, :-1]
         return score, column_shares(along, self.directions)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -164,10 +165,9 @@ class EnvelopeGauge:
         centers, widths, spreads = np.split(places, [len(directions), 2 * len(directions)])
         return cls(directions, tolerance, scale, centers, widths, spreads, quantiles)
 
-    def _gaps(self, points: np.ndarray, foreign: int) -> np.ndarray:
+    def _gaps(self, ordered: np.ndarray, foreign: int) -> np.ndarray:
         """Gaps (L, K + 1) that `foreign` rows cannot explain; plain ones where there are none."""
-        low = quantile_ranks(len(points) - foreign, self.quantiles.shape[1])
-        ordered = self._ordered(points)
+        low = quantile_ranks(ordered.shape[1] - foreign, self.quantiles.shape[1])
         lower, upper = ordered[:, low].T, ordered[:, low + foreign].T
         x_lower, x_upper, x_all = self.quantiles
         if foreign == 0:

@@ -160,7 +160,7 @@ def _read_watching(
             gauges[group] = _envelope_gauge(arrays, at, reader.n_features, tolerance)
         else:
             parts = {**arrays, "values": arrays["tables"][at]}
-            gauges[group] = read_plain(header | {"nan_policy": "raise"}, parts, path)
+            gauges[group] = read_plain({**header, "nan_policy": "raise"}, parts, path)
     calibration = _calibration(header, arrays["calibration"], groups)
     stream = _stream(header, arrays, promise, calibration, reader.n_features)
     last = header["last"]
@@ -233,7 +233,7 @@ def _stream(
     _demand((whole == past[:, :n_whole]).all() and (whole >= 0).all(), "past")
     _demand((whole[:, 2] < len(calibration.strata)).all(), "past")
     records = [
-        Past(*counts[:3], bool(counts[3]), counts[4], *numbers)
+        Past._make([*counts[:3], bool(counts[3]), counts[4], *numbers])
         for counts, numbers in zip(whole.tolist(), past[:, n_whole:].tolist(), strict=True)
     ]
     seed, since = _count(header["seed"]), _count(header["alarm_since"])
