@@ -20,6 +20,7 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.scaling import pooled_spread, scaled
+from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidOptionError
 
 LEVELS = 19
@@ -179,9 +180,13 @@ class EnvelopeGauge:
         count = len(self.directions)
         values = np.empty((count + 1, len(points)))
         units = points if self.scale is None else scaled(points, self.scale, "batch")
-        np.matmul(self.directions, units.T, out=values[:count])
-        away = np.abs(values[:count] - self.centers[:, None]) / self.widths[:, None]
-        values[count] = away.max(axis=0)
+        # For so little work a second thread costs more than it does.
+        with single_threaded_blas():
+            np.matmul(self.directions, units.T, out=values[:count])
+        away = values[:count] - self.centers[:, None]
+        np.abs(away, out=away)
+        away /= self.widths[:, None]
+        away.max(axis=0, out=values[count])
         values /= self.spreads[:, None]
         values.sort(axis=1)
         return values

@@ -77,7 +77,8 @@ class Keeper:
     def keep(self, fitted: Fitted, promise: Promise, verdict: Verdict | None) -> None:
         """Write the state after a batch."""
         before = self.last
-        self.last = before if verdict is None else verdict.to_json()
+        if verdict is not None:
+            self.last = verdict.to_json()
         try:
             if self.path is not None:
                 self._write(fitted, promise)
