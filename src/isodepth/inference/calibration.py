@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.inference.table_gauge import between
 
 #: Disjoint batches of each size that are enough to say what is usual.
 ENOUGH = 20
@@ -182,8 +183,7 @@ class Calibration:
     def _between(self, smaller: int, larger: int, n_rows: int) -> Usual:
         """Each quantile of the scores, linear in the noise of a mean of so many rows."""
         a, b = self.strata[smaller], self.strata[larger]
-        noise = [size**-0.5 for size in (a.size, n_rows, b.size)]
-        share = (noise[0] - noise[1]) / (noise[0] - noise[2])
+        share = between(a.size, n_rows, b.size)
         scores = (1 - share) * a.scores + share * b.scores
         return Usual(smaller if share < 0.5 else larger, scores, True)
 

@@ -63,7 +63,7 @@ def read_plain(
     differing = signature.differences(Signature.parse(metric.signature))
     if differing:
         raise unreadable(path, f"its {', '.join(differing)} are not those of its reference")
-    return TableGauge(metric, table)
+    return TableGauge(metric, [table], [1])
 
 
 def refuse_foreign(gauge: Gauge) -> None:
@@ -118,8 +118,9 @@ def write_watching(path: Path, fitted: Fitted, promise: Promise, last: str | Non
         arrays["scale"] = scale
     if isinstance(first, TableGauge):
         header |= {"signature": first.signature, "algorithm": first.reference.algorithm}
-        tables = [gauge.reference.values for gauge in gauges.values()]  # type: ignore[union-attr]
-        arrays |= {"tables": np.stack(tables), **_own_directions(first)}
+        header["table_sizes"] = first.sizes
+        tables = [[t.values for t in gauge.tables] for gauge in gauges.values()]  # type: ignore[union-attr]
+        arrays |= {"tables": np.array(tables), **_own_directions(first)}
     else:
         kept = [gauge.arrays() for gauge in gauges.values()]  # type: ignore[union-attr]
         arrays |= {name: np.stack([one[name] for one in kept]) for name in kept[0]}
@@ -159,8 +160,7 @@ def _read_watching(
         if tolerance > 0:
             gauges[group] = _envelope_gauge(arrays, at, reader.n_features, tolerance)
         else:
-            parts = {**arrays, "values": arrays["tables"][at]}
-            gauges[group] = read_plain({**header, "nan_policy": "raise"}, parts, path)
+            gauges[group] = _table_gauge(header, arrays, at, path)
     calibration = _calibration(header, arrays["calibration"], groups)
     stream = _stream(header, arrays, promise, calibration, reader.n_features)
     last = header["last"]
@@ -183,6 +183,16 @@ def _reader(header: Mapping[str, Any]) -> BatchReader:
     )
     report = MissingReport(rows, dropped, tuple(zip(plain.names, counts, strict=True)))
     return BatchReader(width, columns, header["dtype"], header["nan_policy"], report)
+
+
+def _table_gauge(
+    header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], at: int, path: Path
+) -> TableGauge:
+    sizes, tables = [_count(size, 1) for size in header["table_sizes"]], arrays["tables"][at]
+    _demand(len(tables) == len(sizes) > 0 and sizes == sorted(set(sizes)), "tables")
+    made = {**header, "nan_policy": "raise"}
+    parts = [read_plain(made, {**arrays, "values": table}, path) for table in tables]
+    return TableGauge(parts[0].metric, [part.reference for part in parts], sizes)
 
 
 def _envelope_gauge(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from isodepth.inference.calibration import (
 from isodepth.inference.envelope_gauge import LEVELS, EnvelopeGauge, foreign_rows
 from isodepth.inference.exceedances import ExceedanceEvidence
 from isodepth.inference.stream import Stream
-from isodepth.inference.table_gauge import TableGauge
+from isodepth.inference.table_gauge import TableGauge, samples_of
 from isodepth.many.pairwise import table_metric
 
 ALPHA = 0.01
@@ -141,11 +141,12 @@ def fit_watching(
         splits[group] = Split(rows[own.table], batches, own.way)
     table_rows = np.concatenate([split.table for split in splits.values()])
     scale = _scale(options.pop("scale", "reference"), points[table_rows])
-    make = _gauge_maker(reader, scale, promise.tolerance, options, seed)
+    make = _gauge_maker(reader, scale, promise.tolerance, options, seed, sizes, rng)
     gauges: dict[str | None, Gauge] = {}
     strata: list[Stratum] = []
     for group, split in splits.items():
-        gauge = gauges[group] = make(points[split.table])
+        own_blocks = None if block_of is None else block_of[split.table]
+        gauge = gauges[group] = make(points[split.table], own_blocks)
 
         def score(rows: np.ndarray, gauge: Gauge = gauge) -> float:
             if not sizes:
@@ -165,19 +166,29 @@ def _gauge_maker(
     tolerance: float,
     options: dict[str, Any],
     seed: int,
-) -> Any:
+    sizes: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Callable[[np.ndarray, np.ndarray | None], Gauge]:
     """What turns rows of a reference into a gauge; all have the same directions."""
     if tolerance > 0:
         directions = envelope_directions(
             reader.n_features, options.get("n_directions"), options.get("directions"), seed
         )
         levels = check_integer(options.get("levels", LEVELS), "levels", 1)
-        return lambda points: EnvelopeGauge.fit(points, directions, tolerance, levels, scale)
+        return lambda points, _: EnvelopeGauge.fit(points, directions, tolerance, levels, scale)
     metric = table_metric(
         {"q": 2, "n_directions": DIRECTIONS, **options, "scale": scale, "dtype": reader.dtype,
          "random_state": seed}
     )  # fmt: skip
-    return lambda points: TableGauge.fit(points, reader.columns, metric)
+
+    def tables(points: np.ndarray, blocks: np.ndarray | None) -> Gauge:
+        if blocks is None:
+            samples = [[points[rows] for rows in samples_of(len(points), n, rng)] for n in sizes]
+            return TableGauge.fit_samples(samples, sizes, reader.columns, metric)
+        samples = [[points[blocks == label] for label in np.unique(blocks)]]
+        return TableGauge.fit_samples(samples, [len(points)], reader.columns, metric)
+
+    return tables
 
 
 def envelope_directions(width: int, count: Any, family: Any, seed: int) -> np.ndarray:
