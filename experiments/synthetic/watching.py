@@ -186,11 +186,12 @@ def parts(settings: Settings) -> list[Part]:
 
     cases = [{"change": c, "tolerance": t} for c in CHANGES for t in (0.0, FOREIGN)]
     clean, dirty = [{"foreign": 0.0}], [{"foreign": FOREIGN}]
+    soon, late = changing(settings.change), changing(settings.late)
     return [
         Part("quiet_clean", settings.runs, clean, "rule", RULES, ("first",), quiet(0.0)),
         Part("quiet_foreign", settings.runs, dirty, "rule", RULES, ("first",), quiet(FOREIGN)),
-        Part("delays", settings.delay_runs, cases, "rule", RULES[:1], ("delay",), changing(settings.change)),
-        Part("late_delays", settings.late_runs, cases, "rule", RULES[:1], ("delay",), changing(settings.late)),
+        Part("delays", settings.delay_runs, cases, "rule", RULES[:1], ("delay",), soon),
+        Part("late_delays", settings.late_runs, cases, "rule", RULES[:1], ("delay",), late),
     ]  # fmt: skip
 
 

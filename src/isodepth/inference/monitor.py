@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
 from isodepth.inference.table_gauge import TableGauge
-from isodepth.inference.verdict import Verdict, verdict_of
+from isodepth.inference.verdict import Verdict, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
 from isodepth.many.pairwise import table_metric
 from isodepth.metric.preparation import Prepared, prepare
@@ -149,6 +149,14 @@ class DepthMonitor:
         """The scores of undrifted batches."""
         return None if self._fitted is None else self._fitted.calibration
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names of the columns, where the reference had any."""
+        if self._fitted is not None:
+            return self._fitted.reader.columns
+        gauge = self._gauges[None]
+        return gauge.reference.columns if isinstance(gauge, TableGauge) else None
+
     def score(self, batch: Any, weights: Any = None, *, group: Any = None) -> float:
         """Distance of a batch from the reference; nothing is remembered.
 
@@ -203,6 +211,30 @@ class DepthMonitor:
         """What was said about every batch so far."""
         fitted, promise = self._judging()
         return [verdict_of(fitted, promise, i) for i in range(len(fitted.stream.past))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it is and what it has seen, as numbers, texts, lists and dictionaries.
+
+        With `promise` (alpha, arl, tolerance, patience), `usual` (for every group and size the
+        number of calibration scores and the middle 98% of them), `calibration` (how they were
+        made), `columns`, `signature` and `verdicts`.
+        """
+        fitted, promise = self._judging()
+        usual = []
+        for stratum in fitted.calibration.strata:
+            low, high = middle(stratum.scores)
+            usual.append(
+                {"group": stratum.group, "rows": stratum.size, "n": len(stratum.scores),
+                 "low": low, "high": high}
+            )  # fmt: skip
+        return {
+            "signature": self.signature,
+            "columns": list(fitted.reader.names),
+            "promise": asdict(promise),
+            "calibration": fitted.calibration.way,
+            "usual": usual,
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+        }
 
     def reset(self) -> None:
         """Begin to gather evidence anew, after an alarm has been seen to.

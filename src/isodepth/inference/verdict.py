@@ -117,7 +117,7 @@ def verdict_of(fitted: Fitted, promise: Promise, at: int) -> Verdict:
         group=group,
         n_rows=batch.n_rows,
         score=batch.score,
-        usual=_middle(scores),
+        usual=middle(scores),
         pvalue=batch.pvalue,
         evidence=from_log(batch.log_evidence),
         threshold=promise.threshold,
@@ -131,7 +131,7 @@ def verdict_of(fitted: Fitted, promise: Promise, at: int) -> Verdict:
     )
 
 
-def _middle(scores: np.ndarray) -> tuple[float, float]:
+def middle(scores: np.ndarray) -> tuple[float, float]:
     """Between these of the rising scores lie 98% of them."""
     aside = len(scores) // 100
     return float(scores[aside]), float(scores[len(scores) - 1 - aside])
