@@ -53,7 +53,7 @@ def split_rows(n: int, sizes: tuple[int, ...], rng: np.random.Generator) -> Spli
     """Share out n rows for batches of `sizes`, one of each size at a time."""
     together, largest = sum(sizes), max(sizes)
     most_held = n - min(n // 2, max(_TABLE_BATCHES * largest, n // 5))
-    if most_held < largest or n < 4:
+    if n < max(4, 2 * largest):
         raise InvalidInputError(
             f"the reference has {n} row(s), too few for batches of {largest}: half of them make "
             f"the table, and the others must hold a batch; give at least {max(4, 2 * largest)} "
