@@ -12,6 +12,7 @@ from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
+    BusyFileError,
     CacheWarning,
     DegenerateDepthWarning,
     ForkError,
@@ -25,6 +26,7 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
+from isodepth.inference.verdict import Verdict
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -33,6 +35,7 @@ from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
+    "BusyFileError",
     "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
@@ -55,6 +58,7 @@ __all__ = [
     "SignatureError",
     "TrimmedRegions",
     "UnreadableFileError",
+    "Verdict",
     "__version__",
     "compare",
     "distance",

@@ -49,7 +49,9 @@ def test_too_few_rows_are_drawn_again_and_again() -> None:
 
 
 def test_far_too_few_rows() -> None:
-    with pytest.raises(InvalidInputError, match=r"99 row\(s\), too few for batches of 50.*100 rows"):
+    with pytest.raises(
+        InvalidInputError, match=r"99 row\(s\), too few for batches of 50.*100 rows"
+    ):
         split_rows(99, (50,), rng())
     assert split_rows(100, (50,), rng()).way == "resampled"
     with pytest.raises(InvalidInputError, match="at least 4 rows"):

@@ -188,7 +188,7 @@ def test_blocks_know_what_weeks_have_in_common(tolerance: float) -> None:
     assert not any(verdict.alarm for verdict in verdicts)
     assert {verdict.calibration for verdict in verdicts} == {"blocks"}
     # Rows drawn from all weeks say that every week is unusual.
-    assert any([shuffled.check(week[:40].repeat(2, axis=0)[:60]).alarm for week in new])
+    assert any(shuffled.check(week[:40].repeat(2, axis=0)[:60]).alarm for week in new)
     with pytest.raises(InvalidInputError, match="so different a size"):
         of_weeks.check(np.zeros((300, 3)))
     with pytest.raises(InvalidOptionError, match="do not go together"):

@@ -215,6 +215,7 @@ def _calibration(
     header: Mapping[str, Any], scores: np.ndarray, groups: list[str | None]
 ) -> Calibration:
     strata, at = [], 0
+    _demand(scores.ndim == 1, "calibration")
     for entry in header["strata"]:
         group, size, smallest, count = (_count(number) for number in entry)
         own = scores[at : at + count]
@@ -238,7 +239,8 @@ def _stream(
     n, n_whole = len(past), Past._fields.index("score")
     _demand(past.shape == (n, len(Past._fields)) and np.isfinite(past).all(), "past")
     _demand(shares.shape == (n, width) and np.isfinite(shares).all(), "shares")
-    _demand(missing.shape == (n, width), "missing")
+    _demand(missing.shape == (n, width) and missing.dtype == np.int64, "missing")
+    _demand((missing >= 0).all(), "missing")
     whole = past[:, :n_whole].astype(np.int64)
     _demand((whole == past[:, :n_whole]).all() and (whole >= 0).all(), "past")
     _demand((whole[:, 2] < len(calibration.strata)).all(), "past")
@@ -252,7 +254,8 @@ def _stream(
     _demand(count <= n and since <= n, "count")
     if isinstance(evidence, ExceedanceEvidence):
         ranks = arrays["ranks"]
-        _demand(ranks.shape == (count, 2) and (ranks >= 0).all(), "ranks")
+        _demand(ranks.shape == (count, 2) and ranks.dtype == np.int64, "ranks")
+        _demand((ranks >= 0).all(), "ranks")
         _demand((ranks[:, 0] < len(calibration.strata)).all(), "ranks")
         evidence.ranks = [(int(stratum), int(rank)) for stratum, rank in ranks]
     else:
