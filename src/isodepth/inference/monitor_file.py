@@ -92,6 +92,7 @@ def write_watching(path: Path, fitted: Fitted, promise: Promise, last: str | Non
     header = {
         "promise": [promise.alpha, promise.arl, promise.tolerance, promise.patience],
         "dtype": reader.dtype,
+        "scaled": scale is not None,
         "nan_policy": reader.nan_policy,
         "width": reader.n_features,
         "columns": None if reader.columns is None else list(reader.columns),
@@ -152,6 +153,7 @@ def _read_watching(
     alpha, arl, tolerance, patience = header["promise"]
     promise = Promise.checked(alpha, arl, tolerance, patience)
     reader, scale = _reader(header), arrays.get("scale")
+    _demand(header["scaled"] is (scale is not None), "scale")
     groups = header["groups"]
     _demand(len(groups) > 0 and len(set(groups)) == len(groups), "groups")
     _demand(groups == [None] or all(isinstance(group, str) for group in groups), "groups")
