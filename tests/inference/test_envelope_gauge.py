@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import naive_envelopes as naive
+from twins import naive_intervals as naive
 
 from isodepth import InvalidOptionError
 from isodepth.inference.envelope_gauge import (

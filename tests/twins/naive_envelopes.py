@@ -1,84 +1,69 @@
-"""Quantiles along functions of a row, and what foreign rows cannot explain: plain loops."""
+"""Slow, obvious twins of directional quantile envelopes: plain loops, exact masses."""
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
-Rows = Sequence[Sequence[float]]
+from twins import naive, naive_means
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle value, or the mean of the two in the middle."""
-    ordered = sorted(values)
-    n = len(ordered)
-    return ordered[(n - 1) // 2] / 2 + ordered[n // 2] / 2
+def quantile(X: naive.Points, mass: Sequence[Fraction], u: naive.Point, tail: Fraction) -> float:
+    """Return the largest projection on u with at least the mass `tail` at or above it."""
+    values = [naive.dot(u, x) for x in X]
+    return max(
+        v
+        for v, m in zip(values, mass, strict=True)
+        if m > 0 and naive.mass_where(mass, [w >= v for w in values]) >= tail
+    )
 
 
-def spread(values: Sequence[float]) -> float:
-    """The median absolute deviation; where it is 0, that of the positive ones; else 1."""
-    center = median(values)
-    away = [abs(value - center) for value in values]
-    if median(away) > 0:
-        return median(away)
-    positive = [value for value in away if value > 0]
-    return median(positive) if positive else 1.0
+def gap(
+    X: naive.Points,
+    Y: naive.Points,
+    masses: tuple[list[Fraction], list[Fraction]],
+    U: naive.Points,
+    beta: Fraction,
+    q: float,
+) -> float:
+    """Return the mean of order q over u and -u of the differences of quantiles."""
+    tail = (1 - beta) / 2
+    apart = [
+        abs(quantile(X, masses[0], u, tail) - quantile(Y, masses[1], u, tail))
+        for u in naive.both_signs(U)
+    ]
+    return naive_means.mean(apart, q)
 
 
-def quantile(values: Sequence[float], level: Fraction) -> float:
-    """The smallest value with at least that share of all values up to it."""
-    for value in sorted(values):
-        if Fraction(sum(other <= value for other in values), len(values)) >= level:
-            return value
-    raise AssertionError("the largest value has all of them up to it")
-
-
-def functions(rows: Rows, directions: Rows, reference: Rows) -> list[list[float]]:
-    """Values of each function, in units of its spread in the reference."""
-
-    def along(points: Rows) -> list[list[float]]:
-        return [
-            [sum(a * b for a, b in zip(row, u, strict=True)) for row in points] for u in directions
-        ]
-
-    def outlying(columns: list[list[float]]) -> list[float]:
-        places = [(median(c), spread(c)) for c in along(reference)]
-        return [
-            max(abs(c[i] - m) / s for c, (m, s) in zip(columns, places, strict=True))
-            for i in range(len(columns[0]))
-        ]
-
-    columns, usual = along(rows), along(reference)
-    columns.append(outlying(columns))
-    usual.append(outlying(usual))
-    return [[v / spread(own) for v in c] for c, own in zip(columns, usual, strict=True)]
+def steps(masses: Sequence[Fraction], top: Fraction) -> set[Fraction]:
+    """Return every level at which some quantile of points with these masses may move."""
+    sums = {Fraction(0)}
+    for m in masses:
+        sums |= {s + m for s in sums}
+    return {1 - 2 * s for s in sums if 0 < 1 - 2 * s < top}
 
 
 def distance(
-    batch: Rows, reference: Rows, directions: Rows, tolerance: float, levels: int
+    X: naive.Points,
+    Y: naive.Points,
+    U: naive.Points,
+    q: float,
+    unit: float,
+    weights: tuple[naive.Weights, naive.Weights] = (None, None),
+    p: float = 2,
+    eps: float = 0.1,
+    levels: str | int = "exact",
 ) -> float:
-    """The largest over functions of the root mean square of gaps over levels.
-
-    With a tolerance, of the gaps between the intervals in which the quantiles of the clean rows of
-    both lie; without, of those between the quantiles.
-    """
-    largest = 0.0
-    ours = functions(batch, directions, reference)
-    theirs = functions(reference, directions, reference)
-    for x, y in zip(ours, theirs, strict=True):
-        total = 0.0
-        for level in range(1, levels + 1):
-            share = Fraction(level, levels + 1)
-            x_low, x_high = _interval(x, share, tolerance)
-            y_low, y_high = _interval(y, share, tolerance)
-            total += max(0.0, x_low - y_high, y_low - x_high) ** 2
-        largest = max(largest, math.sqrt(total / levels))
-    return largest
-
-
-def _interval(values: Sequence[float], level: Fraction, tolerance: float) -> tuple[float, float]:
-    ordered = sorted(values)
-    foreign = math.floor(Fraction(tolerance).limit_denominator(10_000) * len(ordered))
-    rank = math.ceil(level * (len(ordered) - foreign))
-    return ordered[rank - 1], ordered[rank - 1 + foreign]
+    """Return the L_p mean over levels of the gaps between envelopes."""
+    masses = naive.masses(len(X), weights[0]), naive.masses(len(Y), weights[1])
+    top = naive.top_level(eps)
+    if isinstance(levels, int):
+        betas = naive.grid(levels, eps)
+        shares = [Fraction(1, levels)] * levels
+    else:
+        cuts = sorted({Fraction(0), top} | steps(masses[0], top) | steps(masses[1], top))
+        betas = cuts[:-1]
+        shares = [(b - a) / top for a, b in itertools.pairwise(cuts)]
+    gaps = [gap(X, Y, masses, U, beta, q) / unit for beta in betas]
+    return naive.power_mean(gaps, shares, p)
