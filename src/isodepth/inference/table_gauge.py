@@ -8,6 +8,7 @@ table of many samples of that size, and what is left of the distance is noise, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from isodepth.data.frames import Table
 from isodepth.inference.envelope_gauge import column_shares
 from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
+from isodepth.metric.where import shares_of_directions
 
 #: Samples whose mean table has little noise beside that of a batch; more are taken where there are.
 FEW_SAMPLES = 20
@@ -108,11 +110,29 @@ class TableGauge:
         table, usual = self.metric.table(points), self.table_of(len(points))
         score = usual.distance_to(table)
         gaps = np.abs(table.values.astype(np.float64) - usual.values)
-        count = gaps.shape[1] // 2
+        directions = np.asarray(self.metric.drawn(self.n_features).directions, dtype=np.float64)
+        return score, _column_shares(gaps, directions, self.metric.q)
+
+
+def _column_shares(gaps: np.ndarray, directions: np.ndarray, q: float) -> np.ndarray:
+    """How much each column has to do with gaps (L, 2K) along directions (K, d) and back, (d,)."""
+    count = len(directions)
+    there, back = gaps[:, :count], gaps[:, count:]
+    if q == math.inf:
         # Both signs of a direction have the same squared entries.
-        either = np.maximum(gaps[:, :count], gaps[:, count:])
-        directions = self.metric.drawn(self.n_features).directions
-        return score, column_shares(either, np.asarray(directions, dtype=np.float64))
+        return column_shares(np.maximum(there, back), directions)
+    # In units of the largest gap: no power overflows.
+    top = gaps.max()
+    means = top * np.mean((gaps / (top or 1.0)) ** q, axis=1) ** (1 / q)
+    done = 0
+
+    def along(block: np.ndarray) -> np.ndarray:
+        nonlocal done
+        first, done = done, done + len(block)
+        return np.hstack([there[:, first:done], back[:, first:done]])
+
+    equal = np.full(len(gaps), 1.0 / len(gaps))
+    return shares_of_directions(along, equal, directions, means, q)
 
 
 def between(smaller: int, size: int, larger: int) -> float:
