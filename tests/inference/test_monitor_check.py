@@ -215,6 +215,19 @@ def test_every_group_has_a_calibration_of_its_own(tolerance: float) -> None:
         fresh().score(batches(1)[0], group="0")
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_every_group_has_units_of_its_own(tolerance: float) -> None:
+    """What hardly varies at night may go up and down by day."""
+    by_day = np.arange(len(REFERENCE)) % 2 == 1
+    rows = np.where(by_day[:, None], REFERENCE * [1.0, 100.0, 1.0], REFERENCE)
+    monitor = fresh(rows, groups=by_day, tolerance=tolerance)
+    wide = batches(1)[0] * [1.0, 100.0, 1.0]
+    night = monitor.check(wide, group=False)
+    assert night.score > 20 * monitor.check(wide, group=True).score
+    assert night.pvalue < 0.05
+    assert night.columns[0][0] == "column 1"
+
+
 @pytest.mark.parametrize("name", ["groups", "blocks"])
 def test_labels_must_fit(name: str) -> None:
     size = None if name == "blocks" else 60

@@ -85,14 +85,14 @@ def _own_directions(gauge: TableGauge) -> dict[str, np.ndarray]:
 
 def write_watching(path: Path, fitted: Fitted, promise: Promise, last: str | None) -> None:
     """Write all of a monitor that judges batches; `last` is the last line of its log."""
-    reader, scale, gauges, calibration, stream = fitted
+    reader, gauges, calibration, stream = fitted
     first = next(iter(gauges.values()))
     refuse_foreign(first)
     groups = list(gauges)
     header = {
         "promise": [promise.alpha, promise.arl, promise.tolerance, promise.patience],
         "dtype": reader.dtype,
-        "scaled": scale is not None,
+        "scaled": first.scale is not None,
         "nan_policy": reader.nan_policy,
         "width": reader.n_features,
         "columns": None if reader.columns is None else list(reader.columns),
@@ -115,10 +115,11 @@ def write_watching(path: Path, fitted: Fitted, promise: Promise, last: str | Non
         "missing": np.reshape(stream.missing, (-1, reader.n_features)).astype(np.int64),
         **_evidence_arrays(stream),
     }
-    if scale is not None:
-        arrays["scale"] = scale
+    if first.scale is not None:
+        arrays["scale"] = np.array([gauge.scale for gauge in gauges.values()])
     if isinstance(first, TableGauge):
-        header |= {"signature": first.signature, "algorithm": first.reference.algorithm}
+        header["signatures"] = [gauge.signature for gauge in gauges.values()]
+        header["algorithm"] = first.reference.algorithm
         header["table_sizes"] = first.sizes
         tables = [[t.values for t in gauge.tables] for gauge in gauges.values()]  # type: ignore[union-attr]
         arrays |= {"tables": np.array(tables), **_own_directions(first)}
@@ -152,8 +153,8 @@ def _read_watching(
 ) -> tuple[Fitted, Promise, str | None]:
     alpha, arl, tolerance, patience = header["promise"]
     promise = Promise.checked(alpha, arl, tolerance, patience)
-    reader, scale = _reader(header), arrays.get("scale")
-    _demand(header["scaled"] is (scale is not None), "scale")
+    reader = _reader(header)
+    _demand(header["scaled"] is ("scale" in arrays), "scale")
     groups = header["groups"]
     _demand(len(groups) > 0 and len(set(groups)) == len(groups), "groups")
     _demand(groups == [None] or all(isinstance(group, str) for group in groups), "groups")
@@ -167,7 +168,7 @@ def _read_watching(
     stream = _stream(header, arrays, promise, calibration, reader.n_features)
     last = header["last"]
     _demand(last is None or isinstance(last, str), "last")
-    return Fitted(reader, scale, gauges, calibration, stream), promise, last
+    return Fitted(reader, gauges, calibration, stream), promise, last
 
 
 def _reader(header: Mapping[str, Any]) -> BatchReader:
@@ -192,15 +193,17 @@ def _table_gauge(
 ) -> TableGauge:
     sizes, tables = [_count(size, 1) for size in header["table_sizes"]], arrays["tables"][at]
     _demand(len(tables) == len(sizes) > 0 and sizes == sorted(set(sizes)), "tables")
-    made = {**header, "nan_policy": "raise"}
-    parts = [read_plain(made, {**arrays, "values": table}, path) for table in tables]
+    made = {**header, "signature": header["signatures"][at], "nan_policy": "raise"}
+    own = {**arrays, "scale": arrays["scale"][at]} if header["scaled"] else dict(arrays)
+    parts = [read_plain(made, {**own, "values": table}, path) for table in tables]
     return TableGauge(parts[0].metric, [part.reference for part in parts], sizes)
 
 
 def _envelope_gauge(
     arrays: Mapping[str, np.ndarray], at: int, width: int, tolerance: float
 ) -> EnvelopeGauge:
-    directions, scale = arrays["directions"], arrays.get("scale")
+    directions = arrays["directions"]
+    scale = arrays["scale"][at] if "scale" in arrays else None
     places, quantiles = arrays["places"][at], arrays["quantiles"][at]
     count = len(directions)
     _demand(directions.shape == (count, width) and np.isfinite(directions).all(), "directions")

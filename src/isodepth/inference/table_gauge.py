@@ -72,6 +72,11 @@ class TableGauge:
         return self.tables[-1]
 
     @property
+    def scale(self) -> np.ndarray | None:
+        """What the columns are divided by first, of shape (d,)."""
+        return self.metric.scale
+
+    @property
     def n_features(self) -> int:
         """Columns of the data."""
         return self.reference.n_features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,7 +95,6 @@ class Fitted(NamedTuple):
     """What a monitor is made of."""
 
     reader: BatchReader
-    scale: np.ndarray | None
     gauges: dict[str | None, Gauge]
     calibration: Calibration
     stream: Stream
@@ -139,9 +138,7 @@ def fit_watching(
         own = split_rows(len(rows), clean, rng) if sizes else split_blocks(block_of[rows], rng)  # type: ignore[index]
         batches = [[rows[batch] for batch in of_size] for of_size in own.batches]
         splits[group] = Split(rows[own.table], batches, own.way)
-    table_rows = np.concatenate([split.table for split in splits.values()])
-    scale = _scale(options.pop("scale", "reference"), points[table_rows])
-    make = _gauge_maker(reader, scale, promise.tolerance, options, seed, sizes, rng)
+    make = _gauge_maker(reader, promise.tolerance, options, seed, sizes, rng)
     gauges: dict[str | None, Gauge] = {}
     strata: list[Stratum] = []
     for group, split in splits.items():
@@ -157,31 +154,40 @@ def fit_watching(
         strata += calibrate(split, sizes, group, score)
     ways = {split.way for split in splits.values()}
     calibration = Calibration(strata, "resampled" if "resampled" in ways else ways.pop())
-    return Fitted(reader, scale, gauges, calibration, Stream(seed, promise.evidence(calibration)))
+    return Fitted(reader, gauges, calibration, Stream(seed, promise.evidence(calibration)))
 
 
 def _gauge_maker(
     reader: BatchReader,
-    scale: np.ndarray | None,
     tolerance: float,
     options: dict[str, Any],
     seed: int,
     sizes: tuple[int, ...],
     rng: np.random.Generator,
 ) -> Callable[[np.ndarray, np.ndarray | None], Gauge]:
-    """What turns rows of a reference into a gauge; all have the same directions."""
+    """What turns rows of a reference into a gauge; all have the same directions.
+
+    Every group has units of its own: what is a large change depends on how much it varies.
+    """
+    units = options.pop("scale", "reference")
+    _check_scale(units, reader.n_features)
     if tolerance > 0:
         directions = envelope_directions(
             reader.n_features, options.get("n_directions"), options.get("directions"), seed
         )
         levels = check_integer(options.get("levels", LEVELS), "levels", 1)
-        return lambda points, _: EnvelopeGauge.fit(points, directions, tolerance, levels, scale)
-    metric = table_metric(
-        {"q": 2, "n_directions": DIRECTIONS, **options, "scale": scale, "dtype": reader.dtype,
+
+        def envelope(points: np.ndarray, _: np.ndarray | None) -> Gauge:
+            return EnvelopeGauge.fit(points, directions, tolerance, levels, _scale(units, points))
+
+        return envelope
+    plain = table_metric(
+        {"q": 2, "n_directions": DIRECTIONS, **options, "dtype": reader.dtype,
          "random_state": seed}
     )  # fmt: skip
 
     def tables(points: np.ndarray, blocks: np.ndarray | None) -> Gauge:
+        metric = replace(plain, scale=_scale(units, points))
         if blocks is None:
             samples = [[points[rows] for rows in samples_of(len(points), n, rng)] for n in sizes]
             return TableGauge.fit_samples(samples, sizes, reader.columns, metric)
@@ -225,17 +231,22 @@ def _checked_options(options: Mapping[str, Any], tolerance: float) -> dict[str, 
     return dict(options)
 
 
-def _scale(scale: Any, points: np.ndarray) -> np.ndarray | None:
-    if scale is None:
-        return None
+def _check_scale(scale: Any, width: int) -> None:
     if isinstance(scale, str):
         if scale != "reference":
             raise InvalidOptionError(
                 "a monitor has one reference: scale must be 'reference', None or one number for "
                 f"each column, got {scale!r}"
             )
-        return pooled_spread(points)
-    return check_scale(scale, points.shape[1])
+    elif scale is not None:
+        check_scale(scale, width)
+
+
+def _scale(scale: Any, points: np.ndarray) -> np.ndarray | None:
+    """The units of the columns (d,), from the rows (n, d) of the table where they are asked for."""
+    if scale is None:
+        return None
+    return pooled_spread(points) if isinstance(scale, str) else check_scale(scale)
 
 
 def _seed(random_state: Any) -> int:
