@@ -74,6 +74,7 @@ def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Dep
         alpha=settings.alpha,
         tolerance=tolerance,
         n_directions=settings.directions,
+        directions="uniform",
         random_state=streams.integer("monitor"),
     )
 

@@ -29,9 +29,12 @@ def test_every_panel(monitor: DepthMonitor) -> None:
     verdicts = monitor.verdicts
     drawn = {line.get_color(): line for line in top.lines}
     assert drawn["#6b6b6b"].get_ydata() == pytest.approx([v.score for v in verdicts])
+    beyond = [v.batch for v in verdicts if v.evidence >= v.threshold]
+    assert beyond
+    assert drawn["#c1440e"].get_xdata().tolist() == beyond
+    shaded = top.patches[-1].get_extents().transformed(top.transData.inverted())
     rings = [v.batch for v in verdicts if v.alarm]
-    assert rings
-    assert drawn["#c1440e"].get_xdata().tolist() == rings
+    assert (shaded.x0, shaded.x1) == pytest.approx((rings[0] - 0.5, rings[-1] + 0.5))
     assert middle.lines[0].get_ydata() == pytest.approx([max(v.evidence, 1e-3) for v in verdicts])
     assert middle.get_yscale() == "log"
     threshold = [line for line in middle.lines if line.get_linestyle() == "--"]

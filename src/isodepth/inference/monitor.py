@@ -62,9 +62,9 @@ class DepthMonitor:
     **options
         The fields of :class:`Metric`, with ``levels=20`` by default. ``scale="reference"`` divides
         every column, of batches too, by its spread in the reference, which is kept. Where batches
-        are judged it is the default, with ``q=2`` and ``n_directions=200``. With a tolerance only
-        `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and `random_state`
-        apply. Without a `random_state` directions are drawn once and kept.
+        are judged it is the default, with ``q=2`` and 200 orthogonal directions. With a tolerance
+        only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and
+        `random_state` apply. Without a `random_state` directions are drawn once and kept.
 
     Attributes
     ----------

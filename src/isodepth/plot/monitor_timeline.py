@@ -26,8 +26,9 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
 
     On top the score of every batch, with the band in which 98% of undrifted batches of its size
     lie; in the middle the evidence that the stream has drifted, with the threshold at which the
-    alarm rings; below, for every batch, how much each column has to do with its score. Batches for
-    which the alarm rings are red.
+    alarm rings; below, for every batch, how much each column has to do with its score. The time in
+    which the alarm rings is shaded, from the batch at which it began until it was reset; batches
+    at which the evidence is beyond the threshold are red.
 
     Parameters
     ----------
@@ -68,9 +69,11 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
     heights = [2.2, 1.8, max(0.8, 0.3 * len(shown))]
     top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=heights)
     at = np.arange(1, len(verdicts) + 1)
-    rings = np.array([verdict.alarm for verdict in verdicts])
-    _draw_scores(top, at, verdicts, rings)
-    _draw_evidence(middle, at, verdicts, rings)
+    beyond = np.array([verdict.evidence >= verdict.threshold for verdict in verdicts])
+    _draw_scores(top, at, verdicts, beyond)
+    _draw_evidence(middle, at, verdicts, beyond)
+    for ax in (top, middle):
+        _shade(ax, at, np.array([verdict.alarm for verdict in verdicts]))
     image = _draw_columns(bottom, at, verdicts, shown)
     figure.colorbar(image, ax=bottom, pad=0.01, label="share")
     bottom.set_xlabel("batch")
@@ -81,7 +84,14 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
     return figure
 
 
-def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], rings: np.ndarray) -> None:
+def _shade(ax: Axes, at: np.ndarray, rings: np.ndarray) -> None:
+    """Shade the time in which the alarm rings."""
+    turns = np.flatnonzero(np.diff(np.concatenate([[0], rings.astype(int), [0]])))
+    for first, end in zip(turns[::2], turns[1::2], strict=True):
+        ax.axvspan(at[first] - 0.5, at[end - 1] + 0.5, color=_ALARM, alpha=0.08, linewidth=0)
+
+
+def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
     scores = np.array([verdict.score for verdict in verdicts])
     low, high = np.array([verdict.usual for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
@@ -89,21 +99,23 @@ def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], rings: np.ndarra
     ax.stairs(high, edges, baseline=low, fill=True, color=_SCORE, alpha=0.15, linewidth=0,
               label="98% of undrifted batches")  # fmt: skip
     ax.plot(at, scores, color=_QUIET, linewidth=0.8, zorder=2)
-    ax.plot(at[~rings], scores[~rings], "o", color=_SCORE, markersize=3.5, zorder=3)
-    ax.plot(at[rings], scores[rings], "o", color=_ALARM, markersize=4.5, zorder=3, label="alarm")
-    ax.set_ylim(bottom=0)
+    ax.plot(at[~beyond], scores[~beyond], "o", color=_SCORE, markersize=3.5, zorder=3)
+    ax.plot(at[beyond], scores[beyond], "o", color=_ALARM, markersize=4.5, zorder=3,
+            label="evidence beyond the threshold")  # fmt: skip
+    # Room for the legend.
+    ax.set_ylim(0, 1.25 * max(float(scores.max()), float(high.max())) or 1.0)
     ax.set_ylabel("score")
     ax.set_title("Batches against their reference", loc="left", fontweight="bold")
-    ax.legend(loc="upper left", fontsize="small", frameon=False)
+    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=2)
     _plain(ax)
 
 
-def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], rings: np.ndarray) -> None:
+def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
     evidence = np.array([verdict.evidence for verdict in verdicts])
     # What is far below 1 is all the same, and would squeeze the rest.
     shown = np.maximum(evidence, 1e-3)
     ax.semilogy(at, shown, color=_SCORE, linewidth=1.5, zorder=3)
-    ax.semilogy(at[rings], shown[rings], "o", color=_ALARM, markersize=3.5, zorder=4)
+    ax.semilogy(at[beyond], shown[beyond], "o", color=_ALARM, markersize=3.5, zorder=4)
     threshold = verdicts[-1].threshold
     ax.axhline(threshold, color=_ALARM, linestyle=(0, (4, 3)), linewidth=1.2)
     ax.annotate(
