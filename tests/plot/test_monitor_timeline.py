@@ -32,7 +32,7 @@ def test_every_panel(monitor: DepthMonitor) -> None:
     beyond = [v.batch for v in verdicts if v.evidence >= v.threshold]
     assert beyond
     assert drawn["#c1440e"].get_xdata().tolist() == beyond
-    shaded = top.patches[-1].get_extents().transformed(top.transData.inverted())
+    shaded = top.patches[0].get_extents().transformed(top.transData.inverted())
     rings = [v.batch for v in verdicts if v.alarm]
     assert (shaded.x0, shaded.x1) == pytest.approx((rings[0] - 0.5, rings[-1] + 0.5))
     assert middle.lines[0].get_ydata() == pytest.approx([max(v.evidence, 1e-3) for v in verdicts])

@@ -70,10 +70,10 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
     top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=heights)
     at = np.arange(1, len(verdicts) + 1)
     beyond = np.array([verdict.evidence >= verdict.threshold for verdict in verdicts])
-    _draw_scores(top, at, verdicts, beyond)
-    _draw_evidence(middle, at, verdicts, beyond)
     for ax in (top, middle):
         _shade(ax, at, np.array([verdict.alarm for verdict in verdicts]))
+    _draw_scores(top, at, verdicts, beyond)
+    _draw_evidence(middle, at, verdicts, beyond)
     image = _draw_columns(bottom, at, verdicts, shown)
     figure.colorbar(image, ax=bottom, pad=0.01, label="share")
     bottom.set_xlabel("batch")
@@ -88,7 +88,10 @@ def _shade(ax: Axes, at: np.ndarray, rings: np.ndarray) -> None:
     """Shade the time in which the alarm rings."""
     turns = np.flatnonzero(np.diff(np.concatenate([[0], rings.astype(int), [0]])))
     for first, end in zip(turns[::2], turns[1::2], strict=True):
-        ax.axvspan(at[first] - 0.5, at[end - 1] + 0.5, color=_ALARM, alpha=0.08, linewidth=0)
+        label = "alarm" if first == turns[0] else None
+        ax.axvspan(
+            at[first] - 0.5, at[end - 1] + 0.5, color=_ALARM, alpha=0.08, linewidth=0, label=label
+        )
 
 
 def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
@@ -106,7 +109,7 @@ def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarr
     ax.set_ylim(0, 1.25 * max(float(scores.max()), float(high.max())) or 1.0)
     ax.set_ylabel("score")
     ax.set_title("Batches against their reference", loc="left", fontweight="bold")
-    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=2)
+    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=3)
     _plain(ax)
 
 
