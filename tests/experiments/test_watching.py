@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from experiments.synthetic import watching
 
 RNG = np.random.default_rng(60)
