@@ -106,6 +106,7 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
+        distance(*small, q=2, n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
         # Many rows are ordered by their first column, and by their depths, by a sort of our own.
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))
