@@ -24,6 +24,7 @@ from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidOptionError
 
 LEVELS = 19
+_BLOCK = 16
 
 
 def foreign_rows(n: int, tolerance: float) -> int:
@@ -88,17 +89,15 @@ class EnvelopeGauge:
     ) -> EnvelopeGauge:
         """The gauge of a reference (n, d)."""
         units = points if scale is None else scaled(points, scale, "reference")
-        projections = units.astype(np.float64) @ directions.T
-        centers, widths = np.median(projections, axis=0), pooled_spread(projections)
-        outlyingness = (np.abs(projections - centers) / widths).max(axis=1)
+        centers, widths = np.empty(len(directions)), np.empty(len(directions))
+        outlyingness = np.zeros(len(points))
+        for part in _blocks(len(directions)):
+            values = _projections(directions[part], units)
+            centers[part], widths[part] = np.median(values, axis=1), pooled_spread(values.T)
+            _raise_outlyingness(outlyingness, values, centers[part], widths[part])
         spreads = np.append(widths, pooled_spread(outlyingness[:, None]))
         gauge = cls(directions, tolerance, scale, centers, widths, spreads, np.empty((3, 0, 0)))
-        n = len(points)
-        foreign = foreign_rows(n, tolerance)
-        low = quantile_ranks(n - foreign, levels)
-        ordered = gauge._ordered(points)
-        ranks = np.stack([low, low + foreign, quantile_ranks(n, levels)])
-        gauge.quantiles = np.ascontiguousarray(np.moveaxis(ordered[:, ranks], 0, -1))
+        gauge.quantiles = gauge._quantiles(points, foreign_rows(len(points), tolerance), levels)
         return gauge
 
     @property
@@ -126,7 +125,8 @@ class EnvelopeGauge:
 
     def plain(self, points: np.ndarray) -> float:
         """The distance of rows (n, d) that are known to be clean."""
-        return float(_root_mean_squares(self._gaps(self._ordered(points), 0)).max())
+        found = self._quantiles(points, 0, self.quantiles.shape[1])
+        return float(_root_mean_squares(np.abs(found[2] - self.quantiles[2])).max())
 
     def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
         """What of the distance of a batch (n, d) its foreign rows cannot explain, and where.
@@ -140,13 +140,13 @@ class EnvelopeGauge:
             gaps between all rows.
         """
         foreign = foreign_rows(len(points), self.tolerance)
-        ordered = self._ordered(points)
-        gaps = self._gaps(ordered, foreign)
-        score = float(_root_mean_squares(gaps).max())
-        along = gaps[:, :-1]
-        if not along.any():
-            along = self._gaps(ordered, 0)[:, :-1]
-        return score, column_shares(along, self.directions)
+        lower, upper, every = self._quantiles(points, foreign, self.quantiles.shape[1])
+        x_lower, x_upper, x_every = self.quantiles
+        gaps = plain = np.abs(every - x_every)
+        if foreign > 0:
+            gaps = np.maximum(0.0, np.maximum(x_lower - upper, lower - x_upper))
+        along = gaps[:, :-1] if gaps[:, :-1].any() else plain[:, :-1]
+        return float(_root_mean_squares(gaps).max()), column_shares(along, self.directions)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What a file keeps of it."""
@@ -166,30 +166,45 @@ class EnvelopeGauge:
         centers, widths, spreads = np.split(places, [len(directions), 2 * len(directions)])
         return cls(directions, tolerance, scale, centers, widths, spreads, quantiles)
 
-    def _gaps(self, ordered: np.ndarray, foreign: int) -> np.ndarray:
-        """Gaps (L, K + 1) that `foreign` rows cannot explain; plain ones where there are none."""
-        low = quantile_ranks(ordered.shape[1] - foreign, self.quantiles.shape[1])
-        lower, upper = ordered[:, low].T, ordered[:, low + foreign].T
-        x_lower, x_upper, x_all = self.quantiles
-        if foreign == 0:
-            return np.abs(lower - x_all)
-        return np.maximum(0.0, np.maximum(x_lower - upper, lower - x_upper))
-
-    def _ordered(self, points: np.ndarray) -> np.ndarray:
-        """Values (K + 1, n) of each function in rising order, in units of its spread."""
-        count = len(self.directions)
-        values = np.empty((count + 1, len(points)))
+    def _quantiles(self, points: np.ndarray, foreign: int, levels: int) -> np.ndarray:
+        """Quantiles (3, L, K + 1) of the functions of rows (n, d), as `quantiles` holds them."""
+        n, count = len(points), len(self.directions)
+        low = quantile_ranks(n - foreign, levels)
+        ranks = np.stack([low, low + foreign, quantile_ranks(n, levels)])
         units = points if self.scale is None else scaled(points, self.scale, "batch")
-        # For so little work a second thread costs more than it does.
-        with single_threaded_blas():
-            np.matmul(self.directions, units.T, out=values[:count])
-        away = values[:count] - self.centers[:, None]
-        np.abs(away, out=away)
-        away /= self.widths[:, None]
-        away.max(axis=0, out=values[count])
-        values /= self.spreads[:, None]
-        values.sort(axis=1)
-        return values
+        found = np.empty((*ranks.shape, count + 1))
+        outlyingness = np.zeros(n)
+        for part in _blocks(count):
+            values = _projections(self.directions[part], units)
+            _raise_outlyingness(outlyingness, values, self.centers[part], self.widths[part])
+            values.sort(axis=1)
+            found[:, :, part] = np.moveaxis(values[:, ranks], 0, -1)
+        outlyingness.sort()
+        found[:, :, count] = outlyingness[ranks]
+        found /= self.spreads
+        return found
+
+
+def _blocks(count: int) -> list[slice]:
+    """So many functions at a time: all values of all functions of many rows take much memory."""
+    return [slice(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
+
+
+def _projections(directions: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Values (B, n) of rows (n, d) along directions (B, d)."""
+    # For so little work a second thread costs more than it does.
+    with single_threaded_blas():
+        return directions @ points.T.astype(np.float64, copy=False)
+
+
+def _raise_outlyingness(
+    outlyingness: np.ndarray, values: np.ndarray, centers: np.ndarray, widths: np.ndarray
+) -> None:
+    """Raise the outlyingness (n,) to that along directions with values (B, n)."""
+    away = values - centers[:, None]
+    np.abs(away, out=away)
+    away /= widths[:, None]
+    np.maximum(outlyingness, away.max(axis=0), out=outlyingness)
 
 
 def column_shares(gaps: np.ndarray, directions: np.ndarray) -> np.ndarray:
