@@ -12,6 +12,7 @@ from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
+    BusyFileError,
     CacheWarning,
     DegenerateDepthWarning,
     ForkError,
@@ -27,6 +28,7 @@ from isodepth.errors import (
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.permutation.result import TwoSampleResult
 from isodepth.inference.permutation.two_sample import two_sample_test
+from isodepth.inference.verdict import Verdict
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -35,6 +37,7 @@ from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
+    "BusyFileError",
     "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
@@ -58,6 +61,7 @@ __all__ = [
     "TrimmedRegions",
     "TwoSampleResult",
     "UnreadableFileError",
+    "Verdict",
     "__version__",
     "compare",
     "distance",

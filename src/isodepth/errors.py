@@ -27,6 +27,10 @@ class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not a table of numbers."""
 
 
+class BusyFileError(IsodepthError, RuntimeError):
+    """Another process is using a file, or has changed it in the meantime."""
+
+
 class MissingExtraError(IsodepthError, ImportError):
     """An optional package is needed and not installed."""
 

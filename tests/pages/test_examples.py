@@ -15,6 +15,7 @@ NOT_RUN = {"README.md": 1, "index.md": 1, "performance.md": 1, "text.md": 4}
 RUN = {
     "README.md": 2, "alternatives.md": 1, "concepts.md": 4, "index.md": 2, "many_samples.md": 8,
     "significance.md": 6,
+    "monitoring.md": 4,
     "text.md": 7,
 }  # fmt: skip
 _FILES = Path(__file__).parent / "files"

@@ -14,6 +14,7 @@ from typing import NoReturn, TextIO
 
 from isodepth._version import __version__
 from isodepth.cli.compare import add_compare_parser
+from isodepth.cli.monitor import add_monitor_parser
 from isodepth.cli.score import add_score_parser
 from isodepth.cli.test import add_test_parser
 from isodepth.cli.warm_up import add_warm_up_parser
@@ -37,8 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0; 2 after one line on stderr that says what is wrong with the input; 74 after one line
-        where the output cannot be written; 130 after Ctrl-C; 141 where nobody reads the output.
+        0; 1 where `monitor check` rings; 2 after one line on stderr that says what is wrong with
+        the input; 74 after one line where the output cannot be written; 130 after Ctrl-C; 141
+        where nobody reads the output.
     """
     try:
         return _run(arguments)
@@ -72,7 +74,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     for note in notes:
         _say("warning", note)
     _print(options.report(result, notes, options) + "\n")
-    return 0
+    code = getattr(options, "code", None)
+    return 0 if code is None else code(result)
 
 
 class _OutputFailed(Exception):
@@ -104,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     add_test_parser(commands)
     add_score_parser(commands)
     add_warm_up_parser(commands)
+    add_monitor_parser(commands)
     return parser
 
 
