@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.cached import cached_property
+from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
+
+if TYPE_CHECKING:
+    from isodepth.metric.gradient import Gradient
 
 
 class LargestGap(NamedTuple):
@@ -101,6 +105,36 @@ class Comparison:
         )
         upper = np.maximum(bounds.upper, self.gaps)
         return self.distance, power_mean(upper, plan.shares, *self._power)
+
+    def gradient(self) -> Gradient:
+        """How the distance changes when rows of X and Y move: its derivative by each entry.
+
+        Exact almost everywhere: at each level it pulls at the two rows that are furthest out along
+        the direction of the gap, and only there. Rows that are equal share what pulls at their
+        place. Where the distance is 0 so is the gradient. With ``region="exact"`` the corners of
+        regions are no rows, and there is none.
+
+        Returns
+        -------
+        gradient : Gradient
+            With `x` of shape (n, d) and `y` of shape (m, d).
+
+        Examples
+        --------
+        >>> import isodepth
+        >>> result = isodepth.compare([[0.0], [2.0]], [[5.0]], depth="halfspace", p=1)
+        >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
+        (5.0, array([-1.,  0.]), array([1.]))
+        """
+        from isodepth.metric.gradient import gradient_of_gaps, mean_slopes
+
+        if self._gaps.full:
+            raise InvalidOptionError(
+                "the corners of full regions (region='exact') are no rows of the samples, so that "
+                "there is no gradient by rows; use region='sample'"
+            )
+        slopes = mean_slopes(self.gaps, self._gaps.plan.shares, *self._power)
+        return gradient_of_gaps(self._gaps, self.regions, slopes)
 
     @property
     def largest_gap(self) -> LargestGap:
