@@ -1,9 +1,11 @@
 """How the distance changes when rows move.
 
 Depths only decide the order of the rows. At each level the gap is <u, x - y> for two support points
-x and y along the best direction u, and to first order a change of the direction does not matter
-(it is the best one). So the gradient is a sum of unit vectors, each at two rows; it exists wherever
-no two rows, levels or directions are tied, which is almost everywhere.
+x and y along the best direction u. Among given directions these are two rows, and the gradient is a
+sum of unit vectors at both; it exists wherever no two rows, levels or directions are tied, which is
+almost everywhere. The supremum over all directions is different: it is the distance from a row x to
+the other hull, and y, the nearest point of that, is a mixture of up to d rows that all lie on the
+face across u. They share what pulls at y as they share y.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.signed import place_of, sign_of
 from isodepth.engine.support_passes import support_points
 from isodepth.gap.supremum import Gaps
+from isodepth.hull import project_to_hull
 
 # Supports of this many levels and directions are held at a time.
 _HELD = 1 << 19
@@ -57,6 +60,8 @@ def gradient_of_gaps(
 ) -> Gradient:
     """The gradient of a distance whose derivative by the gap of each level is `slopes` (L,)."""
     rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
+    if gaps.exact:
+        return _gradient_of_hulls(gaps, regions, rows, slopes)
     pulls = [np.zeros(points.shape) for points in rows]
     stops = (gaps.plan.stops_x, gaps.plan.stops_y)
     places, signs = place_of(gaps.where), sign_of(gaps.where)
@@ -77,6 +82,29 @@ def gradient_of_gaps(
         for found, pull, sign in zip(supports, pulls, (1.0, -1.0), strict=True):
             at = found[2 + side, levels, column].astype(np.intp)
             np.add.at(pull, at, sign * toward)
+    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+
+
+def _gradient_of_hulls(
+    gaps: Gaps,
+    regions: tuple[TrimmedRegions, TrimmedRegions],
+    rows: list[np.ndarray],
+    slopes: np.ndarray,
+) -> Gradient:
+    """The same where the gaps are Hausdorff distances of convex hulls."""
+    pulls = [np.zeros(points.shape) for points in rows]
+    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    for level in np.flatnonzero(slopes > 0):
+        inside = [points[: stop[level]] for points, stop in zip(rows, stops, strict=True)]
+        u = gaps.directions(slice(level, level + 1))[0]
+        along = [points @ u for points in inside]
+        ahead = 0 if along[0].max() >= along[1].max() else 1
+        top = int(along[ahead].argmax())
+        nearest = project_to_hull(inside[1 - ahead], inside[ahead][top])
+        away = inside[ahead][top] - nearest.nearest
+        pull = slopes[level] / np.linalg.norm(away) * away
+        pulls[ahead][top] += pull
+        pulls[1 - ahead][: stops[1 - ahead][level]] -= nearest.weights[:, None] * pull
     return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
 
 
