@@ -111,8 +111,10 @@ class Comparison:
 
         Exact almost everywhere: at each level it pulls at the two rows that are furthest out along
         the direction of the gap, and only there. Rows that are equal share what pulls at their
-        place. Where the distance is 0 so is the gradient. With ``region="exact"`` the corners of
-        regions are no rows, and there is none.
+        place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two points
+        is a mixture of rows, which share its pull. A refined distance (``refine`` above 0, in more
+        than one dimension) has none that is known, and full regions (``region="exact"``) have
+        corners that are no rows.
 
         Returns
         -------
@@ -127,11 +129,18 @@ class Comparison:
         (5.0, array([-1.,  0.]), array([1.]))
         """
         from isodepth.metric.gradient import gradient_of_gaps, mean_slopes
+        from isodepth.metric.signature import Signature
 
         if self._gaps.full:
             raise InvalidOptionError(
                 "the corners of full regions (region='exact') are no rows of the samples, so that "
                 "there is no gradient by rows; use region='sample'"
+            )
+        steps = Signature.parse(self.signature).refine
+        if steps and not self._gaps.exact and self.regions[0].n_features > 1:
+            raise InvalidOptionError(
+                f"a distance that is refined has no gradient, got refine={steps}: where it ends a "
+                "support point is a mixture of many rows; use refine=0 or gap='exact'"
             )
         slopes = mean_slopes(self.gaps, self._gaps.plan.shares, *self._power)
         return gradient_of_gaps(self._gaps, self.regions, slopes)

@@ -23,11 +23,17 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureErro
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.origin import Origin
-from isodepth.metric.settings import check_table_settings, checked_settings, draws_at_random
+from isodepth.metric.settings import (
+    DEFAULT_REFINE,
+    check_table_settings,
+    checked_settings,
+    draws_at_random,
+)
 from isodepth.metric.sides import check_sides
 from isodepth.metric.signature import Signature, seed_text
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
+from isodepth.metric.tensors import room_for_tensors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,7 +67,8 @@ class Metric:
         gives the plain integral of the paper's definition.
     refine : int
         Steps of ascent from the best directions found, for a supremum that random directions miss
-        in more than a few dimensions; 0 switches it off. It never lowers a gap.
+        in more than a few dimensions; 0 switches it off. It never lowers a gap. A distance of
+        tensors that require grad takes 0 unless told otherwise, and no other number.
     gap : {"search", "exact"}
         `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
@@ -100,7 +107,7 @@ class Metric:
     levels: Any = "exact"
     n_levels: int | None = None
     normalize: bool = True
-    refine: int = 20
+    refine: int = DEFAULT_REFINE
     gap: str = "search"
     region: str = "sample"
     dtype: str | None = None
@@ -149,27 +156,37 @@ class Metric:
 
     # -- what it makes ----------------------------------------------------------------------
 
-    def distance(self, X: Any, Y: Any, weights: Any = None) -> float:
+    def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
         """DR_{p,eps} between two samples.
 
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Regions must be of this depth and these directions, see `regions`.
+            Regions must be of this depth and these directions, see `regions`. Or two tensors of
+            torch on one device, which may require grad.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.
 
         Returns
         -------
-        distance : float
+        distance : float, or a tensor without dimensions where X and Y are tensors
         """
+        tensors = room_for_tensors(X, Y)
+        if tensors is not None:
+            return tensors.distance(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y = self._between(X, Y, weights)
             return drawn.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ."""
+        """Like `distance`, with the levels and directions where the samples differ.
+
+        Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
+        """
+        tensors = room_for_tensors(X, Y)
+        if tensors is not None:
+            return tensors.compare(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y = self._between(X, Y, weights)
             return drawn.compare(x, y)

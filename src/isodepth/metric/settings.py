@@ -21,6 +21,13 @@ from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
 
 
+class DefaultSteps(int):
+    """Steps of ascent that nobody asked for: a gradient, which has none, may go without them."""
+
+
+DEFAULT_REFINE = DefaultSteps(20)
+
+
 def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
     """The settings of a metric in the form in which it keeps them, and the depth they ask for.
 
@@ -43,7 +50,8 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
         settings["directions"], settings["n_directions"] = rows, len(rows)
     settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
     settings["normalize"] = check_boolean(given["normalize"], "normalize")
-    settings["refine"] = check_integer(given["refine"], "refine", 0)
+    steps = check_integer(given["refine"], "refine", 0)
+    settings["refine"] = given["refine"] if isinstance(given["refine"], DefaultSteps) else steps
     check_choice(given["gap"], "gap", WAYS)
     if check_choice(given["region"], "region", REGIONS) == "exact":
         source = _depth_of_full_regions(settings["depth"])
