@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 
-_SLIVER = 1e-14
+SLIVER = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     end = 1.0 - eps
     inner = np.concatenate([x.masses, y.masses])
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
-    inner = inner[inner < end * (1.0 - _SLIVER)]
+    inner = inner[inner < end * (1.0 - SLIVER)]
     # Two rising lists one after the other, which this kind of sort only has to merge.
     inner.sort(kind="stable")
     fresh = np.ones(len(inner), dtype=bool)

@@ -111,10 +111,10 @@ class Comparison:
 
         Exact almost everywhere: at each level it pulls at the two rows that are furthest out along
         the direction of the gap, and only there. Rows that are equal share what pulls at their
-        place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two points
-        is a mixture of rows, which share its pull. A refined distance (``refine`` above 0, in more
-        than one dimension) has none that is known, and full regions (``region="exact"``) have
-        corners that are no rows.
+        place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two
+        points is a mixture of rows, which share its pull. A refined distance (``refine`` above 0,
+        in more than one dimension) has none that is known, and full regions
+        (``region="exact"``) have corners that are no rows.
 
         Returns
         -------

@@ -24,6 +24,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.origin import Origin
 from isodepth.metric.settings import (
+    DEFAULT_MEMORY_MB,
     DEFAULT_REFINE,
     check_table_settings,
     checked_settings,
@@ -84,7 +85,8 @@ class Metric:
     memory_mb : float
         How much scratch memory all threads together may take for blocks of directions; fewer of
         them are used where it is short. One thread with one direction is the least. The result
-        does not depend on it.
+        does not depend on it. For tensors on a device it bounds the scratch memory there; unless
+        told otherwise that is a share of what is free, at most 8 GB.
 
     Examples
     --------
@@ -113,7 +115,7 @@ class Metric:
     dtype: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
-    memory_mb: float = 256.0
+    memory_mb: float = DEFAULT_MEMORY_MB
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -25,7 +25,12 @@ class DefaultSteps(int):
     """Steps of ascent that nobody asked for: a gradient, which has none, may go without them."""
 
 
+class DefaultMegabytes(float):
+    """A budget that nobody asked for: on another device its own memory says how much there is."""
+
+
 DEFAULT_REFINE = DefaultSteps(20)
+DEFAULT_MEMORY_MB = DefaultMegabytes(256.0)
 
 
 def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:

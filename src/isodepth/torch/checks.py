@@ -56,7 +56,7 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> Pair:
                 "weights; pass them with .detach()"
             )
     # As for arrays: what is not single precision, or below, is taken as double.
-    result = torch.promote_types(_real_of(X), _real_of(Y))
+    result = torch.promote_types(real_of(X), real_of(Y))
     return Pair(X, Y, each, result, precision_of(result, dtype), X.device)
 
 
@@ -94,5 +94,6 @@ def check_tensor(X: torch.Tensor, name: str) -> None:
         )
 
 
-def _real_of(X: torch.Tensor) -> torch.dtype:
+def real_of(X: torch.Tensor) -> torch.dtype:
+    """The type of float that numbers of a tensor are taken for."""
     return X.dtype if X.is_floating_point() else torch.float64

@@ -16,11 +16,16 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from isodepth.core.regions import TrimmedRegions
+from isodepth.data.arrays import describe
+from isodepth.data.validation import check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.metric import Metric
 from isodepth.metric.settings import DefaultSteps
-from isodepth.torch.checks import Pair, check_tensors
+from isodepth.metric.tabulate import table_shape, table_signature
+from isodepth.progress import progress_bar
+from isodepth.torch import device
+from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
 
 
 def distance(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Any:
@@ -42,15 +47,34 @@ def distance(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Any:
     pair = check_tensors(X, Y, weights, metric.dtype)
     if pair.wants_gradient:
         return _Distance.apply(X, Y, with_gradient(metric), pair)
-    return _as_tensor(_on_host(metric, pair), pair)
+    if pair.device.type != "cpu":
+        return _value(metric, pair)
+    return _as_tensor(metric.distance(*_host_arrays(pair), weights=_host_weights(pair)), pair)
 
 
 def compare(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
     if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
         return metric.compare(_host_side(X, "X"), _host_side(Y, "Y"), weights)
-    pair = check_tensors(X, Y, weights, metric.dtype)
+    return _compared(metric, check_tensors(X, Y, weights, metric.dtype))
+
+
+def _compared(metric: Metric, pair: Pair) -> Comparison:
+    found = None
+    if pair.device.type != "cpu" and not device.too_few(pair):
+        found = device.compare_from_device(metric, pair)
+    if found is not None:
+        return found
     return metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
+
+
+def _value(metric: Metric, pair: Pair) -> torch.Tensor:
+    """The distance of tensors on another device, where nobody asks for a gradient."""
+    if device.stays_on_device(metric) and not device.too_few(pair):
+        found = device.distance_on_device(metric, pair)
+        if found is not None:
+            return found.value.to(pair.dtype)
+    return _as_tensor(_compared(metric, pair).distance, pair)
 
 
 def with_gradient(metric: Metric) -> Metric:
@@ -78,13 +102,9 @@ class _Distance(torch.autograd.Function):
     def forward(
         ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: Metric, pair: Pair
     ) -> torch.Tensor:
-        comparison = metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
-        slopes = [
-            torch.from_numpy(slope).to(like.dtype)
-            for slope, like in zip(comparison.gradient(), (X, Y), strict=True)
-        ]
-        ctx.save_for_backward(*slopes)
-        return _as_tensor(comparison.distance, pair)
+        value, slopes = _with_slopes(metric, pair)
+        ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
+        return value
 
     @staticmethod
     @once_differentiable
@@ -93,8 +113,65 @@ class _Distance(torch.autograd.Function):
         return *(upstream.to(s.dtype) * s if needed else None for s, needed in wanted), None, None
 
 
-def _on_host(metric: Metric, pair: Pair) -> float:
-    return metric.distance(*_host_arrays(pair), weights=_host_weights(pair))
+def lie_elsewhere(samples: Any, name: str) -> bool:
+    """Whether samples are tensors of another device than the host, all of one.
+
+    Those on the host are arrays, and may stand beside arrays.
+    """
+    places = [s.device if isinstance(s, torch.Tensor) else torch.device("cpu") for s in samples]
+    if all(place.type == "cpu" for place in places):
+        return False
+    for i, (sample, place) in enumerate(zip(samples, places, strict=True)):
+        if place != places[0] or not isinstance(sample, torch.Tensor):
+            what = (
+                f"on the device {place}" if isinstance(sample, torch.Tensor) else describe(sample)
+            )
+            raise InvalidInputError(
+                f"{name}[{i}] is {what} and {name}[0] on the device {places[0]}; move all of them "
+                "to one device"
+            )
+    return True
+
+
+def tables(
+    metric: Metric, samples: Any, weights: Any, storage: str, progress: bool, name: str
+) -> tuple[np.ndarray, str, int]:
+    """The support values (N, L, 2K) of samples on one device, their signature and their width."""
+    metric.check_for_tables(storage)
+    for i, sample in enumerate(samples):
+        check_tensor(sample, f"{name}[{i}]")
+        check_same_width(sample.shape[1], samples[0].shape[1], f"{name}[{i}]", f"{name}[0]")
+        if sample.dtype != samples[0].dtype:
+            raise InvalidInputError(
+                f"{name}[{i}] is {sample.dtype} and the first sample {samples[0].dtype}; bring all "
+                "of them to one dtype"
+            )
+    precision = precision_of(real_of(samples[0]), metric.dtype)
+    width = samples[0].shape[1]
+    drawn = metric.drawn(width)
+    values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
+            rows = sample.detach().to(precision)
+            found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
+            if found is None:
+                on_host = own.cpu().numpy() if isinstance(own, torch.Tensor) else own
+                found = metric.table(rows.cpu().numpy(), on_host).values
+            values[i] = found
+            advance(1)
+    return values, str(table_signature(drawn, str(precision).removeprefix("torch."))), width
+
+
+def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
+    """The distance, and its derivatives by the rows of both samples."""
+    elsewhere = pair.device.type != "cpu" and not device.too_few(pair)
+    if elsewhere and device.stays_on_device(metric):
+        found = device.distance_on_device(metric, pair, gradient=True)
+        if found is not None:
+            return found.value.to(pair.dtype), found.slopes
+    comparison = _compared(metric, pair)
+    slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
+    return _as_tensor(comparison.distance, pair), slopes
 
 
 def _as_tensor(value: float, pair: Pair) -> torch.Tensor:
@@ -113,7 +190,8 @@ def host_array(tensor: torch.Tensor, precision: torch.dtype) -> np.ndarray:
 
 
 def _host_weights(pair: Pair) -> tuple[Any, Any]:
-    return tuple(w.cpu().numpy() if isinstance(w, torch.Tensor) else w for w in pair.weights)
+    wx, wy = (w.cpu().numpy() if isinstance(w, torch.Tensor) else w for w in pair.weights)
+    return wx, wy
 
 
 def _beside_regions(metric: Metric, X: Any, Y: Any, weights: Any) -> torch.Tensor:
