@@ -43,4 +43,4 @@ def _has_kernels() -> bool:
         import triton  # noqa: F401
     except ImportError:
         return False
-    return False
+    return True
