@@ -14,6 +14,7 @@ from benchmarks.harness.child import ROOT
 from benchmarks.publish import checks, pages, short
 from benchmarks.publish.figure import draw
 from benchmarks.sections import (
+    gpu,
     growth,
     memory,
     profile,
@@ -34,6 +35,7 @@ SECTIONS: dict[str, Any] = {
     "growth": growth,
     "memory": memory,
     "shapes": shapes,
+    "gpu": gpu,
 }
 DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
 
