@@ -75,7 +75,8 @@ def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Compariso
     >>> X = np.arange(20.0).reshape(10, 2)
     >>> isodepth.compare(X, X + [3, 4], random_state=0)
     Comparison: distance 5 between 10 and 10 points in 2 dimension(s)
-      largest gap 5 at level beta = ..., along column 1 (64%), column 0 (36%)
+      carried by column 1 (64%), column 0 (36%)
+      largest gap 5 at level beta = ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
     return metric_from_options(options).compare(X, Y, weights=weights)
@@ -105,6 +106,7 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
+        distance(*small, q=2, n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
         # Many rows are ordered by their first column, and by their depths, by a sort of our own.
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))

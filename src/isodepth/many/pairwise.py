@@ -10,13 +10,19 @@ import numpy as np
 
 from isodepth.api import metric_from_options
 from isodepth.core.sample import Sample
-from isodepth.data.frames import clashing_columns
-from isodepth.data.validation import check_n_jobs, check_points, check_weights, split_weights
+from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.many.bags import (
+    as_list,
+    check_alike,
+    weights_of_each,
+    with_shared_scale,
+)
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
+from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
@@ -64,7 +70,9 @@ def tables(
     storage : {"float64", "float32"}
         Precision of the stored support values.
     **options
-        The fields of :class:`Metric`, with ``levels=20`` by default.
+        The fields of :class:`Metric`, with ``levels=20`` by default. With ``scale="pooled"`` all
+        samples together give the scale, which the tables keep: ``Metric(scale=tables.scale, ...)``
+        makes more that can be compared with them.
 
     Returns
     -------
@@ -96,8 +104,9 @@ def pairwise(
     """Distances between all pairs of many samples.
 
     Each sample is fitted once. An entry depends on its two samples and the options alone: it is
-    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list.
-    The matrix is exactly symmetric with a zero diagonal.
+    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list
+    (with ``scale="pooled"`` columns are scaled by their spread in all samples together, the same
+    for all pairs). The matrix is exactly symmetric with a zero diagonal.
 
     Parameters
     ----------
@@ -154,6 +163,8 @@ def pairwise(
         metric = table_metric(options)
         n_jobs = metric.n_jobs
         mine, theirs = (weights, None) if other is None else split_weights(weights)
+        if isinstance(metric.scale, str):
+            metric = with_shared_scale(metric, (rows_given, mine), (columns_given, theirs))
         rows, columns = fit_tables(rows_given, mine, metric, storage, progress), None
         if columns_given is not None:
             columns = fit_tables(columns_given, theirs, metric, storage, progress, rows, "other")
@@ -171,14 +182,27 @@ def fit_tables(
     name: str = "samples",
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
-    each = _weights_of_each(weights, len(samples), name)
+    each = weights_of_each(weights, len(samples), name)
     tensors = room_for_tensors(*samples)
     if tensors is not None and tensors.lie_elsewhere(samples, name):
         stack = TableStack(*tensors.tables(metric, samples, each, storage, progress, name), None)
         if like is not None:
             check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
         return stack
-    first, columns = check_points(samples[0], f"{name}[0]", metric.dtype)
+    if isinstance(metric.scale, str):
+        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
+
+    def checked(i: int) -> Prepared:
+        return prepare(
+            samples[i],
+            each[i],
+            f"{name}[{i}]",
+            dtype=metric.dtype,
+            nan_policy=metric.nan_policy,
+            scale=metric.scale,
+        )
+
+    first, columns = checked(0)[:2]
     if like is not None:
         columns = columns or like.columns
     work = len(samples) * len(first) * metric.n_directions
@@ -191,85 +215,25 @@ def fit_tables(
     drawn = inner.drawn(first.shape[1])
     values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
     signature = str(table_signature(drawn, str(first.dtype)))
-    stack = TableStack(values, signature, first.shape[1], columns)
+    stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
     if like is not None:
         check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
     simplices: list[Sample] = []
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
 
         def step(_: None, i: int) -> None:
-            points, names = check_points(samples[i], f"{name}[{i}]", metric.dtype)
-            _check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
-            checked = check_weights(each[i], len(points), f"weights of {name}[{i}]")
-            sample = Sample.of(points, checked)
+            points, names, own = checked(i)[:3]
+            check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
+            sample = Sample.of(points, own)
             if sample.n_points <= sample.n_features + 1:
                 simplices.append(sample)
-            write_table(drawn, drawn.fit(points, checked, names, sample), values[i])
+            write_table(drawn, drawn.fit(points, own, names, sample), values[i])
             advance(1)
 
         with single_threaded_blas():
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
-
-
-def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check a collection of samples."""
-    shape = getattr(samples, "shape", None)
-    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
-        raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got {type(samples).__name__}"
-        )
-    if shape is not None and len(shape) != 3:
-        raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got one array of shape "
-            f"{tuple(shape)}; for a single sample write [{name}]"
-        )
-    result = samples if isinstance(samples, Sequence) else list(samples)
-    if len(result) == 0:
-        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-    return result
-
-
-def _check_alike(
-    points: np.ndarray,
-    columns: tuple[str, ...] | None,
-    name: str,
-    dtype: np.dtype,
-    stack: TableStack,
-) -> None:
-    if points.shape[1] != stack.n_features:
-        raise InvalidInputError(
-            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {stack.n_features} in the first"
-        )
-    if clashing_columns(columns, stack.columns):
-        raise InvalidInputError(
-            f"{name} names its columns {list(columns or ())} and the first sample "
-            f"{list(stack.columns or ())}; select the same columns in the same order"
-        )
-    if points.dtype != dtype:
-        # Converting all of them would let one sample change the distances between others.
-        raise InvalidInputError(
-            f"{name} is {points.dtype} and the first sample {dtype}; say which precision to "
-            "compute in, such as dtype='float64'"
-        )
-
-
-def _weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
-    if weights is None:
-        return [None] * count
-    if not isinstance(weights, Iterable):
-        raise InvalidInputError(
-            f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
-            f"got {type(weights).__name__}"
-        )
-    each = list(weights)
-    if len(each) != count:
-        raise InvalidInputError(
-            f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"
-        )
-    return each
 
 
 def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:

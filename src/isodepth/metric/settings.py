@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import FAMILIES
+from isodepth.core.scaling import SCALES, check_scale
+from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     check_boolean,
     check_choice,
@@ -16,7 +19,7 @@ from isodepth.data.validation import (
     check_number,
 )
 from isodepth.depth import HalfspaceDepth
-from isodepth.depth.resolve import DepthSource, private_copy, resolve_depth
+from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
 
@@ -25,11 +28,14 @@ class DefaultSteps(int):
     """Steps of ascent that nobody asked for: a gradient, which has none, may go without them."""
 
 
+#: Steps of ascent where nothing is said, with the supremum over directions.
+REFINE = DefaultSteps(20)
+
+
 class DefaultMegabytes(float):
     """A budget that nobody asked for: on another device its own memory says how much there is."""
 
 
-DEFAULT_REFINE = DefaultSteps(20)
 DEFAULT_MEMORY_MB = DefaultMegabytes(256.0)
 
 
@@ -45,6 +51,7 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
     settings["depth"] = private_copy(given["depth"])
     source = resolve_depth(settings["depth"])
     settings["p"] = check_number(given["p"], "p", 0, low_open=True)
+    settings["q"] = check_number(given["q"], "q", 1)
     settings["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
     if isinstance(given["directions"], str):
         check_choice(given["directions"], "directions", FAMILIES)
@@ -55,11 +62,16 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
         settings["directions"], settings["n_directions"] = rows, len(rows)
     settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
     settings["normalize"] = check_boolean(given["normalize"], "normalize")
-    steps = check_integer(given["refine"], "refine", 0)
-    settings["refine"] = given["refine"] if isinstance(given["refine"], DefaultSteps) else steps
     check_choice(given["gap"], "gap", WAYS)
     if check_choice(given["region"], "region", REGIONS) == "exact":
         source = _depth_of_full_regions(settings["depth"])
+    settings["refine"] = _checked_refine(given["refine"], settings["q"], given["region"])
+    if given["region"] == "envelope":
+        source = _check_for_envelopes(given["depth"], given["gap"])
+    if settings["q"] < math.inf:
+        _check_for_means(given["gap"], given["region"], settings["q"])
+    settings["scale"] = _checked_scale(given["scale"])
+    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
     if given["dtype"] is not None:
         check_choice(given["dtype"], "dtype", ("float32", "float64"))
     check_n_jobs(given["n_jobs"])
@@ -94,7 +106,7 @@ def check_table_settings(
             f"tables are compared along their directions only, got gap={gap!r}; use "
             "Metric.distance for the exact supremum"
         )
-    if region != "sample":
+    if region == "exact":
         raise InvalidOptionError(
             f"tables hold the regions of the sample points, got region={region!r}; use "
             "Metric.distance for full regions of the plane"
@@ -116,6 +128,60 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
             f"write levels={n_levels!r} for a grid of that many"
         )
     return levels
+
+
+def _checked_refine(refine: Any, q: float, region: str) -> int:
+    """Steps towards the supremum; a mean over directions has none to climb to."""
+    if refine is None or isinstance(refine, DefaultSteps):
+        return REFINE if math.isinf(q) and region != "envelope" else 0
+    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
+    if steps > 0 and q < math.inf:
+        raise InvalidOptionError(
+            f"refine climbs towards the supremum over directions, which is q=inf; got "
+            f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
+            "refine=0"
+        )
+    if steps > 0 and region == "envelope":
+        raise InvalidOptionError(
+            f"refine climbs from corner to corner of convex regions, which envelopes do not have; "
+            f"got refine={refine!r} with region='envelope': leave refine out, or write refine=0"
+        )
+    return steps
+
+
+def _check_for_envelopes(depth: Any, gap: str) -> DepthSource:
+    if not (isinstance(depth, str) and depth == "projection"):
+        raise InvalidOptionError(
+            f"envelopes are quantiles along directions and need no depth, got depth={depth!r} with "
+            "region='envelope'; leave depth out"
+        )
+    if gap != "search":
+        raise InvalidOptionError(
+            f"envelopes are compared along the directions only, got gap={gap!r} with "
+            "region='envelope'; leave gap out"
+        )
+    return NO_DEPTH
+
+
+def _check_for_means(gap: str, region: str, q: float) -> None:
+    if gap != "search":
+        raise InvalidOptionError(
+            f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, a "
+            "mean over the given directions: leave gap out"
+        )
+    if region == "exact":
+        raise InvalidOptionError(
+            f"region='exact' is compared by the exact supremum over directions, which is q=inf; "
+            f"got q={q:g}: leave region out"
+        )
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None or (isinstance(scale, str) and scale in SCALES):
+        return scale
+    numbers = check_scale(scale)
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _depth_of_full_regions(depth: Any) -> DepthSource:
