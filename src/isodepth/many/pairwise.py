@@ -185,7 +185,8 @@ def fit_tables(
     each = weights_of_each(weights, len(samples), name)
     tensors = room_for_tensors(*samples)
     if tensors is not None and tensors.lie_elsewhere(samples, name):
-        stack = TableStack(*tensors.tables(metric, samples, each, storage, progress, name), None)
+        values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
+        stack = TableStack(values, signature, width, None)
         if like is not None:
             check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
         return stack

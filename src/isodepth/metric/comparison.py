@@ -146,8 +146,10 @@ class Comparison:
         the direction of the gap, and only there. Rows that are equal share what pulls at their
         place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two
         points is a mixture of rows, which share its pull. A refined distance (``refine`` above 0,
-        in more than one dimension) has none that is known, and full regions
-        (``region="exact"``) have corners that are no rows.
+        in more than one dimension) has none that is known, and full regions and envelopes have
+        corners that are no rows. A mean over directions (a finite ``q``) pulls at two rows along
+        each of them. Columns that were divided by a given ``scale`` are differentiated as they
+        were before; a scale that was taken from the data is not, and there is no gradient.
 
         Returns
         -------
@@ -161,22 +163,9 @@ class Comparison:
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
-        from isodepth.metric.gradient import gradient_of_gaps, mean_slopes
-        from isodepth.metric.signature import Signature
+        from isodepth.metric.gradient import gradient_of_comparison
 
-        if self._gaps.full:
-            raise InvalidOptionError(
-                "the corners of full regions (region='exact') are no rows of the samples, so that "
-                "there is no gradient by rows; use region='sample'"
-            )
-        steps = Signature.parse(self.signature).refine
-        if steps and not self._gaps.exact and self.regions[0].n_features > 1:
-            raise InvalidOptionError(
-                f"a distance that is refined has no gradient, got refine={steps}: where it ends a "
-                "support point is a mixture of many rows; use refine=0 or gap='exact'"
-            )
-        slopes = mean_slopes(self.gaps, self._gaps.plan.shares, *self._power)
-        return gradient_of_gaps(self._gaps, self.regions, slopes)
+        return gradient_of_comparison(self)
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:

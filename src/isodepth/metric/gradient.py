@@ -5,21 +5,27 @@ x and y along the best direction u. Among given directions these are two rows, a
 sum of unit vectors at both; it exists wherever no two rows, levels or directions are tied, which is
 almost everywhere. The supremum over all directions is different: it is the distance from a row x to
 the other hull, and y, the nearest point of that, is a mixture of up to d rows that all lie on the
-face across u. They share what pulls at y as they share y.
+face across u. They share what pulls at y as they share y. A mean over directions (q < inf) pulls at
+two rows along every direction, and so at far more rows.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
+from isodepth.core.scaling import SCALES
+from isodepth.core.sphere import mean_of_direction
 from isodepth.engine.signed import place_of, sign_of
 from isodepth.engine.support_passes import support_points
+from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
 from isodepth.hull import project_to_hull
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.signature import Signature
 
 # Supports of this many levels and directions are held at a time.
 _HELD = 1 << 19
@@ -38,6 +44,57 @@ class Gradient(NamedTuple):
 
     x: np.ndarray
     y: np.ndarray
+
+
+def gradient_of_comparison(comparison: Comparison) -> Gradient:
+    """What `Comparison.gradient` gives, or an error that says why there is none."""
+    signature, gaps, regions = (
+        Signature.parse(comparison.signature), comparison._gaps, comparison.regions
+    )  # fmt: skip
+    check_has_gradient(
+        region=signature.region,
+        scale=signature.scale,
+        refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
+    )
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, *comparison._power)
+    if comparison._q < math.inf:
+        found = gradient_of_means(gaps, regions, slopes, comparison._q)
+    else:
+        found = gradient_of_gaps(gaps, regions, slopes)
+    if regions[0].origin.scale is not None:
+        found = Gradient(*(slope / regions[0].origin.scale for slope in found))
+    missing = comparison.missing
+    if missing is None or missing.kept is None:
+        return found
+    return Gradient(
+        *(_of_kept(slope, kept) for slope, kept in zip(found, missing.kept, strict=True))
+    )
+
+
+def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
+    """Raise where a distance with these settings has no gradient by rows."""
+    if region != "sample":
+        raise InvalidOptionError(
+            f"the corners of regions with region={region!r} are no rows of the samples, so that "
+            "there is no gradient by rows; use region='sample'"
+        )
+    if isinstance(scale, str) and scale in SCALES:
+        raise InvalidOptionError(
+            f"scale={scale!r} is taken from the data and is not differentiated, so that there is "
+            "no gradient; give the scale as an array"
+        )
+    if refine:
+        raise InvalidOptionError(
+            f"a distance that is refined has no gradient, got refine={refine}: where it ends a "
+            "support point is a mixture of many rows; use refine=0 or gap='exact'"
+        )
+
+
+def _of_kept(slopes: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The gradient by all rows as given, 0 for those that were left out."""
+    result = np.zeros((len(kept), slopes.shape[1]))
+    result[kept] = slopes
+    return result
 
 
 def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -> np.ndarray:
@@ -82,6 +139,34 @@ def gradient_of_gaps(
         for found, pull, sign in zip(supports, pulls, (1.0, -1.0), strict=True):
             at = found[2 + side, levels, column].astype(np.intp)
             np.add.at(pull, at, sign * toward)
+    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+
+
+def gradient_of_means(
+    gaps: Gaps, regions: tuple[TrimmedRegions, TrimmedRegions], slopes: np.ndarray, q: float
+) -> Gradient:
+    """The same where the gap is the L_q mean over all directions and their opposites."""
+    rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
+    pulls = [np.zeros(points.shape) for points in rows]
+    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    unit = mean_of_direction(rows[0].shape[1], q)
+    means = gaps.values * unit
+    share = np.divide(slopes, 2 * len(gaps.vectors) * unit, where=means > 0, out=0 * slopes)
+    size = max(1, _HELD // max(len(means), *map(len, rows)))
+    for first in range(0, len(gaps.vectors), size):
+        vectors = gaps.vectors[first : first + size].astype(np.float64)
+        column = np.arange(len(vectors))
+        supports = [support_points(*pair, vectors) for pair in zip(rows, stops, strict=True)]
+        for side, outward in ((0, 1.0), (1, -1.0)):
+            apart = outward * (supports[0][side] - supports[1][side])
+            ratio = np.divide(
+                np.abs(apart), means[:, None], where=means[:, None] > 0, out=0 * apart
+            )
+            each = share[:, None] * ratio ** (q - 1.0) * np.sign(apart)
+            for found, pull, sign in zip(supports, pulls, (outward, -outward), strict=True):
+                weight = np.zeros((len(pull), len(vectors)))
+                np.add.at(weight, (found[2 + side].astype(np.intp), column), each)
+                pull += sign * (weight @ vectors)
     return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
 
 

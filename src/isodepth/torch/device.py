@@ -10,10 +10,13 @@ import torch
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
+from isodepth.core.sphere import mean_of_direction
 from isodepth.engine.arrays.choice import passes_for
 from isodepth.engine.arrays.gap import support_rows
+from isodepth.engine.arrays.mean import mean_gaps, mean_pulls
 from isodepth.engine.arrays.products import budget_on, full_precision, memory_named
 from isodepth.engine.arrays.support import supports
+from isodepth.errors import InvalidOptionError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
@@ -50,13 +53,24 @@ def too_few(pair: Pair) -> bool:
 
 def stays_on_device(metric: Metric) -> bool:
     """Whether the whole distance is worked out on the device, and not the depths alone."""
-    searched = metric.gap == "search" and metric.refine == 0
-    return searched and metric.region == "sample"
+    return metric.gap == "search" and metric.refine == 0
+
+
+def check_for_device(metric: Metric, device: torch.device) -> None:
+    """Raise for settings that only the host knows."""
+    for name, known in (("region", "sample"), ("nan_policy", "raise"), ("scale", None)):
+        value = getattr(metric, name)
+        if value is not known and (not isinstance(value, np.ndarray) and value != known):
+            raise InvalidOptionError(
+                f"{name}={value!r} is not worked out on the device {device}; move the tensors to "
+                "the host with .cpu()"
+            )
+    check_depth(metric._source, device)
 
 
 def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Found | None:
     """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
-    drawn = metric.drawn(pair.x.shape[1])
+    drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
         regions = _both_regions(metric, drawn, pair)
         if regions is None:
@@ -66,43 +80,58 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
         directions = _directions(drawn, pair)
         last = int(plan.stops_x[-1]), int(plan.stops_y[-1])
-        rows = [r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True)]
+        x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
+        rows = [x_rows, y_rows]
         budget = _budget(metric, pair.device)
         passes = passes_for(rows[0], None)
+        stops = plan.stops_x, plan.stops_y
+        sides = x_rows, y_rows, plan.stops_x, plan.stops_y
         gaps, where = passes.search_gaps(
-            *rows, plan.stops_x, plan.stops_y, directions, budget, locate=gradient
+            *sides, directions, budget, locate=gradient and math.isinf(metric.q)
         )
+        unit = 1.0
+        if metric.q < math.inf:
+            gaps = mean_gaps(*sides, directions, metric.q, gaps, budget)
+            unit = mean_of_direction(directions.shape[1], metric.q)
         length = 1.0 if metric.normalize else 1.0 - eps
-        value = mean_of_gaps(gaps, plan.shares, metric.p, length)
+        value = mean_of_gaps(gaps / unit, plan.shares, metric.p, length)
         if not gradient:
             return Found(value, None)
-        slopes = _mean_slopes(gaps, plan.shares, metric.p, length)
-        pulls = _pulls(rows, plan, directions, where, slopes, budget)
+        slopes = _mean_slopes(gaps / unit, plan.shares, metric.p, length)
+        if where is not None:
+            pulls = _pulls(rows, plan, directions, where, slopes, budget)
+        else:
+            pulls = mean_pulls(rows, stops, directions, metric.q, gaps, slopes / unit, budget)
         by_row = [
             _by_row(r, pull, len(given))
             for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
         ]
+        if drawn.origin.scale is not None:
+            scale = torch.from_numpy(drawn.origin.scale.copy()).to(pair.device)
+            by_row = [slope / scale for slope in by_row]
         return Found(value, (by_row[0], by_row[1]))
 
 
 def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
-    drawn = metric.drawn(pair.x.shape[1])
+    drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
         regions = _both_regions(metric, drawn, pair)
+        tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     if regions is None:
         return None
-    sides = zip(regions, (pair.x, pair.y), pair.weights, strict=True)
-    return drawn.compare(*(_host_regions(drawn, r, t, w, pair.precision) for r, t, w in sides))
+    sides = zip(regions, tensors, pair.weights, strict=True)
+    return drawn.compare(*(_host_regions(drawn, r, t, w) for r, t, w in sides))
 
 
 def table_from_device(
     metric: Metric, drawn: DrawnMetric, points: torch.Tensor, weights: Any, name: str
 ) -> np.ndarray | None:
     """The support values (L, 2K) of one sample, worked out on its device."""
-    check_depth(drawn.source, points.device)
-    check_finite_tensor(points, name)
+    check_for_device(metric, points.device)
     with _at_work(points.device):
+        points = _prepared(points, drawn, points.dtype)
+        check_finite_tensor(points, name)
         budget = _budget(metric, points.device)
         regions = _regions(drawn, points, weights, name, budget)
         if regions is None:
@@ -134,6 +163,21 @@ class _at_work:
             self.parts[0].__exit__(*error)
 
 
+def _drawn(metric: Metric, tensor: torch.Tensor) -> DrawnMetric:
+    check_for_device(metric, tensor.device)
+    return metric.drawn(tensor.shape[1])
+
+
+def _prepared(tensor: torch.Tensor, drawn: DrawnMetric, precision: torch.dtype) -> torch.Tensor:
+    """The points in the precision of the work and in the units asked for."""
+    points = tensor.detach().to(precision)
+    if drawn.origin.scale is None:
+        return points
+    # Divided in double precision, as on the host.
+    scale = torch.from_numpy(drawn.origin.scale.copy()).to(points.device)
+    return (points.double() / scale).to(precision)
+
+
 def _budget(metric: Metric, device: torch.device) -> int:
     asked = None if isinstance(metric.memory_mb, DefaultMegabytes) else metric.memory_mb
     return budget_on(device, asked)
@@ -148,8 +192,8 @@ def _directions(drawn: DrawnMetric, pair: Pair) -> torch.Tensor:
 def _both_regions(
     metric: Metric, drawn: DrawnMetric, pair: Pair
 ) -> tuple[DeviceRegions, DeviceRegions] | None:
-    check_depth(drawn.source, pair.device)
-    tensors = [t.detach().to(pair.precision) for t in (pair.x, pair.y)]
+    check_for_device(metric, pair.device)
+    tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
         check_finite_tensor(tensor, name)
     found = []
@@ -178,9 +222,8 @@ def _host_regions(
     regions: DeviceRegions,
     tensor: torch.Tensor,
     weights: Any,
-    precision: torch.dtype,
 ) -> TrimmedRegions:
-    points = tensor.detach().to(precision).cpu().numpy()
+    points = tensor.cpu().numpy()
     own = weights.detach().cpu().numpy() if isinstance(weights, torch.Tensor) else weights
     sample = Sample.of(points, own)
     places = regions.sample.places(len(points)).cpu().numpy()

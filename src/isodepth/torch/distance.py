@@ -18,9 +18,12 @@ from torch.autograd.function import once_differentiable
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import describe
 from isodepth.data.validation import check_same_width
+from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.gradient import check_has_gradient
 from isodepth.metric.metric import Metric
+from isodepth.metric.pipeline import fit_pair
 from isodepth.metric.settings import DefaultSteps
 from isodepth.metric.tabulate import table_shape, table_signature
 from isodepth.progress import progress_bar
@@ -79,20 +82,18 @@ def _value(metric: Metric, pair: Pair) -> torch.Tensor:
 
 def with_gradient(metric: Metric) -> Metric:
     """The same metric, if its distance has a gradient; steps that nobody asked for are left out."""
-    if metric.region != "sample":
+    steps = metric.refine
+    if isinstance(steps, DefaultSteps) and metric.gap != "exact":
+        metric, steps = replace(metric, refine=0), 0
+    if metric.nan_policy != "raise":
         raise InvalidOptionError(
-            f"the corners of regions with region={metric.region!r} are no rows of the samples, so "
-            "that there is no gradient by rows; use region='sample', or detach the tensors"
+            f"tensors that require grad are taken as they are, got nan_policy="
+            f"{metric.nan_policy!r}; select the rows before, or detach the tensors"
         )
-    if metric.gap == "exact" or metric.refine == 0:
-        return metric
-    if not isinstance(metric.refine, DefaultSteps):
-        raise InvalidOptionError(
-            f"a distance that is refined has no gradient, got refine={metric.refine} and tensors "
-            "that require grad: where it ends a support point is a mixture of many rows. Use "
-            "refine=0 or gap='exact', or detach the tensors"
-        )
-    return replace(metric, refine=0)
+    check_has_gradient(
+        region=metric.region, scale=metric.scale, refine=0 if metric.gap == "exact" else steps
+    )
+    return metric
 
 
 class _Distance(torch.autograd.Function):
@@ -169,7 +170,12 @@ def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
         found = device.distance_on_device(metric, pair, gradient=True)
         if found is not None:
             return found.value.to(pair.dtype), found.slopes
-    comparison = _compared(metric, pair)
+    comparison = device.compare_from_device(metric, pair) if elsewhere else None
+    if comparison is None:
+        given = *_host_arrays(pair), _host_weights(pair)
+        with single_threaded_blas():
+            drawn, x, y, _ = fit_pair(metric._options(), metric._source, *given)
+            comparison = drawn.compare(x, y)
     slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
     return _as_tensor(comparison.distance, pair), slopes
 

@@ -51,18 +51,15 @@ class DeviceSample(NamedTuple):
 
     @classmethod
     def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
-        column, order = points[:, 0].sort(stable=True)
+        order, distinct = _lexicographic_order(points)
         inverse = None
-        if bool((column[1:] == column[:-1]).any()):
+        if not distinct:
             # Adding zero turns -0.0 into 0.0.
             rows, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
             order = torch.arange(len(rows), device=points.device)
-            if len(rows) < len(points):
-                units = torch.ones_like(inverse) if masses is None else masses
-                masses = torch.zeros_like(order).index_add_(0, inverse, units)
-                points = rows
-            else:
-                order, inverse = torch.empty_like(order).index_copy_(0, inverse, order), None
+            units = torch.ones_like(inverse) if masses is None else masses
+            masses = torch.zeros_like(order).index_add_(0, inverse, units)
+            points = rows
         if masses is not None and bool((masses == masses[0]).all()):
             masses = None
         total = len(points) if masses is None else int(masses.sum())
@@ -120,6 +117,24 @@ class DeviceSample(NamedTuple):
         root = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
         matrix = root * stretch.cpu().numpy()
         return moved @ torch.from_numpy(matrix.T).to(moved)
+
+
+def _lexicographic_order(points: torch.Tensor) -> tuple[torch.Tensor, bool]:
+    """Indices that sort rows by their first column, then the second, and whether none are equal."""
+    column, order = points[:, 0].sort(stable=True)
+    tied = column[1:] == column[:-1]
+    if not bool(tied.any()):
+        return order, True
+    # Only the rows that share their first entry with a neighbor are still out of order.
+    open_ = torch.zeros(len(points), dtype=torch.bool, device=points.device)
+    open_[1:] |= tied
+    open_[:-1] |= tied
+    rows = order[open_]
+    found, place = torch.unique(points[rows] + 0.0, dim=0, return_inverse=True)
+    if len(found) < len(rows):
+        return order, False
+    order[open_] = torch.empty_like(rows).index_copy_(0, place, rows)
+    return order, True
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:

@@ -58,6 +58,8 @@ def search_gaps(
             named = place + which.start
             where = torch.where(better, torch.where(upward, named, -1 - named), where)
         gaps = torch.where(better, widest, gaps)
+        # Or the next block would be made while this one is still held.
+        del projections, above, below
     return gaps.double(), where
 
 

@@ -36,6 +36,7 @@ def smallest_halfspace(
     for index, below, upto in _ranks(points, masses, directions, budget):
         smaller = torch.minimum(upto, total - below)
         best.scatter_reduce_(0, index.flatten(), smaller.flatten(), "amin")
+        del index, below, upto, smaller
     return best
 
 
@@ -56,7 +57,8 @@ def mean_rank_weight(
         twice = below + upto
         weight = torch.minimum(twice, 2 * total - twice) >> shift
         sums.scatter_add_(0, index.flatten(), weight.flatten())
-    return torch.ldexp(sums.double(), torch.tensor(shift)) / (2.0 * total * len(directions))
+        del index, below, upto, twice, weight
+    return sums.double() * 2.0**shift / (2.0 * total * len(directions))
 
 
 def _ranks(
@@ -75,9 +77,12 @@ def _ranks(
             last = torch.searchsorted(values, values, right=True)
         else:
             first, last = places.expand_as(values), (places + 1).expand_as(values)
-        if masses is None:
-            yield index, first, last
-            continue
-        cumulated = torch.zeros(len(values), n + 1, dtype=torch.int64, device=points.device)
-        torch.cumsum(masses[index], dim=1, out=cumulated[:, 1:])
-        yield index, cumulated.gather(1, first), cumulated.gather(1, last)
+        del values
+        if masses is not None:
+            cumulated = torch.zeros(len(index), n + 1, dtype=torch.int64, device=points.device)
+            torch.cumsum(masses[index], dim=1, out=cumulated[:, 1:])
+            first, last = cumulated.gather(1, first), cumulated.gather(1, last)
+            del cumulated
+        yield index, first, last
+        # Or the next block would be made while this one is still held.
+        del index, first, last

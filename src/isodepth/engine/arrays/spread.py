@@ -46,6 +46,8 @@ def largest_outlyingness(
             scaled = deviations[usual].mul_((1.0 / mad[usual])[:, None])
         if len(scaled):
             torch.maximum(out, scaled.amax(dim=0), out=out)
+        # Or the next block would be made while this one is still held.
+        del projections, deviations, scaled
     return out
 
 

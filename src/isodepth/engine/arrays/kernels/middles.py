@@ -19,6 +19,7 @@ from isodepth.engine.arrays.spread import medians, raise_where_flat, rounding_of
 # How many standard errors of a median of the pilot rows a bracket reaches to both sides.
 _SURE = 4.5
 _BLOCK = 4096
+_WARPS = 4
 _SELECTED = 2048
 _ROWS = 512
 _PROGRAMS = 1024
@@ -59,6 +60,8 @@ def largest_outlyingness(
             flat = ~usual
             away = (projections[flat] - middle[flat][:, None]).abs_()
             raise_where_flat(away, None, reach, out)
+        # Or the next block would be made while this one is still held.
+        del projections, far
     return out
 
 
@@ -86,16 +89,17 @@ def _middles(
         for rank in (size / 2 - reach - 1, size / 2 + reach + 1)
     ]
     sizes = torch.full_like(ranks[0], size)
-    low, high = select(pilot, sizes, *ranks, center)
-    below = torch.zeros(count, dtype=torch.int32, device=pilot.device)
-    found = torch.zeros_like(below)
+    low, high = select(pilot, sizes, ranks[0], ranks[1], center)
+    counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
-    _collect[(triton.cdiv(n, _BLOCK), count)](
-        projections, low if center is None else center, low, high, below, found, between, n, cap,
-        FOLDED=center is not None, BLOCK=_BLOCK, num_warps=8,
+    # Directions first: programs that run at the same time then count in different places.
+    _collect[(count, triton.cdiv(n, _BLOCK))](
+        projections, low if center is None else center, low, high, counted, between, n, cap,
+        FOLDED=center is not None, BLOCK=_BLOCK, num_warps=_WARPS,
     )  # fmt: skip
-    first, second = (n - 1) // 2 - below.long(), n // 2 - below.long()
-    lower, upper = select(between, found.clamp(max=cap).long(), first, second, None)
+    below, found = counted >> 32, counted & 0xFFFFFFFF
+    first, second = (n - 1) // 2 - below, n // 2 - below
+    lower, upper = select(between, found.clamp(max=cap), first, second, None)
     middle = 0.5 * lower + 0.5 * upper
     missed = (first < 0) | (second >= found) | (found > cap)
     if bool(missed.any()):
@@ -136,21 +140,25 @@ def select(
 
 @triton.jit
 def _collect(
-    P, center, low, high, below, found, between, n, cap,
-    FOLDED: tl.constexpr, BLOCK: tl.constexpr,
+    P, center, low, high, counted, between, n, cap, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Count what is below a bracket and copy out what is inside, for a block of one direction."""
-    k = tl.program_id(1)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    """Count what is below a bracket and copy out what is inside, for a block of one direction.
+
+    Both counts share one number, those below in its upper half, so that one scan and one atomic
+    addition do for both.
+    """
+    k = tl.program_id(0)
+    i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(P + k.to(tl.int64) * n + i, mask=i < n, other=float("inf"))
     if FOLDED:
         v = tl.abs(v - tl.load(center + k))
     lo = tl.load(low + k)
-    inside = (v >= lo) & (v <= tl.load(high + k)) & (i < n)
-    flags = inside.to(tl.int32)
-    tl.atomic_add(below + k, tl.sum((v < lo).to(tl.int32), axis=0))
-    base = tl.atomic_add(found + k, tl.sum(flags, axis=0))
-    at = base + tl.cumsum(flags, axis=0) - 1
+    inside = (v >= lo) & (v <= tl.load(high + k))
+    places = tl.cumsum(inside.to(tl.int32) + ((v < lo).to(tl.int32) << 16), axis=0)
+    both = tl.max(places, axis=0)
+    added = ((both >> 16).to(tl.int64) << 32) + (both & 0xFFFF).to(tl.int64)
+    base = tl.atomic_add(counted + k, added) & 0xFFFFFFFF
+    at = base + (places & 0xFFFF) - 1
     tl.store(between + k.to(tl.int64) * cap + at, v, mask=inside & (at < cap))
 
 

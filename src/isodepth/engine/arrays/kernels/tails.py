@@ -18,12 +18,16 @@ from isodepth.engine.arrays.kernels.middles import pilot_rows
 from isodepth.engine.arrays.products import blocks
 
 _BLOCK = 4096
+_WARPS = 4
 _RANKED = 1024
 # Of the pilot rows so many may be deeper than the tails; the rest is counted.
 _DEEPER = 0.02
 # Tails that hold more than this share on each side are not worth it: everything is sorted.
 _MOST = 0.25
-_FEW = 32
+_FEW = 48
+_CUTS = 64
+_GROUP = 16
+_COUNTED = 512
 # Counting more than one in so many points takes longer than to sort all.
 _MANY = 25
 
@@ -51,6 +55,8 @@ def smallest_halfspace(
     projections = None
     for which in cut:
         units = directions[which]
+        # The block before is given back first.
+        projections = None
         projections = units @ points.T
         found = _lower_by_tails(projections, units @ few.T, share, cap, best)
         if found is None:
@@ -63,10 +69,12 @@ def smallest_halfspace(
     if len(deep):
         rest = best[deep]
         for which in cut:
+            units = directions[which]
             if len(cut) > 1:
-                projections = directions[which] @ points.T
+                projections = None
+                projections = units @ points.T
             assert projections is not None
-            rest = torch.minimum(rest, _counted(projections, deep, budget))
+            rest = lower_by_counting(projections, units @ few.T, deep, rest, budget)
         best[deep] = rest
     return best.long()
 
@@ -97,12 +105,14 @@ def _lower_by_tails(
     ordered = pilot.sort(dim=1).values
     at = min(pilot.shape[1] - 1, max(0, int(share * pilot.shape[1])))
     low, high = ordered[:, at].contiguous(), ordered[:, -1 - at].contiguous()
-    found = torch.zeros(2 * count, dtype=torch.int32, device=projections.device)
+    counted = torch.zeros(count, dtype=torch.int64, device=projections.device)
     values = projections.new_full((2 * count, cap), torch.inf)
     rows = torch.empty(2 * count, cap, dtype=torch.int32, device=projections.device)
-    _tails[(triton.cdiv(n, _BLOCK), count)](
-        projections, low, high, found, values, rows, n, cap, count, BLOCK=_BLOCK, num_warps=8
-    )
+    _tails[(count, triton.cdiv(n, _BLOCK))](
+        projections, low, high, counted, values, rows, n, cap, count,
+        BLOCK=_BLOCK, num_warps=_WARPS,
+    )  # fmt: skip
+    found = torch.cat([counted & 0xFFFFFFFF, counted >> 32])
     fewest, most = int(found.min()), int(found.max())
     if most > cap:
         return None
@@ -113,50 +123,95 @@ def _lower_by_tails(
     return fewest
 
 
-def _counted(projections: torch.Tensor, deep: torch.Tensor, budget: int) -> torch.Tensor:
-    """The smallest masses (r,) of a few points along rows of projections (B, n), by counting."""
-    asked, n = len(deep), projections.shape[1]
-    result = torch.full((asked,), n, dtype=torch.int32, device=deep.device)
-    for which in blocks(len(projections), asked * 64, budget // 4):
+def lower_by_counting(
+    projections: torch.Tensor,
+    pilot: torch.Tensor,
+    deep: torch.Tensor,
+    best: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Lower `best` (r,), the masses of a few points, along rows of projections (B, n).
+
+    Where there are more than a few, the counts at some values of every direction bound their masses
+    from both sides, and exact ones are only counted where they may be the smallest.
+    """
+    n, asked = projections.shape[1], len(deep)
+    for which in blocks(len(projections), asked * 96, budget // 4):
         rows = projections[which]
-        values, order = rows[:, deep].sort(dim=1)
-        upto = torch.zeros(len(rows), asked + 1, dtype=torch.int32, device=deep.device)
-        equal = torch.zeros_like(upto)
-        kernel = _count_few if asked <= _FEW else _count_many
-        kernel[(triton.cdiv(n, _BLOCK), len(rows))](
-            rows, values, upto, equal, n, asked,
-            STEPS=asked.bit_length(), BLOCK=_BLOCK, num_warps=8,
-        )  # fmt: skip
+        values = rows[:, deep]
+        order = torch.arange(asked, device=deep.device).expand_as(values)
         if asked > _FEW:
-            # Counted at the first value that is not below; all after it are not below either.
-            upto = upto.cumsum(dim=1, dtype=torch.int32)
-            equal = equal.gather(1, torch.searchsorted(values, values))
-        upto, equal = upto[:, :asked], equal[:, :asked]
-        smaller = torch.minimum(upto, n - upto + equal)
-        result.scatter_reduce_(0, order.flatten(), smaller.flatten(), "amin")
-    return result
+            cuts = _cut_values(pilot[which])
+            upto, beyond = counts(rows, cuts)
+            place = torch.searchsorted(cuts, values)
+            edge = upto.new_zeros(len(rows), 1)
+            # Place j: more than the cut before, no more than cut j itself.
+            before = torch.cat([edge, upto], dim=1).gather(1, place)
+            after = torch.cat([beyond, edge], dim=1).gather(1, place)
+            least = torch.minimum(before + 1, after.clamp(min=1))
+            within = torch.cat([upto, edge + n], dim=1).gather(1, place)
+            most = torch.minimum(within, n - before)
+            best = torch.minimum(best, most.amin(dim=0))
+            open_ = least < best
+            width = int(open_.sum(dim=1).max())
+            if width == 0:
+                continue
+            order = open_.sort(dim=1, descending=True, stable=True).indices[:, :width]
+            values = values.gather(1, order)
+        upto, beyond = counts(rows, values.contiguous())
+        smaller = torch.minimum(upto, beyond)
+        best = best.scatter_reduce(0, order.flatten(), smaller.flatten(), "amin")
+    return best
+
+
+def _cut_values(pilot: torch.Tensor) -> torch.Tensor:
+    """Some values (B, C) of each row of `pilot` (B, s), rising, with about as many between two."""
+    size = pilot.shape[1]
+    at = torch.linspace(0, size - 1, _CUTS + 2, device=pilot.device)[1:-1].long()
+    return pilot.sort(dim=1).values[:, at].contiguous()
+
+
+def counts(rows: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many of each row (B, n) are no larger, and no smaller, than each of its values (B, C)."""
+    count, n = rows.shape
+    width = values.shape[1]
+    groups = triton.cdiv(width, _GROUP)
+    # Enough programs to fill a device, each with enough to do.
+    parts = max(1, min(triton.cdiv(n, 16 * _COUNTED), 4096 // (count * groups)))
+    # No half of a number may overflow.
+    parts = max(parts, triton.cdiv(n, 2**14 * _COUNTED))
+    per = triton.cdiv(triton.cdiv(n, parts), _COUNTED) * _COUNTED
+    out = torch.zeros(2, count, width, dtype=torch.int32, device=rows.device)
+    _count[(count, groups, triton.cdiv(n, per))](
+        rows, values, out[0], out[1], n, width, per, GROUP=_GROUP, BLOCK=_COUNTED, num_warps=4
+    )
+    return out[0], out[1]
 
 
 @triton.jit
-def _tails(P, low, high, found, values, rows, n, cap, count, BLOCK: tl.constexpr):
-    """Copy out what is below `low`, and the opposite of what is above `high`, with its rows."""
-    k = tl.program_id(1)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(P + k.to(tl.int64) * n + i, mask=i < n, other=0.0)
-    for side in tl.static_range(2):
-        if side == 0:
-            chosen = (v < tl.load(low + k)) & (i < n)
-            key = v
-        else:
-            chosen = (v > tl.load(high + k)) & (i < n)
-            key = -v
-        flags = chosen.to(tl.int32)
-        line = side * count + k
-        base = tl.atomic_add(found + line, tl.sum(flags, axis=0))
-        at = base + tl.cumsum(flags, axis=0) - 1
-        place = line.to(tl.int64) * cap + at
-        tl.store(values + place, key, mask=chosen & (at < cap))
-        tl.store(rows + place, i, mask=chosen & (at < cap))
+def _tails(P, low, high, counted, values, rows, n, cap, count, BLOCK: tl.constexpr):
+    """Copy out what is below `low`, and the opposite of what is above `high`, with its rows.
+
+    Both counts share one number, as in `middles`.
+    """
+    k = tl.program_id(0)
+    i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < n
+    v = tl.load(P + k.to(tl.int64) * n + i, mask=ok, other=0.0)
+    under = (v < tl.load(low + k)) & ok
+    over = (v > tl.load(high + k)) & ok
+    places = tl.cumsum(under.to(tl.int32) + (over.to(tl.int32) << 16), axis=0)
+    both = tl.max(places, axis=0)
+    added = ((both >> 16).to(tl.int64) << 32) + (both & 0xFFFF).to(tl.int64)
+    base = tl.atomic_add(counted + k, added)
+    here = (base & 0xFFFFFFFF) + (places & 0xFFFF) - 1
+    there = (base >> 32) + (places >> 16) - 1
+    chosen = under | over
+    at = tl.where(under, here, there)
+    line = tl.where(under, k, k + count).to(tl.int64)
+    stored = chosen & (at < cap)
+    tl.store(values + line * cap + at, tl.where(under, v, -v), mask=stored)
+    tl.store(rows + line * cap + at, i, mask=stored)
 
 
 @triton.jit
@@ -164,7 +219,7 @@ def _lower(values, order, rows, found, best, width, cap, BLOCK: tl.constexpr):
     """Lower the masses of a block of one sorted tail; equal values count together."""
     line = tl.program_id(1).to(tl.int64)
     j = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    size = tl.load(found + line)
+    size = tl.load(found + line).to(tl.int32)
     ok = j < size
     base = values + line * width
     v = tl.load(base + j, mask=ok, other=0.0)
@@ -180,35 +235,20 @@ def _lower(values, order, rows, found, best, width, cap, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _count_few(
-    P, values, upto, equal, n, asked, STEPS: tl.constexpr, BLOCK: tl.constexpr
+def _count(
+    P, values, upto, beyond, n, width, per, GROUP: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """How many are no larger than each of a few values, and how many are equal."""
-    k = tl.program_id(1).to(tl.int64)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(P + k * n + i, mask=i < n, other=float("inf"))
-    for j in range(asked):
-        x = tl.load(values + k * asked + j)
-        tl.atomic_add(upto + k * (asked + 1) + j, tl.sum((v <= x).to(tl.int32), axis=0))
-        tl.atomic_add(equal + k * (asked + 1) + j, tl.sum((v == x).to(tl.int32), axis=0))
-
-
-@triton.jit
-def _count_many(
-    P, values, upto, equal, n, asked, STEPS: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
-    """Count each number at the first of many sorted values that is not below it."""
-    k = tl.program_id(1).to(tl.int64)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(P + k * n + i, mask=i < n, other=float("inf"))
-    first = tl.zeros([BLOCK], tl.int32)
-    stop = tl.zeros([BLOCK], tl.int32) + asked
-    for _ in range(STEPS):
-        middle = (first + stop) // 2
-        x = tl.load(values + k * asked + middle, mask=middle < asked, other=float("inf"))
-        ahead = (first < stop) & (x < v)
-        first = tl.where(ahead, middle + 1, first)
-        stop = tl.where(ahead, stop, tl.minimum(stop, middle))
-    tl.atomic_add(upto + k * (asked + 1) + first, 1, mask=i < n)
-    x = tl.load(values + k * asked + first, mask=first < asked, other=float("inf"))
-    tl.atomic_add(equal + k * (asked + 1) + first, 1, mask=(i < n) & (x == v))
+    """Count part of one row against a group of values, both ways in the halves of one number."""
+    k = tl.program_id(0).to(tl.int64)
+    j = tl.program_id(1) * GROUP + tl.arange(0, GROUP)
+    x = tl.load(values + k * width + j, mask=j < width, other=0.0)
+    start = tl.program_id(2) * per
+    found = tl.zeros([BLOCK, GROUP], tl.int32)
+    for first in range(start, tl.minimum(start + per, n), BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        # Nothing is larger or smaller than NaN.
+        v = tl.load(P + k * n + i, mask=i < n, other=float("nan"))[:, None]
+        found += (v <= x[None, :]).to(tl.int32) + ((v >= x[None, :]).to(tl.int32) << 16)
+    at = k * width + j
+    tl.atomic_add(upto + at, tl.sum(found & 0xFFFF, axis=0), mask=j < width)
+    tl.atomic_add(beyond + at, tl.sum(found >> 16, axis=0), mask=j < width)

@@ -33,9 +33,8 @@ def search_gaps(
     fine_x, fine_y, real = _fine_stops(stops_x, stops_y)
     levels = len(fine_x)
     rows = [x[: int(stops_x[-1])], y[: int(stops_y[-1])]]
-    walked = max(len(side) for side in rows)
-    per_chunk = max(1, min(levels, _CHUNK_ROWS * levels // walked))
-    n_chunks = -(-levels // per_chunk)
+    cuts = _cut_levels(fine_x, fine_y)
+    n_chunks = len(cuts) - 1
     gaps = x.new_full((levels,), -1.0)
     where = torch.zeros_like(fine_x) if locate else None
     size = x.element_size()
@@ -50,7 +49,7 @@ def search_gaps(
             projections.append(side @ units)
             ends = x.new_empty(2, n_chunks + 1, width)
             _chunk_extremes[(n_chunks, tiles)](
-                projections[-1], stops, ends, width, levels, per_chunk, ends[0].numel(),
+                projections[-1], stops, cuts, ends, width, ends[0].numel(),
                 TILE=_TILE, num_warps=1,
             )  # fmt: skip
             _scan_extremes[(2, tiles)](
@@ -62,8 +61,8 @@ def search_gaps(
             (tiles, levels) if locate else (1, 1), dtype=torch.int32, device=x.device
         )
         _walk[(n_chunks, tiles)](
-            *projections, fine_x, fine_y, *before, largest, codes,
-            width, levels, per_chunk, before[0][0].numel(),
+            *projections, fine_x, fine_y, cuts, *before, largest, codes,
+            width, levels, before[0][0].numel(),
             LOCATE=locate, TILE=_TILE, num_warps=1,
         )  # fmt: skip
         widest = largest.amax(dim=0)
@@ -77,6 +76,8 @@ def search_gaps(
             moved = torch.where(code >= 0, code + which.start, code - which.start)
             where = torch.where(better, moved, where)
         gaps = torch.where(better, widest, gaps)
+        # Or the next block would be made while this one is still held.
+        del projections, before, largest, codes
     gaps = gaps[real] if real is not None else gaps
     if where is not None and real is not None:
         where = where[real]
@@ -102,14 +103,25 @@ def _fine_stops(
     return fine[0], fine[1], last - 1
 
 
+def _cut_levels(stops_x: torch.Tensor, stops_y: torch.Tensor) -> torch.Tensor:
+    """Where chunks of levels begin and end, so that each walks about as many rows."""
+    walked = stops_x + stops_y
+    marks = torch.arange(
+        2 * _CHUNK_ROWS, int(walked[-1]) + 2 * _CHUNK_ROWS, 2 * _CHUNK_ROWS, device=walked.device
+    )
+    ends = torch.searchsorted(walked, marks, right=True).unique_consecutive()
+    ends = ends[ends > 0]
+    return torch.cat([ends.new_zeros(1), ends])
+
+
 @triton.jit
-def _chunk_extremes(P, stops, ends, width, levels, per_chunk, opposite, TILE: tl.constexpr):
+def _chunk_extremes(P, stops, cuts, ends, width, opposite, TILE: tl.constexpr):
     """Largest and smallest projection among the rows of one chunk, to the place after its own."""
     chunk = tl.program_id(0)
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     ok = cols < width
-    first_level = chunk * per_chunk
-    last_level = tl.minimum(first_level + per_chunk, levels)
+    first_level = tl.load(cuts + chunk)
+    last_level = tl.load(cuts + chunk + 1)
     row = tl.load(stops + first_level - 1, mask=first_level > 0, other=0)
     stop = tl.load(stops + last_level - 1)
     top = tl.full([TILE], float("-inf"), P.dtype.element_ty)
@@ -161,8 +173,8 @@ def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr
 
 @triton.jit
 def _walk(
-    Px, Py, stops_x, stops_y, before_x, before_y, largest, codes,
-    width, levels, per_chunk, opposite,
+    Px, Py, stops_x, stops_y, cuts, before_x, before_y, largest, codes,
+    width, levels, opposite,
     LOCATE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """The largest gap in a tile of directions at each level of a chunk."""
@@ -170,8 +182,8 @@ def _walk(
     tile = tl.program_id(1)
     cols = tile * TILE + tl.arange(0, TILE)
     ok = cols < width
-    first_level = chunk * per_chunk
-    last_level = tl.minimum(first_level + per_chunk, levels)
+    first_level = tl.load(cuts + chunk)
+    last_level = tl.load(cuts + chunk + 1)
     row_x = tl.load(stops_x + first_level - 1, mask=first_level > 0, other=0)
     row_y = tl.load(stops_y + first_level - 1, mask=first_level > 0, other=0)
     prefix = chunk.to(tl.int64) * width + cols
