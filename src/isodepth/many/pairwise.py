@@ -186,7 +186,7 @@ def fit_tables(
     tensors = room_for_tensors(*samples)
     if tensors is not None and tensors.lie_elsewhere(samples, name):
         values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
-        stack = TableStack(values, signature, width, None)
+        stack = TableStack(values, signature, width, None, scale=metric.scale)
         if like is not None:
             check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
         return stack
