@@ -18,6 +18,8 @@ WAYS = [
     {"depth": "ai_irw", "p": float("inf")},
     {"depth": "projection", "gap": "exact"},
     {"depth": "halfspace", "eps": 0.5, "p": 0.5, "normalize": False},
+    {"depth": "projection", "q": 2},
+    {"depth": "irw", "q": 3.0, "levels": 6, "p": 1},
 ]
 
 
@@ -41,7 +43,7 @@ def test_gradients_are_central_differences(seed):
     rng = np.random.default_rng(seed + 1000)
     ways = rng.normal(size=x.shape), rng.normal(size=y.shape)
     step = 1e-6
-    plain = {**options} if "gap" in options else {**options, "refine": 0}
+    plain = options if "gap" in options else {**options, "refine": 0}
     ends = [
         isodepth.distance(x + sign * step * ways[0], y + sign * step * ways[1], **plain)
         for sign in (1, -1)
@@ -143,9 +145,37 @@ def test_refinement_is_left_out_unless_asked_for():
         isodepth.compare(x, y, **options).gradient()
 
 
+def test_columns_in_given_units_are_differentiated_as_they_were():
+    x, y = two_samples(6, 15, 12, 2)
+    X, Y = torch.tensor(x, requires_grad=True), torch.tensor(y, requires_grad=True)
+    for q in (2, float("inf")):
+
+        def measure(X, Y, q=q):
+            return isodepth.distance(X, Y, scale=[0.5, 3.0], q=q, n_directions=9, random_state=0)
+
+        assert torch.autograd.gradcheck(measure, (X, Y))
+
+
+def test_a_mean_over_directions_pulls_at_many_rows():
+    x, y = (torch.tensor(rows) for rows in two_samples(7, 60, 60, 3))
+    touched = []
+    for q in (2, float("inf")):
+        X = x.clone().requires_grad_()
+        isodepth.distance(X, y, q=q, n_directions=100, random_state=0).backward()
+        touched.append(int((X.grad != 0).any(dim=1).sum()))
+    assert touched[0] > 1.5 * touched[1]
+
+
 def test_what_has_no_gradient_is_refused():
     X = torch.randn(9, 2, requires_grad=True)
     Y = torch.randn(9, 2)
+    for options, said in (
+        ({"scale": "pooled"}, "scale='pooled' is taken from the data"),
+        ({"nan_policy": "omit"}, "nan_policy='omit'"),
+        ({"region": "envelope"}, "region='envelope'"),
+    ):
+        with pytest.raises(InvalidOptionError, match=said):
+            isodepth.distance(X, Y, **options)
     with pytest.raises(InvalidOptionError, match="region='exact'"):
         isodepth.distance(X, Y, region="exact", depth="halfspace")
     with pytest.raises(InvalidInputError, match="weights of Y require grad"):
