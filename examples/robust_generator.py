@@ -15,7 +15,6 @@ from gradient_flow import energy, sliced_wasserstein
 
 from isodepth.torch import DepthLoss
 
-
 LOSSES = {
     "isodepth, q=2": DepthLoss(q=2, eps=0.2, n_directions=50, resample=True),
     "isodepth, q=inf": DepthLoss(eps=0.2, n_directions=50, resample=True),

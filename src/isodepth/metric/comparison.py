@@ -164,8 +164,12 @@ class Comparison:
         (5.0, array([-1.,  0.]), array([1.]))
         """
         from isodepth.metric.gradient import gradient_of_comparison
+        from isodepth.metric.signature import Signature
 
-        return gradient_of_comparison(self)
+        signature = Signature.parse(self.signature)
+        return gradient_of_comparison(
+            signature, self._gaps, self.regions, self._power, self._q, self.missing
+        )
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:

@@ -19,12 +19,12 @@ import numpy as np
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
 from isodepth.core.sphere import mean_of_direction
+from isodepth.data.missing import MissingPair
 from isodepth.engine.signed import place_of, sign_of
 from isodepth.engine.support_passes import support_points
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
 from isodepth.hull import project_to_hull
-from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import Signature
 
 # Supports of this many levels and directions are held at a time.
@@ -46,29 +46,31 @@ class Gradient(NamedTuple):
     y: np.ndarray
 
 
-def gradient_of_comparison(comparison: Comparison) -> Gradient:
+def gradient_of_comparison(
+    signature: Signature,
+    gaps: Gaps,
+    regions: tuple[TrimmedRegions, TrimmedRegions],
+    power: tuple[float, float],
+    q: float,
+    missing: MissingPair | None,
+) -> Gradient:
     """What `Comparison.gradient` gives, or an error that says why there is none."""
-    signature, gaps, regions = (
-        Signature.parse(comparison.signature), comparison._gaps, comparison.regions
-    )  # fmt: skip
     check_has_gradient(
         region=signature.region,
         scale=signature.scale,
         refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
     )
-    slopes = mean_slopes(gaps.values, gaps.plan.shares, *comparison._power)
-    if comparison._q < math.inf:
-        found = gradient_of_means(gaps, regions, slopes, comparison._q)
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, *power)
+    if q < math.inf:
+        found = gradient_of_means(gaps, regions, slopes, q)
     else:
         found = gradient_of_gaps(gaps, regions, slopes)
     if regions[0].origin.scale is not None:
         found = Gradient(*(slope / regions[0].origin.scale for slope in found))
-    missing = comparison.missing
     if missing is None or missing.kept is None:
         return found
-    return Gradient(
-        *(_of_kept(slope, kept) for slope, kept in zip(found, missing.kept, strict=True))
-    )
+    kept = zip(found, missing.kept, strict=True)
+    return Gradient(*(_of_kept(slope, own) for slope, own in kept))
 
 
 def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
