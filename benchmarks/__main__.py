@@ -15,6 +15,7 @@ from benchmarks.publish import checks, pages, short
 from benchmarks.publish.figure import draw
 from benchmarks.publish.scaling_figure import draw_scaling
 from benchmarks.sections import (
+    gpu,
     growth,
     memory,
     profile,
@@ -37,6 +38,7 @@ SECTIONS: dict[str, Any] = {
     "growth": growth,
     "memory": memory,
     "shapes": shapes,
+    "gpu": gpu,
 }
 SCALING_FIGURE = ROOT / "docs" / "figures" / "scaling.png"
 DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]

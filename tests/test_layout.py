@@ -16,7 +16,7 @@ FLOORS = (
     ("errors", "_version"),
     ("data",),
     ("progress",),
-    ("engine/compiled",),
+    ("engine/compiled", "engine/arrays"),
     ("engine",),
     ("core", "hull"),
     ("depth", "baselines"),
@@ -24,7 +24,7 @@ FLOORS = (
     ("metric",),
     ("inference/permutation",),
     ("api", "text", "plot"),
-    ("many",),
+    ("many", "torch"),
     ("inference",),
     ("cli",),
     # Public names of things that live further down, and the package itself.

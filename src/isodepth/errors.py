@@ -39,6 +39,10 @@ class ForkError(IsodepthError, RuntimeError):
     """A process was forked at a moment that leaves it unable to compute."""
 
 
+class DeviceMemoryError(IsodepthError, MemoryError):
+    """The memory of a device does not hold what a computation needs."""
+
+
 class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
 

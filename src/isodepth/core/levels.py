@@ -12,7 +12,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 from isodepth.engine.threads import Resources, fold_blocks, worker_count
 
-_SLIVER = 1e-14
+SLIVER = 1e-14
 # So many breakpoints stay in the cache.
 _MERGED_TOGETHER = 1 << 13
 # Merging one takes about as long as projecting so many numbers.
@@ -47,7 +47,7 @@ def exact_plan(
     """All pieces of [0, 1 - eps] on which both regions stay the same."""
     end = 1.0 - eps
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
-    last = end * (1.0 - _SLIVER)
+    last = end * (1.0 - SLIVER)
     stop_x, stop_y = int(x.masses.searchsorted(last)), int(y.masses.searchsorted(last))
     n_parts = (stop_x + stop_y) // _MERGED_TOGETHER
     if n_parts < 2:

@@ -26,6 +26,7 @@ from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
+from isodepth.metric.tensors import room_for_tensors
 from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
@@ -182,6 +183,13 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = weights_of_each(weights, len(samples), name)
+    tensors = room_for_tensors(*samples)
+    if tensors is not None and tensors.lie_elsewhere(samples, name):
+        values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
+        stack = TableStack(values, signature, width, None, scale=metric.scale)
+        if like is not None:
+            check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+        return stack
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
 

@@ -186,6 +186,7 @@ def _room_for(workspace, n):
     return SortRoom(
         workspace.keys[:n], workspace.index[:n], workspace.bucket[:n], workspace.count[: 2 * n + 1],
         workspace.spare_keys[:n], workspace.spare_index[:n], workspace.spare_bucket[:n],
+        workspace.starts, workspace.cursors,
     )  # fmt: skip
 
 
