@@ -18,6 +18,9 @@ from isodepth.engine.compiled.sorting import (
     SortRoom,
     center_and_spread,
     fill_buckets,
+    fill_by_crowds,
+    has_crowds,
+    n_probes,
     sort_with_index,
     sort_workspace,
 )
@@ -67,11 +70,17 @@ def _bound_masses(values, center, spread, workspace):
     for b in range(start.shape[0]):
         start[b] = 0
     counts = start[1:]
+    n_buckets = workspace.bound.shape[0]
+    crowds = has_crowds(workspace.values[: n_probes(n)], center, spread)
+    if crowds:
+        fill_by_crowds(
+            values, center, spread, workspace.values, workspace.found, n_buckets, workspace.bucket
+        )
     for first in range(0, n, CHUNK):
         bucket = workspace.bucket[first : min(first + CHUNK, n)]
-        fill_buckets(
-            values[first : min(first + CHUNK, n)], center, spread, workspace.bound.shape[0], bucket
-        )
+        chunk = values[first : min(first + CHUNK, n)]
+        if not crowds:
+            fill_buckets(chunk, center, spread, n_buckets, bucket)
         for i in range(bucket.shape[0]):
             counts[bucket[i]] += 1
     running = 0

@@ -16,6 +16,8 @@ import numpy as np
 from isodepth.engine.compiled.lite.loop import loop
 
 PROBES = 16
+# Values that lie in crowds are divided into so many parts, and these into buckets.
+_MOST_PARTS = 1 << 11
 # Buckets with more elements than this are sorted by heap.
 _CROWDED = 24
 # Above this size a scatter to random places misses the cache: values are first divided into
@@ -42,12 +44,8 @@ def probe(values, probes):
 
 
 @loop
-def center_and_spread(values, scratch):
-    """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
-
-    The spread is 0 only where all values are equal. `scratch` has room for PROBES values.
-    """
-    n = values.shape[0]
+def n_probes(n):
+    """How many of n values are looked at to know roughly where they are."""
     m = n // 16
     if m < 8:
         m = 8
@@ -55,6 +53,18 @@ def center_and_spread(values, scratch):
         m = PROBES
     if m > n:
         m = n
+    return m
+
+
+@loop
+def center_and_spread(values, scratch):
+    """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
+
+    The spread is 0 only where all values are equal. `scratch` has room for PROBES values, of which
+    the first `n_probes` are left there, rising.
+    """
+    n = values.shape[0]
+    m = n_probes(n)
     probes = scratch[:m]
     probe(values, probes)
     center = probes[m // 2]
@@ -163,6 +173,75 @@ def fill_buckets(values, center, spread, n_buckets, bucket):
 
 
 @loop
+def _squashed(x, center, scale):
+    """Where `fill_buckets` puts a value, between -1 and 1."""
+    t = (x - center) * scale
+    return t / (1 + abs(t))
+
+
+@loop
+def has_crowds(probes, center, spread):
+    """Whether much lies so close together that `fill_buckets` puts it into few buckets.
+
+    That is, an eighth of the `probes` (m,), which rise, in a five hundredth of the buckets; equal
+    values do no harm.
+    """
+    step = probes.shape[0] // 8
+    if step < 2:
+        return False
+    scale = 1.35 / spread
+    crowds = False
+    for j in range(probes.shape[0] - step):
+        low, high = probes[j], probes[j + step]
+        if low < high:
+            apart = _squashed(high, center, scale) - _squashed(low, center, scale)
+            crowds |= apart < 0.004
+    return crowds
+
+
+@loop
+def fill_by_crowds(values, center, spread, scratch, starts, n_buckets, bucket):
+    """Like `fill_buckets`, for values in crowds far from each other.
+
+    They are divided coarsely first. Each part then has as many of the buckets as it has values,
+    evenly from its smallest to its largest. `scratch` has room for a quarter, and `starts` for an
+    eighth of the values and one.
+    """
+    real = values.dtype.type
+    n = values.shape[0]
+    parts = n // 8 if n // 8 < _MOST_PARTS else _MOST_PARTS
+    fill_buckets(values, center, spread, parts, bucket)
+    lows, slopes = scratch[:parts], scratch[parts : 2 * parts]
+    for c in range(parts):
+        starts[c] = 0
+        lows[c] = np.inf
+        slopes[c] = -np.inf
+    for i in range(n):
+        c = bucket[i]
+        x = values[i]
+        starts[c] += 1
+        lows[c] = x if x < lows[c] else lows[c]
+        slopes[c] = x if x > slopes[c] else slopes[c]
+    each = n_buckets / n
+    before = np.int64(0)
+    for c in range(parts):
+        count = np.int64(starts[c])
+        width = slopes[c] - lows[c]
+        slopes[c] = 0.0
+        if width > 0 and each * count > 1.0:
+            slopes[c] = (each * count - 1.0) / width
+        if count == 0:
+            lows[c] = 0.0
+        starts[c] = np.int64(each * before)
+        before = np.int64(before + count)
+    last = real(n_buckets - 1)
+    for i in range(n):
+        c = bucket[i]
+        place = real(starts[c]) + (values[i] - lows[c]) * slopes[c]
+        bucket[i] = np.int32(place if place < last else last)
+
+
+@loop
 def _scatter(values, bucket, first, count, keys, index):
     """Counting sort by `bucket` (n,) - `first`; returns whether a bucket is crowded.
 
@@ -253,9 +332,15 @@ def divide(values, workspace):
     for s in range(stretches + 1):
         starts[s] = 0
     next_starts = starts[1:]
+    crowds = has_crowds(workspace.keys[: n_probes(n)], center, spread)
+    if crowds:
+        fill_by_crowds(
+            values, center, spread, workspace.keys, workspace.count, 2 * n, workspace.bucket
+        )
     for first in range(0, n, CHUNK):
         bucket = workspace.bucket[first : min(first + CHUNK, n)]
-        fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
+        if not crowds:
+            fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
         for i in range(bucket.shape[0]):
             next_starts[bucket[i] >> bits] += 1
     for s in range(stretches):
@@ -307,7 +392,10 @@ def sort_with_index(values, workspace):
         return
     center, spread = center_and_spread(values, workspace.keys)
     if spread > 0:
-        fill_buckets(values, center, spread, 2 * n, workspace.bucket)
+        if has_crowds(keys[: n_probes(n)], center, spread):
+            fill_by_crowds(values, center, spread, keys, workspace.count, 2 * n, workspace.bucket)
+        else:
+            fill_buckets(values, center, spread, 2 * n, workspace.bucket)
         sort_by_buckets(values, workspace.bucket, np.uint32(0), workspace.count, keys, index)
     else:
         for i in range(n):
