@@ -85,7 +85,17 @@ def _scale_where_flat(keys, bits, counts, middle, zero):
             size += 1
     if size == 0:
         return 0.0
-    kept = np.sort(kept[:size])
+    # Shell's sort: rare, and what NumPy sorts with takes seconds to compile.
+    step = size // 2
+    while step > 0:
+        for i in range(step, size):
+            x = kept[i]
+            j = i
+            while j >= step and kept[j - step] > x:
+                kept[j] = kept[j - step]
+                j -= step
+            kept[j] = x
+        step //= 2
     return 0.5 * kept[(size - 1) // 2] + 0.5 * kept[size // 2]
 
 
@@ -216,7 +226,8 @@ def _summary(tables, q, p, n_axes, axis_gaps):
     """
     n_levels, count = tables.shape[1], tables.shape[3]
     whole = 0.0
-    axis_gaps[:] = 0.0
+    for k in range(n_axes):
+        axis_gaps[k] = 0.0
     for level in range(n_levels):
         gap = 0.0
         for k in range(count):
@@ -286,13 +297,15 @@ def split_distances(
             _stops(part_of_room.keys, betas, stops)
             for i in range(stops[n_levels - 1]):
                 ordered[i] = members[part_of_room.index[i]]
-            tops[:] = -np.inf
-            lows[:] = np.inf
+            for k in range(count):
+                tops[k] = -np.inf
+                lows[k] = np.inf
             done = 0
             for level in range(n_levels):
                 if stops[level] > done:
                     _widen(projections, ordered, done, stops[level], tops, lows)
                     done = stops[level]
-                tables[part, level, 0] = tops
-                tables[part, level, 1] = lows
+                for k in range(count):
+                    tables[part, level, 0, k] = tops[k]
+                    tables[part, level, 1, k] = lows[k]
         out[b] = _summary(tables, q, p, axis_gaps.shape[1], axis_gaps[b])
