@@ -126,7 +126,7 @@ def watch(monitor: DepthMonitor, batches: Iterator[np.ndarray]) -> tuple[float, 
     for rows in batches:
         verdict = monitor.check(rows)
         rings.append(verdict.alarm)
-        scores.append(verdict.score if verdict_is_plain(monitor) else gauge.plain(rows))
+        scores.append(verdict.score if verdict_is_plain(monitor) else gauge.plain(rows, len(rows)))
     return first(rings), np.array(scores)
 
 

@@ -37,14 +37,14 @@ def test_it_is_what_plain_loops_give(
     rng = np.random.default_rng(seed)
     reference, batch = sample(rng, m, tied), sample(rng, n, tied)
     gauge = EnvelopeGauge.fit(reference, DIRECTIONS, tolerance, levels)
-    found, shares = gauge.score(batch)
+    found, shares = gauge.score(batch, n)
     if foreign_rows(n, tolerance) > 0:
         expected = naive.distance(
             batch.tolist(), reference.tolist(), DIRECTIONS.tolist(), tolerance, levels
         )
         assert found == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING)
     plain = naive.distance(batch.tolist(), reference.tolist(), DIRECTIONS.tolist(), 0.0, levels)
-    assert gauge.plain(batch) == pytest.approx(plain, rel=ROUNDING, abs=ROUNDING)
+    assert gauge.plain(batch, n) == pytest.approx(plain, rel=ROUNDING, abs=ROUNDING)
     assert shares.sum() == pytest.approx(1.0)
 
 
@@ -65,7 +65,12 @@ def test_foreign_rows_never_raise_it_above_the_clean_ones(
     batch[:count] = away + data.draw(st.sampled_from([0.0, 1.0])) * rng.normal(size=(count, 2))
     # Any n - most of the rows that are still clean.
     kept = rng.permutation(np.arange(count, n))[: n - most]
-    assert gauge.score(batch)[0] <= gauge.plain(clean[kept]) * (1 + ROUNDING)
+    assert gauge.score(batch, n)[0] <= gauge.plain(clean[kept], n) * (1 + ROUNDING)
+    # Also where rows are left out for what they lack, clean and foreign ones.
+    there = rng.random(n) < data.draw(st.sampled_from([0.5, 0.9]))
+    left = kept[there[kept]]
+    if len(left) > 0:
+        assert gauge.score(batch[there], n)[0] <= gauge.plain(clean[left], n) * (1 + ROUNDING)
 
 
 def test_ranks_are_whole_numbers() -> None:
@@ -82,7 +87,7 @@ def test_scale_is_taken_out_first() -> None:
     reference, batch, scale = rng.normal(size=(50, 2)), rng.normal(size=(20, 2)), np.array([3, 0.1])
     gauge = EnvelopeGauge.fit(reference * scale, DIRECTIONS, 0.1, scale=scale)
     plain = EnvelopeGauge.fit(reference, DIRECTIONS, 0.1)
-    assert gauge.score(batch * scale)[0] == pytest.approx(plain.score(batch)[0], rel=1e-12)
+    assert gauge.score(batch * scale, 20)[0] == pytest.approx(plain.score(batch, 20)[0], rel=1e-12)
     assert "scale=given" in gauge.signature
     assert "scale=none" in plain.signature
 
@@ -90,7 +95,7 @@ def test_scale_is_taken_out_first() -> None:
 def test_weights_do_not_apply() -> None:
     gauge = EnvelopeGauge.fit(np.random.default_rng(0).normal(size=(50, 2)), DIRECTIONS, 0.1)
     with pytest.raises(InvalidOptionError, match="weights do not apply"):
-        gauge.measure(np.eye(2), np.ones(2))
+        gauge.measure(np.eye(2), 2, np.ones(2))
 
 
 def test_shares_follow_the_largest_gaps() -> None:
@@ -103,5 +108,5 @@ def test_shares_follow_the_largest_gaps() -> None:
 
 def test_constant_rows() -> None:
     gauge = EnvelopeGauge.fit(np.zeros((30, 2)), DIRECTIONS, 0.1)
-    assert gauge.score(np.zeros((10, 2)))[0] == 0.0
-    assert gauge.score(np.ones((10, 2)))[0] > 0.5
+    assert gauge.score(np.zeros((10, 2)), 10)[0] == 0.0
+    assert gauge.score(np.ones((10, 2)), 10)[0] > 0.5

@@ -248,7 +248,7 @@ def test_missing_values_are_left_out_and_counted(tolerance: float) -> None:
     reference[:400, 2] = np.nan
     frame = pd.DataFrame(reference, columns=list("abc"))
     groups = np.where(np.arange(4000) % 2 == 0, "even", "odd")
-    monitor = fresh(frame, nan_policy="omit", tolerance=tolerance, groups=groups, batch_size=30)
+    monitor = fresh(frame, nan_policy="omit", tolerance=tolerance, groups=groups, batch_size=40)
     batch = pd.DataFrame(batches(1, rows=40)[0], columns=list("abc"))
     batch.iloc[:10, 0] = np.nan
     verdict = monitor.check(batch, group="odd")

@@ -37,7 +37,7 @@ def test_without_it_small_batches_look_too_small() -> None:
     same = [RNG.normal(size=(40, 3)) for _ in range(40)]
     grown = [1.15 * points for points in same]
     means = [
-        [np.mean([kind.measure(points) for points in batches]) for batches in (same, grown)]
+        [np.mean([kind.measure(points, 40) for points in batches]) for batches in (same, grown)]
         for kind in (large, matched)
     ]
     assert means[0][1] < means[0][0]
@@ -59,7 +59,7 @@ def test_sizes_between_have_tables_between() -> None:
 def test_columns_that_moved_are_named(q: float) -> None:
     found = gauge(metric(q=q, n_directions=400), (300,))
     shift = np.array([0.0, 3.0, 4.0])
-    score, shares = found.score(RNG.normal(size=(300, 3)) + shift)
+    score, shares = found.score(RNG.normal(size=(300, 3)) + shift, 300)
     assert score == pytest.approx(5.0, rel=0.1)
     assert shares.sum() == pytest.approx(1.0)
     # Squared entries of the shift, within what 300 rows of spread 1 move it by.
@@ -70,6 +70,6 @@ def test_columns_that_moved_are_named(q: float) -> None:
 def test_no_difference_at_all(q: float) -> None:
     points = RNG.normal(size=(40, 3))
     found = TableGauge.fit(points, None, metric(q=q))
-    score, shares = found.score(points)
+    score, shares = found.score(points, 40)
     assert score == 0
     assert shares.sum() == pytest.approx(1.0)

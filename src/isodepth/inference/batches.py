@@ -38,15 +38,21 @@ class BatchReader:
     @classmethod
     def of_reference(
         cls, reference: Any, dtype: str | None, nan_policy: str
-    ) -> tuple[BatchReader, np.ndarray, np.ndarray]:
-        """The reader, the rows of the reference that are whole, and which rows these are."""
+    ) -> tuple[BatchReader, np.ndarray]:
+        """The reader, and the rows of the reference as they are given.
+
+        Rows with missing values stay as rows of NaN, so that they take part when rows are shared
+        out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value.
+        """
         if nan_policy == "omit":
-            points, columns, _, kept, report = omit_missing(reference, None, "reference", dtype)
+            whole, columns, _, kept, report = omit_missing(reference, None, "reference", dtype)
+            points = np.full((report.n_rows, whole.shape[1]), np.nan, dtype=whole.dtype)
+            points[kept] = whole
         else:
             points, columns = check_points(reference, "reference", dtype, hint=OMIT_HINT)
-            kept, report = np.ones(len(points), dtype=bool), _nothing_missing(points, columns)
+            report = _nothing_missing(points, columns)
         reader = cls(points.shape[1], columns, str(points.dtype), nan_policy, report)
-        return reader, points, kept
+        return reader, points
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,6 +81,19 @@ class BatchReader:
                 "the same order"
             )
         return points, checked, report
+
+
+def complete(points: np.ndarray) -> np.ndarray:
+    """Rows (n, d) without those of NaN."""
+    kept = ~np.isnan(points[:, 0])
+    if kept.all():
+        return points
+    if not kept.any():
+        raise InvalidInputError(
+            f"{len(points)} rows of the reference that make one batch all have a missing value; "
+            "leave out the columns that lack so many, or make batches larger"
+        )
+    return points[kept]
 
 
 def _nothing_missing(points: np.ndarray, columns: tuple[str, ...] | None) -> MissingReport:

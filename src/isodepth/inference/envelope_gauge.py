@@ -115,21 +115,28 @@ class EnvelopeGauge:
             f"|v={__version__}"
         )
 
-    def measure(self, points: np.ndarray, weights: np.ndarray | None = None) -> float:
+    def measure(self, points: np.ndarray, n_rows: int, weights: np.ndarray | None = None) -> float:
         """The score of a batch (n, d), without its columns."""
         if weights is not None:
             raise InvalidOptionError(
                 "with a tolerance rows are counted, and weights do not apply; repeat rows instead"
             )
-        return self.score(points)[0]
+        return self.score(points, n_rows)[0]
 
-    def plain(self, points: np.ndarray) -> float:
-        """The distance of rows (n, d) that are known to be clean."""
+    def plain(self, points: np.ndarray, n_rows: int) -> float:
+        """The distance of rows (n, d) that are known to be clean, left of `n_rows` or not."""
         found = self._quantiles(points, 0, self.quantiles.shape[1])
         return float(_root_mean_squares(np.abs(found[2] - self.quantiles[2])).max())
 
-    def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
+    def score(self, points: np.ndarray, n_rows: int) -> tuple[float, np.ndarray]:
         """What of the distance of a batch (n, d) its foreign rows cannot explain, and where.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+        n_rows : int
+            How many rows the batch had before those with missing values were left out. The share
+            of foreign ones is one of these.
 
         Returns
         -------
@@ -139,7 +146,8 @@ class EnvelopeGauge:
             gap of each level, with the squared gaps as weights. Where no gap is left, those of the
             gaps between all rows.
         """
-        foreign = foreign_rows(len(points), self.tolerance)
+        # One clean row at least, or nothing is known.
+        foreign = min(foreign_rows(n_rows, self.tolerance), len(points) - 1)
         lower, upper, every = self._quantiles(points, foreign, self.quantiles.shape[1])
         x_lower, x_upper, x_every = self.quantiles
         gaps = plain = np.abs(every - x_every)

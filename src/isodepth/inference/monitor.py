@@ -36,7 +36,8 @@ class DepthMonitor:
     weights : array-like of shape (n,) or None
         Not with `batch_size` or `blocks`.
     batch_size : int or sequence of int, optional
-        Rows of the batches to come. Sizes between declared ones are judged by interpolation.
+        Rows of the batches to come, those with missing values counted. Sizes between declared ones
+        are judged by interpolation.
     blocks : array-like of shape (n,), optional
         In place of `batch_size`: a label for each row of the reference, such as its week, where
         rows of one batch have more in common than rows of different ones. Each block is one
@@ -171,9 +172,10 @@ class DepthMonitor:
         distance : float
         """
         gauge = self._gauge(None if group is None else str(group))
-        if self._fitted is not None:
-            batch, weights, _ = self._fitted.reader.read(batch, weights)
-        return gauge.measure(batch, weights)
+        if self._fitted is None:
+            return gauge.measure(batch, 1, weights)
+        points, checked, report = self._fitted.reader.read(batch, weights)
+        return gauge.measure(points, report.n_rows, checked)
 
     def check(self, batch: Any, *, group: Any = None) -> Verdict:
         """Judge the next batch of the stream.
@@ -190,8 +192,8 @@ class DepthMonitor:
         fitted, promise = self._judging()
         name = None if group is None else str(group)
         points, _, report = fitted.reader.read(batch)
-        usual = fitted.calibration.usual(len(points), name)
-        score, shares = self._gauge(name).score(points)
+        usual = fitted.calibration.usual(report.n_rows, name)
+        score, shares = self._gauge(name).score(points, report.n_rows)
         with self._keeper.locked():
             stream = fitted.stream.copy()
             counts = np.array([count for _, count in report.counts], dtype=np.int64)

@@ -101,18 +101,17 @@ class TableGauge:
         values = (1 - share) * smaller.values + share * larger.values
         return replace(larger, values=values.astype(larger.values.dtype))
 
-    def measure(self, batch: Any, weights: Any = None) -> float:
-        """The distance of a batch (n, d)."""
-        usual = self.tables[0] if len(self.tables) == 1 else self.table_of(len(batch))
-        return usual.distance_to(self.metric.table(batch, weights))
+    def measure(self, batch: Any, n_rows: int, weights: Any = None) -> float:
+        """The distance of a batch (n, d) that had `n_rows` rows, some perhaps left out since."""
+        return self.table_of(n_rows).distance_to(self.metric.table(batch, weights))
 
-    def plain(self, points: np.ndarray) -> float:
+    def plain(self, points: np.ndarray, n_rows: int) -> float:
         """The distance of a batch (n, d) of undrifted rows: without a tolerance the same."""
-        return self.measure(points)
+        return self.measure(points, n_rows)
 
-    def score(self, points: np.ndarray) -> tuple[float, np.ndarray]:
+    def score(self, points: np.ndarray, n_rows: int) -> tuple[float, np.ndarray]:
         """The distance of a batch (n, d), and how much each column has to do with it (d,)."""
-        table, usual = self.metric.table(points), self.table_of(len(points))
+        table, usual = self.metric.table(points), self.table_of(n_rows)
         score = usual.distance_to(table)
         gaps = np.abs(table.values.astype(np.float64) - usual.values)
         directions = np.asarray(self.metric.drawn(self.n_features).directions, dtype=np.float64)

@@ -109,7 +109,7 @@ def verdict_of(fitted: Fitted, promise: Promise, at: int) -> Verdict:
     reader, calibration, stream = fitted.reader, fitted.calibration, fitted.stream
     batch = stream.past[at]
     group = calibration.strata[batch.stratum].group
-    scores = calibration.usual(batch.n_rows, group).scores
+    scores = calibration.usual(batch.n_rows + batch.n_dropped, group).scores
     order = np.argsort(-stream.shares[at], kind="stable")
     interpolated = any(earlier.interpolated for earlier in stream.past[: at + 1])
     return Verdict(

@@ -18,7 +18,7 @@ from isodepth.data.output import check_target
 from isodepth.data.validation import check_choice, check_direction_rows, check_integer, check_number
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.alarms import RankEvidence
-from isodepth.inference.batches import BatchReader
+from isodepth.inference.batches import BatchReader, complete
 from isodepth.inference.calibration import (
     Calibration,
     Split,
@@ -127,11 +127,11 @@ def fit_watching(
     sizes = _checked_sizes(batch_size, blocks)
     options = _checked_options(options, promise.tolerance)
     nan_policy = check_choice(options.pop("nan_policy", "raise"), "nan_policy", NAN_POLICIES)
-    reader, points, kept = BatchReader.of_reference(reference, options.get("dtype"), nan_policy)
+    reader, points = BatchReader.of_reference(reference, options.get("dtype"), nan_policy)
     seed = _seed(options.get("random_state"))
     rng = np.random.default_rng([seed, 0])
-    block_of = None if blocks is None else _labels(blocks, kept, "blocks")
-    members = _members(groups, kept)
+    block_of = None if blocks is None else _labels(blocks, len(points), "blocks")
+    members = _members(groups, len(points))
     clean = tuple(size - foreign_rows(size, promise.tolerance) for size in sizes)
     splits: dict[str | None, Split] = {}
     for group, rows in members.items():
@@ -149,7 +149,7 @@ def fit_watching(
             if not sizes:
                 left = len(rows) - foreign_rows(len(rows), promise.tolerance)
                 rows = rows if left == len(rows) else rng.permutation(rows)[:left]
-            return gauge.plain(points[rows])
+            return gauge.plain(complete(points[rows]), len(rows))
 
         strata += calibrate(split, sizes, group, score)
     ways = {split.way for split in splits.values()}
@@ -178,7 +178,8 @@ def _gauge_maker(
         levels = check_integer(options.get("levels", LEVELS), "levels", 1)
 
         def envelope(points: np.ndarray, _: np.ndarray | None) -> Gauge:
-            return EnvelopeGauge.fit(points, directions, tolerance, levels, _scale(units, points))
+            whole = complete(points)
+            return EnvelopeGauge.fit(whole, directions, tolerance, levels, _scale(units, whole))
 
         return envelope
     # Orthonormal bases see all columns alike, which makes for better shares of the columns.
@@ -186,11 +187,12 @@ def _gauge_maker(
     plain = table_metric({**usual, **options, "dtype": reader.dtype, "random_state": seed})
 
     def tables(points: np.ndarray, blocks: np.ndarray | None) -> Gauge:
-        metric = replace(plain, scale=_scale(units, points))
+        metric = replace(plain, scale=_scale(units, complete(points)))
         if blocks is None:
-            samples = [[points[rows] for rows in samples_of(len(points), n, rng)] for n in sizes]
+            drawn = [samples_of(len(points), n, rng) for n in sizes]
+            samples = [[complete(points[rows]) for rows in of_size] for of_size in drawn]
             return TableGauge.fit_samples(samples, sizes, reader.columns, metric)
-        samples = [[points[blocks == label] for label in np.unique(blocks)]]
+        samples = [[complete(points[blocks == label]) for label in np.unique(blocks)]]
         return TableGauge.fit_samples(samples, [len(points)], reader.columns, metric)
 
     return tables
@@ -254,13 +256,13 @@ def _seed(random_state: Any) -> int:
     return check_integer(random_state, "random_state", 0)
 
 
-def _labels(labels: Any, kept: np.ndarray, name: str) -> np.ndarray:
-    """The labels of the rows that are kept, as texts."""
+def _labels(labels: Any, n: int, name: str) -> np.ndarray:
+    """The labels of n rows, as texts."""
     array = np.asarray(labels)
-    if array.shape != kept.shape:
+    if array.shape != (n,):
         raise InvalidInputError(
-            f"{name} must hold one label for each of the {len(kept)} rows of the reference, got "
-            f"shape {array.shape}"
+            f"{name} must hold one label for each of the {n} rows of the reference, got shape "
+            f"{array.shape}"
         )
     missing = array != array
     if array.dtype == object:
@@ -269,12 +271,12 @@ def _labels(labels: Any, kept: np.ndarray, name: str) -> np.ndarray:
         raise InvalidInputError(
             f"{name} must not be missing, got no label for {int(np.sum(missing))} row(s)"
         )
-    return array[kept].astype(str)
+    return array.astype(str)
 
 
-def _members(groups: Any, kept: np.ndarray) -> dict[str | None, np.ndarray]:
+def _members(groups: Any, n: int) -> dict[str | None, np.ndarray]:
     """The rows of each group."""
     if groups is None:
-        return {None: np.arange(int(kept.sum()))}
-    labels = _labels(groups, kept, "groups")
+        return {None: np.arange(n)}
+    labels = _labels(groups, n, "groups")
     return {str(group): np.flatnonzero(labels == group) for group in np.unique(labels)}
