@@ -14,6 +14,7 @@ from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     CacheWarning,
     DegenerateDepthWarning,
+    DeviceMemoryError,
     ForkError,
     InvalidInputError,
     InvalidOptionError,
@@ -38,6 +39,7 @@ __all__ = [
     "DegenerateDepthWarning",
     "DepthDistance",
     "DepthMonitor",
+    "DeviceMemoryError",
     "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
