@@ -27,6 +27,7 @@ def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64
     return distance_on_device(metric, pair, gradient)
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     case=cases(),
@@ -34,12 +35,22 @@ def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64
     levels=st.sampled_from(["exact", 1, 7]),
     p=st.sampled_from([0.5, 1.0, 2.0, float("inf"), 1e-5]),
     eps=st.sampled_from([0.1, 0.3, 0.5, 1.0]),
+    q=st.sampled_from([float("inf"), float("inf"), 1, 2, 3.5]),
+    scaled=st.booleans(),
 )
-def test_the_device_agrees_with_the_host(case, depth, levels, p, eps):
+def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled):
     if depth == "ai_irw" and case.name.startswith("lattice"):
         return
     metric = isodepth.Metric(
-        depth=depth, levels=levels, p=p, eps=eps, refine=0, directions=case.directions
+        depth=depth,
+        levels=levels,
+        p=p,
+        q=q,
+        eps=eps,
+        refine=0,
+        directions=case.directions,
+        # Powers of two, so that lattices stay lattices.
+        scale=2.0 ** np.arange(case.x.shape[1]) if scaled else None,
     )
     expected = metric.compare(case.x, case.y, case.weights)
     found = on_device(metric, case.x, case.y, case.weights, gradient=True)
@@ -169,3 +180,14 @@ def test_samples_of_several_places_are_refused():
         lie_elsewhere([here, nowhere], "samples")
     with pytest.raises(InvalidInputError, match=r"samples\[1\] is an array of shape"):
         lie_elsewhere([nowhere, np.zeros((3, 2))], "samples")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"scale": "pooled"}, {"nan_policy": "omit"}, {"region": "envelope"}],
+)
+def test_settings_of_the_host_alone_are_refused(options):
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    metric = isodepth.Metric(random_state=0, **options)
+    with pytest.raises(InvalidOptionError, match="is not worked out on the device cpu"):
+        on_device(metric, x, x + 1)

@@ -72,17 +72,16 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
     """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
     drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
-        regions = _both_regions(metric, drawn, pair)
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        regions = _both_regions(drawn, pair, directions, budget)
         if regions is None:
             return None
         x, y = regions
         eps = metric.eps
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
-        directions = _directions(drawn, pair)
         last = int(plan.stops_x[-1]), int(plan.stops_y[-1])
         x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
         rows = [x_rows, y_rows]
-        budget = _budget(metric, pair.device)
         passes = passes_for(rows[0], None)
         stops = plan.stops_x, plan.stops_y
         sides = x_rows, y_rows, plan.stops_x, plan.stops_y
@@ -116,7 +115,8 @@ def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
     drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
-        regions = _both_regions(metric, drawn, pair)
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        regions = _both_regions(drawn, pair, directions, budget)
         tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     if regions is None:
         return None
@@ -132,14 +132,14 @@ def table_from_device(
     with _at_work(points.device):
         points = _prepared(points, drawn, points.dtype)
         check_finite_tensor(points, name)
-        budget = _budget(metric, points.device)
-        regions = _regions(drawn, points, weights, name, budget)
+        budget = _budget(metric, points)
+        units = torch.from_numpy(np.array(drawn.directions)).to(points)
+        regions = _regions(drawn, points, weights, name, units, budget)
         if regions is None:
             return None
         assert drawn.betas is not None
         stops = stops_of(regions, drawn.betas)
         ordered = regions.sample.points[regions.order[: int(stops[-1])]]
-        units = torch.from_numpy(np.array(drawn.directions)).to(points)
         return supports(ordered, stops, units, budget).cpu().numpy()
 
 
@@ -178,9 +178,15 @@ def _prepared(tensor: torch.Tensor, drawn: DrawnMetric, precision: torch.dtype) 
     return (points.double() / scale).to(precision)
 
 
-def _budget(metric: Metric, device: torch.device) -> int:
-    asked = None if isinstance(metric.memory_mb, DefaultMegabytes) else metric.memory_mb
-    return budget_on(device, asked)
+def _budget(metric: Metric, *samples: torch.Tensor) -> int:
+    """Bytes for blocks of directions; of those that were asked for the samples' copies go off."""
+    device = samples[0].device
+    if isinstance(metric.memory_mb, DefaultMegabytes):
+        return budget_on(device, None)
+    asked = budget_on(device, metric.memory_mb)
+    # Rows moved or in order, and a few numbers for each of them.
+    copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
+    return max(asked // 4, asked - copies)
 
 
 def _directions(drawn: DrawnMetric, pair: Pair) -> torch.Tensor:
@@ -190,15 +196,14 @@ def _directions(drawn: DrawnMetric, pair: Pair) -> torch.Tensor:
 
 
 def _both_regions(
-    metric: Metric, drawn: DrawnMetric, pair: Pair
+    drawn: DrawnMetric, pair: Pair, directions: torch.Tensor, budget: int
 ) -> tuple[DeviceRegions, DeviceRegions] | None:
-    check_for_device(metric, pair.device)
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
         check_finite_tensor(tensor, name)
     found = []
     for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
-        regions = _regions(drawn, tensor, weights, name, _budget(metric, pair.device))
+        regions = _regions(drawn, tensor, weights, name, directions, budget)
         if regions is None:
             return None
         found.append(regions)
@@ -206,13 +211,17 @@ def _both_regions(
 
 
 def _regions(
-    drawn: DrawnMetric, points: torch.Tensor, weights: Any, name: str, budget: int
+    drawn: DrawnMetric,
+    points: torch.Tensor,
+    weights: Any,
+    name: str,
+    directions: torch.Tensor,
+    budget: int,
 ) -> DeviceRegions | None:
     sample = DeviceSample.of(points, weights, name)
     if len(sample.points) <= points.shape[1] + 1:
         return None
-    units = torch.from_numpy(np.array(drawn.directions)).to(points)
-    depth = depths_on_device(drawn.source, sample, units, budget)
+    depth = depths_on_device(drawn.source, sample, directions, budget)
     tolerance = drawn.source.tie_tolerance if points.dtype == torch.float64 else 0.0
     return regions_of(sample, depth, tolerance)
 

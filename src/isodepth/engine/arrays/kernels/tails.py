@@ -14,10 +14,11 @@ import triton
 import triton.language as tl
 
 from isodepth.engine.arrays import rank
-from isodepth.engine.arrays.kernels.middles import pilot_rows
+from isodepth.engine.arrays.kernels.middles import block_for, pilot_rows
 from isodepth.engine.arrays.products import blocks
 
-_BLOCK = 4096
+# Sizes and warps were the fastest of a few on an H200.
+_BLOCK = 1024
 _WARPS = 4
 _RANKED = 1024
 # Of the pilot rows so many may be deeper than the tails; the rest is counted.
@@ -42,23 +43,25 @@ def smallest_halfspace(
     """The same as `engine.arrays.rank.smallest_halfspace`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
-    few = points[pilot_rows(n, points.device)]
-    share = _share_of_tails(few, directions, budget)
+    pilot, depths = _pilot(points[pilot_rows(n, points.device)], directions, budget)
+    size = pilot.shape[1]
+    share = _share_of_tails(depths)
     if share > _MOST:
         return rank.smallest_halfspace(points, None, total, directions, budget)
-    cap = min(n, int(n * (share + 6 * math.sqrt(share / len(few)))) + 256)
+    at = min(size - 1, max(0, int(share * size)))
+    low, high = pilot[:, at].contiguous(), pilot[:, -1 - at].contiguous()
+    cap = min(n, int(n * (share + 6 * math.sqrt(share / size))) + 256)
     # A sort of (value, place) holds both twice.
-    each = (n + len(few)) * 4 + 2 * cap * (4 + 4 + 2 * 12) + 256
-    cut = blocks(len(directions), each, budget)
+    each = n * 4 + 2 * cap * (4 + 4 + 2 * 12) + 256
+    cut = blocks(len(directions), each, max(budget - pilot.nbytes, budget // 4))
     best = torch.full((n,), total, dtype=torch.int32, device=points.device)
     fewest = total
     projections = None
     for which in cut:
-        units = directions[which]
         # The block before is given back first.
         projections = None
-        projections = units @ points.T
-        found = _lower_by_tails(projections, units @ few.T, share, cap, best)
+        projections = directions[which] @ points.T
+        found = _lower_by_tails(projections, low[which], high[which], cap, best)
         if found is None:
             return rank.smallest_halfspace(points, None, total, directions, budget)
         fewest = min(fewest, found)
@@ -68,23 +71,40 @@ def smallest_halfspace(
         return rank.smallest_halfspace(points, None, total, directions, budget)
     if len(deep):
         rest = best[deep]
+        places = torch.linspace(0, size - 1, _CUTS + 2, device=points.device)[1:-1].long()
+        cuts = pilot[:, places]
         for which in cut:
-            units = directions[which]
             if len(cut) > 1:
                 projections = None
-                projections = units @ points.T
+                projections = directions[which] @ points.T
             assert projections is not None
-            rest = lower_by_counting(projections, units @ few.T, deep, rest, budget)
+            rest = lower_by_counting(projections, cuts[which], deep, rest, budget)
         best[deep] = rest
     return best.long()
 
 
-def _share_of_tails(few: torch.Tensor, directions: torch.Tensor, budget: int) -> float:
-    """How much of the mass each tail should hold, from the depths of the pilot rows."""
+def _pilot(
+    few: torch.Tensor, directions: torch.Tensor, budget: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Projections (K, s) of the pilot rows, each direction sorted, and their depths (s,), rising.
+
+    The depths only have to be about right: ties are broken by chance.
+    """
     size = len(few)
-    depths = rank.smallest_halfspace(few, None, size, directions, budget).sort().values
-    deepest = int(depths[-1]) / size
-    most = int(depths[int((1 - _DEEPER) * (size - 1))]) / size
+    ordered = few.new_empty(len(directions), size)
+    masses = torch.arange(1, size + 1, device=few.device)
+    masses = torch.minimum(masses, size + 1 - masses)
+    depths = torch.full((size,), size, device=few.device)
+    for which in blocks(len(directions), size * 40, budget // 2):
+        ordered[which], index = (directions[which] @ few.T).sort(dim=1)
+        depths.scatter_reduce_(0, index.flatten(), masses.expand_as(index).flatten(), "amin")
+    return ordered, depths.sort().values / size
+
+
+def _share_of_tails(depths: torch.Tensor) -> float:
+    """How much of the mass each tail should hold, from the depths of the pilot rows, rising."""
+    size = len(depths)
+    deepest, most = depths[[-1, int((1 - _DEEPER) * (size - 1))]].tolist()
     # To sort a tail costs more than to count a few points; depths of the pilot rows are too low.
     share = deepest if deepest < most + 0.05 else most
     return 1.3 * share + 4 * math.sqrt(share / size) + 4 / size
@@ -92,25 +112,24 @@ def _share_of_tails(few: torch.Tensor, directions: torch.Tensor, budget: int) ->
 
 def _lower_by_tails(
     projections: torch.Tensor,
-    pilot: torch.Tensor,
-    share: float,
+    low: torch.Tensor,
+    high: torch.Tensor,
     cap: int,
     best: torch.Tensor,
 ) -> int | None:
     """Lower `best` (n,) along rows of projections (B, n); how many the smallest tail holds.
 
-    None where a tail holds more than there is room for.
+    Tails are what is below `low` (B,) and above `high` (B,). None where one of them holds more than
+    there is room for.
     """
     count, n = projections.shape
-    ordered = pilot.sort(dim=1).values
-    at = min(pilot.shape[1] - 1, max(0, int(share * pilot.shape[1])))
-    low, high = ordered[:, at].contiguous(), ordered[:, -1 - at].contiguous()
     counted = torch.zeros(count, dtype=torch.int64, device=projections.device)
     values = projections.new_full((2 * count, cap), torch.inf)
     rows = torch.empty(2 * count, cap, dtype=torch.int32, device=projections.device)
-    _tails[(count, triton.cdiv(n, _BLOCK))](
+    block = block_for(n, _BLOCK)
+    _tails[(count, triton.cdiv(n, block))](
         projections, low, high, counted, values, rows, n, cap, count,
-        BLOCK=_BLOCK, num_warps=_WARPS,
+        BLOCK=block, num_warps=_WARPS,
     )  # fmt: skip
     found = torch.cat([counted & 0xFFFFFFFF, counted >> 32])
     fewest, most = int(found.min()), int(found.max())
@@ -125,15 +144,16 @@ def _lower_by_tails(
 
 def lower_by_counting(
     projections: torch.Tensor,
-    pilot: torch.Tensor,
+    cuts: torch.Tensor,
     deep: torch.Tensor,
     best: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
     """Lower `best` (r,), the masses of a few points, along rows of projections (B, n).
 
-    Where there are more than a few, the counts at some values of every direction bound their masses
-    from both sides, and exact ones are only counted where they may be the smallest.
+    Where there are more than a few, the counts at `cuts` (B, C), some rising values of every
+    direction, bound their masses from both sides, and exact ones are only counted where they may be
+    the smallest.
     """
     n, asked = projections.shape[1], len(deep)
     for which in blocks(len(projections), asked * 96, budget // 4):
@@ -141,9 +161,9 @@ def lower_by_counting(
         values = rows[:, deep]
         order = torch.arange(asked, device=deep.device).expand_as(values)
         if asked > _FEW:
-            cuts = _cut_values(pilot[which])
-            upto, beyond = counts(rows, cuts)
-            place = torch.searchsorted(cuts, values)
+            bounds = cuts[which].contiguous()
+            upto, beyond = counts(rows, bounds)
+            place = torch.searchsorted(bounds, values)
             edge = upto.new_zeros(len(rows), 1)
             # Place j: more than the cut before, no more than cut j itself.
             before = torch.cat([edge, upto], dim=1).gather(1, place)
@@ -162,13 +182,6 @@ def lower_by_counting(
         smaller = torch.minimum(upto, beyond)
         best = best.scatter_reduce(0, order.flatten(), smaller.flatten(), "amin")
     return best
-
-
-def _cut_values(pilot: torch.Tensor) -> torch.Tensor:
-    """Some values (B, C) of each row of `pilot` (B, s), rising, with about as many between two."""
-    size = pilot.shape[1]
-    at = torch.linspace(0, size - 1, _CUTS + 2, device=pilot.device)[1:-1].long()
-    return pilot.sort(dim=1).values[:, at].contiguous()
 
 
 def counts(rows: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
