@@ -38,7 +38,8 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("matplotlib", "loose_figures.loose_figures"),
+    "image_scrapers": ("loose_figures.loose_figures", "matplotlib"),
+    "capture_repr": ("_repr_html_",),
     "abort_on_example_error": True,
     "backreferences_dir": None,
     "copyfile_regex": "",
@@ -53,6 +54,7 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"isodepth {release}"
+templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["isodepth.css"]
 exclude_patterns = ["_build", "gallery"]

@@ -13,16 +13,19 @@ from sphinx_gallery.scrapers import figure_rst
 
 
 def loose_figures(block: Any, block_vars: Any, gallery_conf: Any) -> str:
-    """Save the figures that the names of an example hold and pyplot does not; each once."""
+    """Save the figures that the names of an example hold and pyplot does not; each once.
+
+    Goes before the scraper of pyplot, which closes its figures: those are known by then.
+    """
     import matplotlib.pyplot as plt
 
     names = block_vars["example_globals"]
     shown = names.setdefault("__shown_figures__", [])
-    of_pyplot = [plt.figure(number) for number in plt.get_fignums()]
+    shown += [plt.figure(number) for number in plt.get_fignums()]
     paths = []
     for value in list(names.values()):
         figure = _figure_of(value)
-        if figure is None or any(figure is one for one in [*shown, *of_pyplot]):
+        if figure is None or any(figure is one for one in shown):
             continue
         shown.append(figure)
         path = next(block_vars["image_path_iterator"])

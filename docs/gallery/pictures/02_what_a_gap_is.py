@@ -30,9 +30,8 @@ def outline(points):
 # %%
 # **The gap of one level** is the Hausdorff distance of the two regions: how far one has to walk
 # at most from the one to reach the other, whichever way round is further. For convex regions
-# that is the largest difference of their reaches along any direction, :math:`|h_X(u) -
-# h_Y(u)|`. The dashed lines touch the regions along the direction where the difference is
-# largest.
+# that is the largest difference of their reaches along any direction, ``|h_X(u) - h_Y(u)|``.
+# The dashed lines touch the regions along the direction where the difference is largest.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=True, sharey=True)
 middles = result.levels.mean(axis=1)

@@ -18,8 +18,7 @@ first, second = (wine.data[wine.target == grower] for grower in (0, 1))
 # %%
 # **Shares.** ``column_shares`` averages the squared entries of the directions in which the
 # regions are furthest apart over all levels, with weights gap². For a pure shift by *m* they
-# are :math:`m_j^2 / |m|^2`. Without ``scale`` the column with the largest numbers would
-# decide alone:
+# are ``m_j² / |m|²``. Without ``scale`` the column with the largest numbers would decide alone:
 
 result = isodepth.compare(first, second, scale="pooled", random_state=0)
 for column, share in result.column_shares[:5]:
