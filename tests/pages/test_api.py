@@ -14,7 +14,7 @@ from isodepth import errors
 #: Whose public names are documented one by one.
 MODULES = [
     "baselines", "directions", "hull", "planar", "plot", "readers", "text", "text.correlation",
-    "text.rivals", "theory",
+    "text.rivals", "theory", "torch",
 ]  # fmt: skip
 #: A list of names, described where it is used.
 CONSTANTS = {"directions.FAMILIES", "__version__"}
