@@ -20,6 +20,7 @@ from isodepth.errors import (
     IsodepthError,
     MissingExtraError,
     PlainLoopsWarning,
+    ScaleWarning,
     SignatureError,
     UnreadableFileError,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "RegionIndex",
     "RegionTable",
     "RegionTransformer",
+    "ScaleWarning",
     "SignatureError",
     "TrimmedRegions",
     "UnreadableFileError",

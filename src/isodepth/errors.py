@@ -45,3 +45,7 @@ class CacheWarning(UserWarning):
 
 class PlainLoopsWarning(UserWarning):
     """Vector instructions do not work here, so that slower loops compute the same numbers."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns have such different units that the widest decides a comparison alone."""

@@ -21,7 +21,8 @@ PROGRAM = """
 import numpy as np
 from isodepth.many.index_loops import distances_to
 out = np.empty(1)
-distances_to(np.zeros((3, 2)), np.ones((1, 3, 2)), np.zeros(1, dtype=np.int64), 2.0, 1.0, out)
+tables, places = np.ones((1, 3, 2)), np.zeros(1, dtype=np.int64)
+distances_to(np.zeros((3, 2)), tables, places, 2.0, np.inf, 1.0, 1.0, out)
 print(out[0], distances_to.stats.cache_path)
 """
 

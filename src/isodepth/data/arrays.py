@@ -13,6 +13,8 @@ from isodepth.errors import InvalidInputError, NotNumbersError
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
 # never costs more than this many booleans.
 _SCAN_ELEMENTS = 1 << 20
+# Columns are named in a message until there are this many.
+_NAMED = 5
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
@@ -93,29 +95,35 @@ def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def check_finite(
-    points: np.ndarray, name: str, any_size: bool, columns: tuple[str, ...] | None = None
+    points: np.ndarray,
+    name: str,
+    any_size: bool,
+    columns: tuple[str, ...] | None = None,
+    hint: str = "",
 ) -> None:
     """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
-    count, largest, first = 0, 0.0, None
+    counts, largest, first = np.zeros(points.shape[1], np.int64), 0.0, None
     for start in range(0, len(points), rows):
         sizes = np.abs(points[start : start + rows])
         # A comparison with NaN is false.
         if (sizes <= limit).all():
             continue
         bad = ~np.isfinite(sizes)
-        count += int(bad.sum())
+        counts += bad.sum(axis=0)
         largest = max(largest, float(sizes[~bad].max(initial=0.0)))
         if first is None and bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
             first = (start + int(row), int(column))
     if first is not None:
-        label = f" ({columns[first[1]]!r})" if columns is not None else ""
+        labels = columns or column_labels(points.shape[1])
+        at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
         raise InvalidInputError(
-            f"{name} contains {count} NaN or infinite value(s) (as {points.dtype}), the first at "
-            f"row {first[0]}, column {first[1]}{label}; drop or impute them first"
+            f"{name} contains {int(counts.sum())} NaN or infinite value(s) (as {points.dtype}), in "
+            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
+            f"{first[0]}, {at}; drop or impute them first{hint}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
@@ -124,6 +132,19 @@ def check_finite(
             f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
             f"divide the data by a constant{other}"
         )
+
+
+def column_labels(width: int) -> tuple[str, ...]:
+    """How to call columns without names."""
+    return tuple(f"column {j}" for j in range(width))
+
+
+def named_counts(counts: Any) -> str:
+    """The columns with missing values and how many they have, most first."""
+    there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
+    text = ", ".join(f"{label} ({count})" for label, count in there[:_NAMED])
+    more = len(there) - _NAMED
+    return f"{text} and {more} more column{'s' if more > 1 else ''}" if more > 0 else text
 
 
 def describe(value: Any) -> str:

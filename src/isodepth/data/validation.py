@@ -15,7 +15,12 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
 def check_points(
-    X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False
+    X: Any,
+    name: str = "X",
+    dtype: str | None = None,
+    *,
+    any_size: bool = False,
+    hint: str = "",
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Turn what a user calls a sample into a finite float matrix and its column names.
 
@@ -28,6 +33,8 @@ def check_points(
         None keeps float32 and turns everything else into float64.
     any_size : bool
         Whether values may be so large that their projections overflow.
+    hint : str
+        What else can be done about values that are not finite.
 
     Returns
     -------
@@ -36,6 +43,13 @@ def check_points(
     columns : tuple of str, or None when `X` carries no names
         The labels of a frame, integers included; a frame labeled 0, ..., d - 1 has no names.
     """
+    points, columns = read_points(X, name, dtype)
+    check_finite(points, name, any_size, columns, hint)
+    return points, columns
+
+
+def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Like `check_points`, where values may still be missing or infinite."""
     columns = None
     if looks_like_frame(X):
         X, columns = read_frame(X, name)
@@ -57,17 +71,15 @@ def check_points(
             f"(shape={array.shape}) while a minimum of 1 is required: a sample needs at least one "
             "row and one column"
         )
-    points = to_float(array, name, dtype)
-    check_finite(points, name, any_size, columns)
-    return points, columns
+    return to_float(array, name, dtype), columns
 
 
 def check_pair(
-    X: Any, Y: Any, dtype: str | None = None
+    X: Any, Y: Any, dtype: str | None = None, hint: str = ""
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
     """Check two samples that are to be compared; both come back with one dtype."""
-    x, x_columns = check_points(X, "X", dtype)
-    y, y_columns = check_points(Y, "Y", dtype)
+    x, x_columns = check_points(X, "X", dtype, hint=hint)
+    y, y_columns = check_points(Y, "Y", dtype, hint=hint)
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)

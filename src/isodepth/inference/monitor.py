@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
-from isodepth.data.validation import check_points
+import numpy as np
+
+from isodepth.core.scaling import spread_of_samples
+from isodepth.data.frames import Table
 from isodepth.errors import InvalidOptionError, IsodepthError, UnreadableFileError
 from isodepth.many.pairwise import table_metric
 from isodepth.metric.metric import Metric
+from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import table_from, table_header
+from isodepth.metric.table import table_arrays, table_from, table_header
 
 _KIND = "depth monitor"
 
@@ -28,7 +33,8 @@ class DepthMonitor:
     weights : array-like of shape (n,) or None
     **options
         The fields of :class:`Metric`, with ``levels=20`` by default. Without a `random_state`
-        directions are drawn once and kept.
+        directions are drawn once and kept. ``scale="reference"`` divides every column, of batches
+        too, by its spread in the reference, which is kept.
 
     Attributes
     ----------
@@ -47,10 +53,17 @@ class DepthMonitor:
     """
 
     def __init__(self, reference: Any, *, weights: Any = None, **options: Any) -> None:
-        points, _ = check_points(reference, "reference", options.get("dtype"))
+        metric = table_metric(options)
+        given = prepare(
+            reference, weights, "reference",
+            dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
+        )  # fmt: skip
         # Whatever a batch comes in, it is computed in the precision of the reference.
-        self._metric = table_metric({**options, "dtype": str(points.dtype)})
-        self.reference = self._metric.table(reference, weights)
+        metric = replace(metric, dtype=str(given.points.dtype))
+        if isinstance(metric.scale, str):
+            metric = replace(metric, scale=_reference_scale(metric.scale, given))
+        self._metric = metric
+        self.reference = self._metric.table(Table(given.points, given.columns), given.weights)
 
     @property
     def signature(self) -> str:
@@ -84,10 +97,13 @@ class DepthMonitor:
                 "a monitor whose depth is the caller's own object cannot be saved, got "
                 f"{self._metric.depth!r}; use one of the depths of isodepth"
             )
-        arrays = {"values": self.reference.values}
+        arrays = table_arrays(self.reference)
         if not isinstance(self._metric.directions, str):
             arrays["directions"] = self._metric.directions
-        write_file(path, _KIND, table_header(self.reference), arrays)
+        header = table_header(self.reference)
+        if self._metric.nan_policy != "raise":
+            header["nan_policy"] = self._metric.nan_policy
+        write_file(path, _KIND, header, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DepthMonitor:
@@ -99,7 +115,10 @@ class DepthMonitor:
         monitor.reference = table_from(header, arrays, path)
         signature = Signature.parse(monitor.signature)
         try:
-            monitor._metric = Metric(**signature.options(arrays.get("directions")))
+            monitor._metric = Metric(
+                **signature.options(arrays.get("directions"), arrays.get("scale")),
+                nan_policy=header.get("nan_policy", "raise"),
+            )
         except IsodepthError as error:
             raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
         differing = signature.differences(Signature.parse(monitor._metric.signature))
@@ -109,3 +128,13 @@ class DepthMonitor:
 
     def __repr__(self) -> str:
         return f"DepthMonitor({self.reference.n_features} column(s))\n  {self.signature}"
+
+
+def _reference_scale(word: str, given: Prepared) -> np.ndarray:
+    """The spread (d,) of the columns of the reference, where `word` asks for it."""
+    if word == "pooled":
+        raise InvalidOptionError(
+            "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
+            "scale='reference', the spread of the reference"
+        )
+    return spread_of_samples([given.points], [given.weights])

@@ -12,6 +12,7 @@ searches over settings are tested with bags instead.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +20,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isodepth.data.validation import check_choice, check_points
+from isodepth.core.sphere import mean_of_direction
+from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
 from isodepth.many.matrix import fill_distances
-from isodepth.many.pairwise import TABLE_LEVELS, as_list, fit_tables, table_metric
+from isodepth.many.pairwise import (
+    TABLE_LEVELS,
+    as_list,
+    fit_tables,
+    table_metric,
+    with_shared_scale,
+)
 from isodepth.many.stack import TableStack
+from isodepth.metric.preparation import prepare
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 
 
@@ -35,11 +45,14 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         *,
         depth: Any = "projection",
         p: float = 2,
+        q: float = math.inf,
         eps: float = 0.1,
         n_directions: int = 1000,
         directions: Any = "uniform",
         levels: int = TABLE_LEVELS,
         normalize: bool = True,
+        scale: Any = None,
+        nan_policy: str = "raise",
         dtype: str | None = None,
         storage: str = "float64",
         random_state: Any = None,
@@ -47,24 +60,33 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
     ) -> None:
         self.depth = depth
         self.p = p
+        self.q = q
         self.eps = eps
         self.n_directions = n_directions
         self.directions = directions
         self.levels = levels
         self.normalize = normalize
+        self.scale = scale
+        self.nan_policy = nan_policy
         self.dtype = dtype
         self.storage = storage
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit_tables(self, X: Any) -> TableStack:
-        """Take over the settings, the directions and the precision from the bags fitted."""
+    def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
+        """Take over settings, directions, scale and precision, and fit the first `count` bags."""
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
-        first, _ = check_points(bags[0], "X[0]", self.dtype)
-        self.metric_ = table_metric({**options, "dtype": str(first.dtype)})
-        stack = fit_tables(bags, None, self.metric_, storage, False, name="X")
+        metric = table_metric(options)
+        first = prepare(
+            bags[0], None, "X[0]", dtype=self.dtype, nan_policy=metric.nan_policy, scale=None
+        )
+        metric = replace(metric, dtype=str(first.points.dtype))
+        if isinstance(metric.scale, str):
+            metric = with_shared_scale(metric, (bags, None), name="X")
+        self.metric_ = metric
+        stack = fit_tables(bags[:count], None, metric, storage, False, name="X")
         self.n_features_in_ = stack.n_features
         self._first = stack[0]
         return stack
@@ -89,10 +111,16 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
 class RegionTransformer(_BagTransformer):
     """Turn each bag of points into one row: its flattened region table.
 
+    With p = q the rows are scaled so that their distance of order p is the distance between the
+    bags. So with ``p=2, q=2`` they are points of a Euclidean space, and KMeans, PCA or any index of
+    vectors work with them as they are.
+
     Parameters
     ----------
-    depth, p, eps, n_directions, directions, levels, normalize, dtype, n_jobs
+    depth, p, q, eps, n_directions, directions, levels, normalize, nan_policy, dtype, n_jobs
         As in :class:`isodepth.Metric`.
+    scale : None, "pooled" or array of shape (d,)
+        What columns are divided by; "pooled" for their spread in all bags fitted.
     storage : {"float64", "float32"}
     random_state : None, int or numpy.random.Generator
         None draws directions when fitting and keeps them.
@@ -125,7 +153,7 @@ class RegionTransformer(_BagTransformer):
         X : sequence of bags of shape (n_i, d)
         y : ignored
         """
-        self._fit_tables(as_list(X, "X")[:1])
+        self._fit_tables(X, 1)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -140,7 +168,18 @@ class RegionTransformer(_BagTransformer):
         rows : ndarray of shape (N, levels * 2 * n_directions)
         """
         stack = self._tables(X)
-        return stack.values.reshape(len(stack), -1)
+        rows = stack.values.reshape(len(stack), -1)
+        return rows if self._unit == 1 else rows * rows.dtype.type(self._unit)
+
+    @property
+    def _unit(self) -> float:
+        """What rows are multiplied by, so that their distance of order p = q is the distance."""
+        signature = Signature.parse(self._first.signature)
+        p, q = signature.p, signature.q
+        if p != q or math.isinf(p):
+            return 1.0
+        share = signature.length / self._first.values.size
+        return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
     def metric(self, a: np.ndarray, b: np.ndarray) -> float:
         """Distance between two rows of `transform`, for estimators that take a function."""
@@ -165,7 +204,10 @@ class RegionTransformer(_BagTransformer):
                 f"a row must hold {first.values.size} support values, as `transform` gives them; "
                 f"got shape {values.shape}"
             )
-        return replace(first, values=values.reshape(first.values.shape), columns=None)
+        values = values.reshape(first.values.shape)
+        if self._unit != 1:
+            values = values / values.dtype.type(self._unit)
+        return replace(first, values=values, columns=None)
 
 
 class DepthDistance(_BagTransformer):
@@ -176,8 +218,10 @@ class DepthDistance(_BagTransformer):
 
     Parameters
     ----------
-    depth, p, eps, n_directions, directions, levels, normalize, dtype, n_jobs
+    depth, p, q, eps, n_directions, directions, levels, normalize, nan_policy, dtype, n_jobs
         As in :class:`isodepth.Metric`.
+    scale : None, "pooled" or array of shape (d,)
+        What columns are divided by; "pooled" for their spread in all bags fitted.
     storage : {"float64", "float32"}
     random_state : None, int or numpy.random.Generator
         None draws directions when fitting and keeps them.

@@ -44,7 +44,8 @@ class RegionIndex:
 
     Two facts save most of the work. The distance between tables is a metric, so the distances to a
     few *pivots*, known beforehand for all tables, bound the distance from below (the triangle
-    inequality; for p < 1 it holds for the p-th powers). And the distance is a sum over levels, so
+    inequality; for p < 1 it holds for the p-th powers; means over directions keep it, for every
+    q). And the distance is a sum over levels, so
     a candidate is dropped as soon as the levels looked at so far make it too far away. What is
     found is exactly what comparing with all tables would give.
 
@@ -80,12 +81,16 @@ class RegionIndex:
                 first.n_features,
                 first.columns,
                 first.algorithm,
+                first.scale,
             )
         self.tables: TableStack = given
         signature = Signature.parse(given.signature)
-        self._p, self._length = signature.p, signature.length
-        # Below p = 1 the last root magnifies rounding.
-        slack = _SLACK[str(given.values.dtype)] / min(1.0, self._p)
+        self._p = signature.p
+        over_directions = signature.mean_over_directions(given.n_features)
+        self._means = signature.p, *over_directions, signature.length
+        # Below p = 1 the last root magnifies rounding; so do sums over very many directions.
+        rounding = 4 * given.values.shape[2] * np.finfo(np.float64).eps
+        slack = max(_SLACK[str(given.values.dtype)], rounding) / min(1.0, self._p)
         self._slack = min(slack, _MOST_SLACK)
         self._pivots, self._to_pivots = self._choose_pivots(min(n_pivots, len(given)))
         self._is_pivot = np.zeros(len(given), dtype=bool)
@@ -126,7 +131,7 @@ class RegionIndex:
         order = order[~self._is_pivot[order]]
         rows = nearest(
             query, self.tables.values, order, bounds[order], self._levels,
-            self._p, self._length, self._slack, distances, places,
+            *self._means, self._slack, distances, places,
         )  # fmt: skip
         n_levels = len(self._levels)
         done = rows + len(self._pivots) * n_levels
@@ -136,7 +141,7 @@ class RegionIndex:
         from isodepth.many.index_loops import distances_to
 
         out = np.empty(len(places))
-        distances_to(query, self.tables.values, places, self._p, self._length, out)
+        distances_to(query, self.tables.values, places, *self._means, out)
         return out
 
     def _choose_pivots(self, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
-from isodepth.metric.table_loops import power_mean
+from isodepth.engine.compiled.mean_walk import power
+from isodepth.metric.table_loops import SAFE_SQUARES, power_mean
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -35,12 +38,42 @@ def largest_gap(a, b):
 
 
 @njit(cache=True, nogil=True)
-def distances_to(query, tables, places, p, length, out):
+def level_gap(a, b, q, unit):
+    """Gap of two rows (W,): the largest |a - b|, or its mean of order q divided by `unit`.
+
+    The same bits as in `tile_distances`: sums are taken in the same order.
+    """
+    width = a.shape[0]
+    if q == 2.0:
+        total = 0.0
+        whole = width - width % 4
+        for k in range(0, whole, 4):
+            x0 = np.float64(a[k] - b[k])
+            x1 = np.float64(a[k + 1] - b[k + 1])
+            x2 = np.float64(a[k + 2] - b[k + 2])
+            x3 = np.float64(a[k + 3] - b[k + 3])
+            total += (x0 * x0 + x1 * x1) + (x2 * x2 + x3 * x3)
+        for k in range(whole, width):
+            x0 = np.float64(a[k] - b[k])
+            total += x0 * x0
+        if SAFE_SQUARES[0] < total < SAFE_SQUARES[1]:
+            return math.sqrt(total / width) / unit
+    largest = np.float64(largest_gap(a, b))
+    if q == np.inf or largest == 0:
+        return largest
+    total = 0.0
+    for k in range(width):
+        total += power(np.float64(abs(a[k] - b[k])) / largest, q)
+    return largest * (total / width) ** (1.0 / q) / unit
+
+
+@njit(cache=True, nogil=True)
+def distances_to(query, tables, places, p, q, unit, length, out):
     """Distances from `query` (L, W) to the tables (N, L, W) at `places` (M,), to `out` (M,)."""
-    gaps = np.empty(query.shape[0], query.dtype)
+    gaps = np.empty(query.shape[0])
     for at in range(places.shape[0]):
         for level in range(query.shape[0]):
-            gaps[level] = largest_gap(query[level], tables[places[at], level])
+            gaps[level] = level_gap(query[level], tables[places[at], level], q, unit)
         out[at] = power_mean(gaps, p, length)
 
 
@@ -69,7 +102,7 @@ def _insert(distance, place, distances, places):
 
 
 @njit(cache=True, nogil=True)
-def nearest(query, tables, order, bounds, levels, p, length, slack, distances, places):
+def nearest(query, tables, order, bounds, levels, p, q, unit, length, slack, distances, places):
     """Find the nearest tables among the candidates.
 
     Parameters
@@ -79,7 +112,7 @@ def nearest(query, tables, order, bounds, levels, p, length, slack, distances, p
     order : int64 (M,) candidates, by rising lower bound
     bounds : float64 (M,) lower bounds of their distances
     levels : int64 (L,) in which order to look at the levels: the telling ones first
-    p, length : as in `power_mean`
+    p, q, unit, length : as in `tile_distances`
     slack : how far rounding may move a distance, relative
     distances, places : (k,) the nearest so far, by distance and index; inf and -1 where none.
         Updated in place.
@@ -90,7 +123,7 @@ def nearest(query, tables, order, bounds, levels, p, length, slack, distances, p
     """
     n_levels = levels.shape[0]
     weight = length / n_levels
-    gaps = np.empty(n_levels, query.dtype)
+    gaps = np.empty(n_levels)
     last = distances.shape[0] - 1
     rows = 0
     for at in range(order.shape[0]):
@@ -101,9 +134,9 @@ def nearest(query, tables, order, bounds, levels, p, length, slack, distances, p
         candidate = tables[order[at]]
         used = 0.0
         for level in levels:
-            gaps[level] = largest_gap(query[level], candidate[level])
+            gaps[level] = level_gap(query[level], candidate[level], q, unit)
             rows += 1
-            used += _share(np.float64(gaps[level]), limit, p, weight)
+            used += _share(gaps[level], limit, p, weight)
             if used > 1.0 + slack:
                 break
         if used > 1.0 + slack:

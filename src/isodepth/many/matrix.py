@@ -24,7 +24,7 @@ def fill_distances(
     from isodepth.metric.table_loops import tile_distances
 
     signature = Signature.parse(rows[0].signature)
-    p, length = signature.p, signature.length
+    q, unit = signature.mean_over_directions(rows[0].n_features)
     symmetric = columns is None
     against = rows if columns is None else columns
     height, width = _tile_shape(rows[0].values.nbytes)
@@ -40,7 +40,9 @@ def fill_distances(
             start, stop, first, end = tile
             block = np.empty((stop - start, end - first))
             turned = np.ascontiguousarray(np.moveaxis(against.block(first, end), 0, 2))
-            tile_distances(rows.block(start, stop), turned, p, length, block)
+            tile_distances(
+                rows.block(start, stop), turned, signature.p, q, unit, signature.length, block
+            )
             out[start:stop, first:end] = block
             if symmetric:
                 out[first:end, start:stop] = block.T

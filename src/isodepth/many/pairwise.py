@@ -11,12 +11,13 @@ import numpy as np
 from isodepth.api import metric_from_options
 from isodepth.core.sample import Sample
 from isodepth.data.frames import clashing_columns
-from isodepth.data.validation import check_n_jobs, check_points, check_weights, split_weights
+from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
+from isodepth.metric.preparation import Prepared, pooled_scale, prepare
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
@@ -63,7 +64,9 @@ def tables(
     storage : {"float64", "float32"}
         Precision of the stored support values.
     **options
-        The fields of :class:`Metric`, with ``levels=20`` by default.
+        The fields of :class:`Metric`, with ``levels=20`` by default. With ``scale="pooled"`` all
+        samples together give the scale, which the tables keep: ``Metric(scale=tables.scale, ...)``
+        makes more that can be compared with them.
 
     Returns
     -------
@@ -95,8 +98,9 @@ def pairwise(
     """Distances between all pairs of many samples.
 
     Each sample is fitted once. An entry depends on its two samples and the options alone: it is
-    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list.
-    The matrix is exactly symmetric with a zero diagonal.
+    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list
+    (with ``scale="pooled"`` columns are scaled by their spread in all samples together, the same
+    for all pairs). The matrix is exactly symmetric with a zero diagonal.
 
     Parameters
     ----------
@@ -153,6 +157,8 @@ def pairwise(
         metric = table_metric(options)
         n_jobs = metric.n_jobs
         mine, theirs = (weights, None) if other is None else split_weights(weights)
+        if isinstance(metric.scale, str):
+            metric = with_shared_scale(metric, (rows_given, mine), (columns_given, theirs))
         rows, columns = fit_tables(rows_given, mine, metric, storage, progress), None
         if columns_given is not None:
             columns = fit_tables(columns_given, theirs, metric, storage, progress, rows, "other")
@@ -171,7 +177,20 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = _weights_of_each(weights, len(samples), name)
-    first, columns = check_points(samples[0], f"{name}[0]", metric.dtype)
+    if isinstance(metric.scale, str):
+        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
+
+    def checked(i: int) -> Prepared:
+        return prepare(
+            samples[i],
+            each[i],
+            f"{name}[{i}]",
+            dtype=metric.dtype,
+            nan_policy=metric.nan_policy,
+            scale=metric.scale,
+        )
+
+    first, columns = checked(0)[:2]
     if like is not None:
         columns = columns or like.columns
     work = len(samples) * len(first) * metric.n_directions
@@ -184,26 +203,45 @@ def fit_tables(
     drawn = inner.drawn(first.shape[1])
     values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
     signature = str(table_signature(drawn, str(first.dtype)))
-    stack = TableStack(values, signature, first.shape[1], columns)
+    stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
     if like is not None:
         check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
     simplices: list[Sample] = []
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
 
         def step(_: None, i: int) -> None:
-            points, names = check_points(samples[i], f"{name}[{i}]", metric.dtype)
+            points, names, own = checked(i)[:3]
             _check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
-            checked = check_weights(each[i], len(points), f"weights of {name}[{i}]")
-            sample = Sample.of(points, checked)
+            sample = Sample.of(points, own)
             if sample.n_points <= sample.n_features + 1:
                 simplices.append(sample)
-            write_table(drawn, drawn.fit(points, checked, names, sample), values[i])
+            write_table(drawn, drawn.fit(points, own, names, sample), values[i])
             advance(1)
 
         with single_threaded_blas():
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
+
+
+def with_shared_scale(
+    metric: Metric,
+    mine: tuple[Sequence[Any], Any],
+    theirs: tuple[Sequence[Any] | None, Any] = (None, None),
+    name: str = "samples",
+) -> Metric:
+    """The metric with the spread of all samples together in place of ``scale="pooled"``."""
+    if metric.scale == "reference":
+        raise InvalidOptionError(
+            "scale='reference' is the spread of the first of two samples, and here are many; use "
+            "scale='pooled' for that of all of them, or give one number for each column"
+        )
+    samples, weights = list(mine[0]), list(_weights_of_each(mine[1], len(mine[0]), name))
+    if theirs[0] is not None:
+        samples += list(theirs[0])
+        weights += list(_weights_of_each(theirs[1], len(theirs[0]), "other"))
+    shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
+    return replace(metric, scale=shared)
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:

@@ -22,6 +22,7 @@ class TableStack(Sequence[RegionTable]):
     columns : tuple of str or None
     algorithm : int or None
         As in :class:`RegionTable`.
+    scale : ndarray of shape (d,) or None
     """
 
     def __init__(
@@ -31,18 +32,20 @@ class TableStack(Sequence[RegionTable]):
         n_features: int,
         columns: tuple[str, ...] | None = None,
         algorithm: int | None = None,
+        scale: np.ndarray | None = None,
     ) -> None:
         self.values = values
         self.signature = signature
         self.n_features = n_features
         self.columns = columns
         self.algorithm = algorithm
+        self.scale = scale
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        made = (self.signature, self.n_features, self.columns, self.algorithm)
+        made = (self.signature, self.n_features, self.columns, self.algorithm, self.scale)
         kind = TableStack if isinstance(item, slice) else RegionTable
         return kind(self.values[item], *made)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +11,9 @@ import numpy as np
 
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
+from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
+from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
 
 
@@ -63,6 +66,8 @@ class Comparison:
     columns: tuple[str, ...] | None
     _gaps: Gaps
     _power: tuple[float, float]
+    _q: float = math.inf
+    missing: MissingPair | None = None
 
     @property
     def levels(self) -> np.ndarray:
@@ -86,6 +91,11 @@ class Comparison:
         Both are for the samples at hand with the depths they have; between them lies the value of
         ``gap="exact"``. Worked out when first asked for: it may cost more than the distance.
         """
+        if self._q < math.inf:
+            raise InvalidOptionError(
+                f"bracket bounds the supremum over directions, which is q=inf; this comparison has "
+                f"q={self._q:g}, a mean over directions"
+            )
         if self._gaps.exact:
             return self.distance, self.distance
         from isodepth.hull import hausdorff_bracket

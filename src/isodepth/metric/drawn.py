@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,10 +13,8 @@ from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.validation import (
-    check_points,
     check_same_columns,
     check_same_width,
-    check_weights,
 )
 from isodepth.depth.resolve import DepthSource
 from isodepth.engine.threads import (
@@ -25,9 +24,11 @@ from isodepth.engine.threads import (
     worker_count,
 )
 from isodepth.errors import InvalidInputError
+from isodepth.gap.mean import find_mean_gaps
 from isodepth.gap.supremum import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.origin import Origin
+from isodepth.metric.preparation import prepare
 from isodepth.metric.signature import Signature
 
 
@@ -163,6 +164,7 @@ class DrawnMetric:
             columns=check_same_columns(x.columns, y.columns),
             _gaps=gaps,
             _power=(self.options["p"], self._length),
+            _q=self.options["q"],
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
@@ -181,11 +183,14 @@ class DrawnMetric:
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
-        """The Hausdorff distance of two regions at each level of their plan."""
+        """How far apart two regions are at each level of their plan."""
+        plan, q = self.plan(x, y), self.options["q"]
+        if q < math.inf:
+            return find_mean_gaps(x.ordered, y.ordered, plan, self.directions, q, self.resources)
         return find_gaps(
             x,
             y,
-            self.plan(x, y),
+            plan,
             self.directions,
             way=self.options["gap"],
             region=self.options["region"],
@@ -223,14 +228,21 @@ class DrawnMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns = check_points(X, name, self.options["dtype"])
+        points, columns, checked, _ = prepare(
+            X,
+            weights,
+            name,
+            dtype=self.options["dtype"],
+            nan_policy=self.options["nan_policy"],
+            scale=self.origin.scale,
+        )
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
                 f"{name} is {points.dtype}, and the directions were drawn for samples in "
                 f"{self.directions.dtype}; leave out dtype in Metric.drawn"
             )
-        return points, columns, check_weights(weights, len(points), f"weights of {name}")
+        return points, columns, checked
 
     def __repr__(self) -> str:
         count, width = self.directions.shape

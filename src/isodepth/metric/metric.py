@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.core.directions import seeded_vectors, unit_vectors
-from isodepth.core.levels import midpoint_levels
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.data.validation import (
-    check_choice,
-    check_integer,
-    check_points,
-    check_weights,
-)
+from isodepth.core.scaling import check_scale_width
+from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth.resolve import DepthSource, depth_key
 from isodepth.engine.threads import single_threaded_blas
-from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.origin import Origin
-from isodepth.metric.settings import check_table_settings, checked_settings, draws_at_random
-from isodepth.metric.sides import check_sides
-from isodepth.metric.signature import Signature, seed_text
+from isodepth.metric.pipeline import draw_metric, fit_pair
+from isodepth.metric.preparation import prepare, refuse_word_for_one
+from isodepth.metric.settings import check_table_settings, checked_settings
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
+from isodepth.metric.units import warn_of_units
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -46,6 +42,12 @@ class Metric:
     p : float in (0, inf]
         Power of the mean over levels; inf takes the largest gap. Below 1 the triangle inequality
         only holds for the p-th power; towards 0 it tends to the geometric mean.
+    q : float in [1, inf]
+        Power of the mean over directions. inf, the paper, takes the largest gap (the Hausdorff
+        distance of the regions); a finite q the mean of ``|h_X(u) - h_Y(u)|**q`` over the
+        directions and their opposites, to the 1/q, divided by what it is for a translation of
+        length one, so that a translation by m has distance |m| for every q. It is less biased
+        upwards in many dimensions and smoother; with p = q = 2 it is Euclidean.
     eps : float in (0, 1]
         Share of the least deep mass that is ignored.
     n_directions : int
@@ -59,15 +61,25 @@ class Metric:
     normalize : bool
         Average over [0, 1 - eps] (so that DR = |m1 - m2| for Gaussians of one covariance); False
         gives the plain integral of the paper's definition.
-    refine : int
+    refine : int or None
         Steps of ascent from the best directions found, for a supremum that random directions miss
-        in more than a few dimensions; 0 switches it off. It never lowers a gap.
+        in more than a few dimensions; 0 switches it off. It never lowers a gap. None takes 20 for
+        q = inf, and 0 for a finite q, where there is nothing to climb to.
     gap : {"search", "exact"}
         `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
     region : {"sample", "exact"}
         Regions as convex hulls of the sample points inside (the paper), or, for the halfspace depth
         in the plane, all points of the plane that are deep enough, with exact depths.
+    scale : None, "pooled", "reference" or array of shape (d,)
+        What each column is divided by before anything else. None takes columns as they are (the
+        paper): the one with the widest spread decides. "pooled" divides by the robust spread of
+        the column in both samples together (median absolute deviation; where it is 0, the median
+        of the deviations that are positive; 1 for a constant column), "reference" by that in X
+        alone.
+    nan_policy : {"raise", "omit"}
+        What to do about missing values: raise an error, or leave out the rows that have any.
+        Infinite values are always an error.
     dtype : {"float32", "float64"} or None
         Precision of the heavy steps; None keeps float32 data in float32 and takes float64
         otherwise.
@@ -94,15 +106,18 @@ class Metric:
 
     depth: Any = "projection"
     p: float = 2
+    q: float = math.inf
     eps: float = 0.1
     n_directions: int = 1000
     directions: Any = "uniform"
     levels: Any = "exact"
     n_levels: int | None = None
     normalize: bool = True
-    refine: int = 20
+    refine: Any = None
     gap: str = "search"
     region: str = "sample"
+    scale: Any = None
+    nan_policy: str = "raise"
     dtype: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -165,14 +180,21 @@ class Metric:
         distance : float
         """
         with single_threaded_blas():
-            drawn, x, y = self._between(X, Y, weights)
+            drawn, x, y, _ = fit_pair(self._options(), self._source, X, Y, weights)
             return drawn.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ."""
+        """Like `distance`, with the levels and directions where the samples differ.
+
+        Where `scale` is None and some column spreads more than a hundred times as widely as
+        another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
+        """
         with single_threaded_blas():
-            drawn, x, y = self._between(X, Y, weights)
-            return drawn.compare(x, y)
+            drawn, x, y, missing = fit_pair(self._options(), self._source, X, Y, weights)
+            comparison = drawn.compare(x, y)
+        if self.scale is None:
+            warn_of_units(x.sample.points, y.sample.points, comparison.columns)
+        return comparison if missing is None else replace(comparison, missing=missing)
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """The nested regions of one sample.
@@ -188,8 +210,7 @@ class Metric:
         X : array-like or data frame of shape (n, d)
         weights : array-like of shape (n,) or None
         """
-        points, columns = check_points(X, "X", self.dtype)
-        checked = check_weights(weights, len(points))
+        points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
@@ -224,7 +245,10 @@ class Metric:
         check_integer(n_features, "n_features", 1)
         if dtype is not None:
             check_choice(dtype, "dtype", STORAGES)
-        return self._drawn(n_features, dtype=dtype)
+        refuse_word_for_one(self.scale)
+        if self.scale is not None:
+            check_scale_width(self.scale, n_features)
+        return draw_metric(self._options(), self._source, n_features, dtype=dtype, scale=self.scale)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample on a fixed grid, for comparing it with many others.
@@ -245,8 +269,7 @@ class Metric:
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
         self.check_for_tables(storage)
-        points, columns = check_points(X, "X", self.dtype)
-        checked = check_weights(weights, len(points))
+        points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
@@ -254,85 +277,33 @@ class Metric:
         with single_threaded_blas():
             write_table(drawn, drawn.fit(points, checked, columns, sample), values)
         signature = table_signature(drawn, str(points.dtype))
-        return RegionTable(values, str(signature), points.shape[1], columns)
+        return RegionTable(values, str(signature), points.shape[1], columns, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
         """Raise unless tables made one by one with this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
         check_table_settings(self.levels, self.directions, self.random_state, self.gap, self.region)
 
-    # -- the pipeline -----------------------------------------------------------------------
-
-    def _draw(
-        self, width: int, directions: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Directions (K, width) unless they are given, and the levels, None for exact ones."""
-        if isinstance(self.random_state, int) and self.levels != "monte-carlo":
-            seed = self.random_state
-            return seeded_vectors(width, self.n_directions, self.directions, seed), self._grid
-        rng = np.random.default_rng(self.random_state)
-        if directions is None:
-            directions = unit_vectors(width, self.n_directions, self.directions, rng)
-        if self.levels == "monte-carlo":
-            return directions, rng.uniform(0.0, 1.0 - self.eps, self.n_levels)
-        return directions, self._grid
-
-    def _drawn(
-        self, width: int, given: np.ndarray | None = None, dtype: str | None = None
-    ) -> DrawnMetric:
-        if self.region == "exact" and width > 2:
-            raise InvalidInputError(
-                f"region='exact' is for data of one or two columns, got {width}; use "
-                "region='sample'"
-            )
-        directions, betas = self._draw(width, given)
-        used = directions if dtype is None else directions.astype(dtype, copy=False)
-        seed = seed_text(self.random_state)
-        origin = Origin(self._source, directions, self.directions, self.n_directions, seed)
-        return DrawnMetric(self._options(), origin, used, betas)
-
-    def _between(
-        self, X: Any, Y: Any, weights: Any
-    ) -> tuple[DrawnMetric, TrimmedRegions, TrimmedRegions]:
-        x, y, columns, wx, wy = check_sides(X, Y, weights, self.dtype)
-        drawn = self._fitting(x.shape[1], X, Y)
-        sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
-        sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
-        self._source.warn_if_uninformative(sample_x, sample_y)
-        if not isinstance(X, TrimmedRegions):
-            X = drawn.fit(x, wx, columns, sample_x)
-        if not isinstance(Y, TrimmedRegions):
-            Y = drawn.fit(y, wy, columns, sample_y)
-        return drawn, X, Y
-
-    def _fitting(self, width: int, *samples: Any) -> DrawnMetric:
-        """The metric drawn so that it fits the regions among `samples`, or an error."""
-        named = [
-            (n, s) for n, s in zip("XY", samples, strict=True) if isinstance(s, TrimmedRegions)
-        ]
-        fixed = isinstance(self.random_state, int) or not draws_at_random(self.directions)
-        directions = None
-        if named and not fixed:
-            # Nothing says which directions this metric should have drawn: those of the regions are
-            # as good as any, if it could have drawn them.
-            origin = named[0][1].origin
-            if origin.dirs == f"{self.directions}:{self.n_directions}":
-                directions = origin.directions
-        drawn = self._drawn(width, directions)
-        for name, regions in named:
-            drawn.check(regions, name)
-        return drawn
-
     # -- what follows from the fields -------------------------------------------------------
+
+    def _one(
+        self, X: Any, weights: Any
+    ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
+        """One sample, checked: points, columns and weights."""
+        refuse_word_for_one(self.scale)
+        return prepare(
+            X,
+            weights,
+            "X",
+            dtype=self.dtype,
+            nan_policy=self.nan_policy,
+            scale=self.scale,
+            weights_name="weights",
+        )[:3]
 
     @property
     def _source(self) -> DepthSource:
         return self._depth  # type: ignore[attr-defined]
-
-    @property
-    def _grid(self) -> np.ndarray | None:
-        """The levels of a grid; None for exact ones."""
-        return None if self.levels == "exact" else midpoint_levels(self.levels, self.eps)
 
     # -- a value among values ---------------------------------------------------------------
 
@@ -342,8 +313,9 @@ class Metric:
     def _key(self) -> tuple[Any, ...]:
         options = dict(self._options())
         options["depth"] = depth_key(self.depth)
-        if not isinstance(self.directions, str):
-            options["directions"] = (self.directions.shape, self.directions.tobytes())
+        for name in ("directions", "scale"):
+            if isinstance(options[name], np.ndarray):
+                options[name] = (options[name].shape, options[name].tobytes())
         return tuple(options.values())
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
-from isodepth.metric.signature import directions_text
+from isodepth.metric.signature import directions_text, scale_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,8 @@ class Origin:
         `directions` and `n_directions` of the metric.
     seed : str
         Its random state, as in a signature.
+    scale : ndarray of shape (d,) or None
+        What the columns were divided by.
     """
 
     source: DepthSource
@@ -33,6 +35,7 @@ class Origin:
     family: Any
     count: int
     seed: str
+    scale: np.ndarray | None = None
 
     @property
     def depth(self) -> str:
@@ -55,6 +58,10 @@ class Origin:
             self.directions, other.directions
         ):
             found.append(f"directions ({self._recipe} and {other._recipe})")
+        if self.scale is not other.scale:
+            texts = [scale_text(scale) or "none" for scale in (self.scale, other.scale)]
+            if texts[0] != texts[1]:
+                found.append(f"scale ({' and '.join(texts)})")
         return found
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import FAMILIES
+from isodepth.core.scaling import SCALES, check_scale
+from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     check_boolean,
     check_choice,
@@ -19,6 +22,9 @@ from isodepth.depth import HalfspaceDepth
 from isodepth.depth.resolve import DepthSource, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
+
+#: Steps of ascent where nothing is said, with the supremum over directions.
+REFINE = 20
 
 
 def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
@@ -33,6 +39,7 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
     settings["depth"] = private_copy(given["depth"])
     source = resolve_depth(settings["depth"])
     settings["p"] = check_number(given["p"], "p", 0, low_open=True)
+    settings["q"] = check_number(given["q"], "q", 1)
     settings["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
     if isinstance(given["directions"], str):
         check_choice(given["directions"], "directions", FAMILIES)
@@ -43,10 +50,14 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
         settings["directions"], settings["n_directions"] = rows, len(rows)
     settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
     settings["normalize"] = check_boolean(given["normalize"], "normalize")
-    settings["refine"] = check_integer(given["refine"], "refine", 0)
     check_choice(given["gap"], "gap", WAYS)
     if check_choice(given["region"], "region", REGIONS) == "exact":
         source = _depth_of_full_regions(settings["depth"])
+    settings["refine"] = _checked_refine(given["refine"], settings["q"])
+    if settings["q"] < math.inf:
+        _check_for_means(given["gap"], given["region"], settings["q"])
+    settings["scale"] = _checked_scale(given["scale"])
+    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
     if given["dtype"] is not None:
         check_choice(given["dtype"], "dtype", ("float32", "float64"))
     check_n_jobs(given["n_jobs"])
@@ -103,6 +114,41 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
             f"write levels={n_levels!r} for a grid of that many"
         )
     return levels
+
+
+def _checked_refine(refine: Any, q: float) -> int:
+    """Steps towards the supremum; a mean over directions has none to climb to."""
+    if refine is None:
+        return REFINE if math.isinf(q) else 0
+    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
+    if steps > 0 and q < math.inf:
+        raise InvalidOptionError(
+            f"refine climbs towards the supremum over directions, which is q=inf; got "
+            f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
+            "refine=0"
+        )
+    return steps
+
+
+def _check_for_means(gap: str, region: str, q: float) -> None:
+    if gap != "search":
+        raise InvalidOptionError(
+            f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, a "
+            "mean over the given directions: leave gap out"
+        )
+    if region == "exact":
+        raise InvalidOptionError(
+            f"region='exact' is compared by the exact supremum over directions, which is q=inf; "
+            f"got q={q:g}: leave region out"
+        )
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None or (isinstance(scale, str) and scale in SCALES):
+        return scale
+    numbers = check_scale(scale)
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _depth_of_full_regions(depth: Any) -> DepthSource:

@@ -17,6 +17,9 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import InvalidInputError
 
+#: What else to do about missing values, for messages of samples that have some.
+OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
+
 
 class Sides(NamedTuple):
     """Points (n, d) and (m, d) of one dtype, the names of their columns, and their weights."""
@@ -34,7 +37,7 @@ def check_sides(X: Any, Y: Any, weights: Any, dtype: str | None) -> Sides:
     if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
         x, y, columns = _with_regions((X, Y), (wx, wy), dtype)
     else:
-        x, y, columns = check_pair(X, Y, dtype)
+        x, y, columns = check_pair(X, Y, dtype, OMIT_HINT)
     wx = check_weights(wx, len(x), "weights of X")
     wy = check_weights(wy, len(y), "weights of Y")
     return Sides(x, y, columns, wx, wy)
@@ -46,7 +49,7 @@ def _with_regions(
     sides = []
     for name, given, own in zip("XY", samples, weights, strict=True):
         if not isinstance(given, TrimmedRegions):
-            sides.append(check_points(given, name, dtype))
+            sides.append(check_points(given, name, dtype, hint=OMIT_HINT))
         elif own is None:
             sides.append((given.points, given.columns))
         else:

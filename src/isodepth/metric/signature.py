@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.core.scaling import SCALES
+from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.resolve import depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
@@ -39,8 +42,10 @@ class Signature:
     ----------
     depth, levels, dirs, seed : str
         As they are written, such as ``monte-carlo:20``, ``uniform:1000`` and ``none``.
-    p, eps, refine, gap, region, normalize, dtype
+    p, eps, refine, gap, region, normalize, dtype, q
         The fields of :class:`isodepth.Metric`.
+    scale : str or None
+        As it is written: ``pooled``, ``reference``, or the number and digest of given ones.
     v : str
         The version of isodepth.
 
@@ -67,6 +72,8 @@ class Signature:
     normalize: bool = True
     dtype: str | None = None
     v: str = __version__
+    q: float = math.inf
+    scale: str | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, Any], dtype: str | None) -> Signature:
@@ -84,6 +91,8 @@ class Signature:
             normalize=options["normalize"],
             dtype=dtype,
             v=__version__,
+            q=options["q"],
+            scale=scale_text(options["scale"]),
         )
 
     @classmethod
@@ -132,6 +141,8 @@ class Signature:
             == "yes",
             dtype=parts.get("dtype"),
             v=_checked_version(parts["v"]),
+            q=check_number(float(parts.get("q", "inf")), "q", 1),
+            scale=_checked_scale(parts.get("scale")),
         )
         if signature.dtype is not None:
             check_choice(signature.dtype, "dtype", ("float32", "float64"))
@@ -140,15 +151,19 @@ class Signature:
         return signature
 
     def __str__(self) -> str:
-        written = {
-            "depth": self.depth,
-            "p": _number_text(self.p),
+        written = {"depth": self.depth, "p": _number_text(self.p)}
+        # What is said only where it is not the usual: signatures of earlier versions stay valid.
+        if self.q != math.inf:
+            written["q"] = _number_text(self.q)
+        written |= {
             "eps": _number_text(self.eps),
             "levels": self.levels,
             "dirs": self.dirs,
             "refine": str(self.refine),
             "seed": self.seed,
         }
+        if self.scale is not None:
+            written["scale"] = self.scale
         if self.gap != "search":
             written["gap"] = self.gap
         if self.region != "sample":
@@ -160,13 +175,23 @@ class Signature:
         written["v"] = self.v
         return "|".join(["DR", *(f"{key}={value}" for key, value in written.items())])
 
-    def options(self, directions: np.ndarray | None = None) -> dict[str, Any]:
-        """The options of the metric that wrote this; `directions` (K, d) where they were given."""
+    def options(
+        self, directions: np.ndarray | None = None, scale: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """The options of the metric that wrote this.
+
+        `directions` (K, d) and `scale` (d,) where they were given.
+        """
         family, count = _read_directions(self.dirs)
         if family == "given" and directions is None:
             raise SignatureError(
                 "the directions were an array of the caller's: rebuild the metric with "
                 "Metric(directions=that_array, ...)"
+            )
+        if scale is None and self.scale is not None and self.scale.startswith("given:"):
+            raise SignatureError(
+                "the scale was an array of the caller's: rebuild the metric with "
+                "Metric(scale=that_array, ...)"
             )
         if self.seed == "generator":
             raise SignatureError(
@@ -189,6 +214,8 @@ class Signature:
                 "region": self.region,
                 "normalize": self.normalize,
                 "dtype": self.dtype,
+                "q": self.q,
+                "scale": self.scale if scale is None else scale,
             }
         except SignatureError:
             raise
@@ -199,6 +226,10 @@ class Signature:
     def length(self) -> float:
         """The integral over beta in units of the mean: 1 where the mean is taken."""
         return 1.0 if self.normalize else 1.0 - self.eps
+
+    def mean_over_directions(self, width: int) -> tuple[float, float]:
+        """The power q, and what means are divided by for data with `width` columns."""
+        return self.q, mean_of_direction(width, self.q)
 
     @property
     def algorithm(self) -> int:
@@ -227,7 +258,7 @@ def _parsed(text: str) -> Signature:
 
 
 _REQUIRED = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
-_OPTIONAL = ["gap", "region", "normalize", "dtype"]
+_OPTIONAL = ["q", "scale", "gap", "region", "normalize", "dtype"]
 
 
 def directions_text(directions: Any, n_directions: int) -> str:
@@ -236,6 +267,20 @@ def directions_text(directions: Any, n_directions: int) -> str:
         return f"{directions}:{n_directions}"
     digest = hashlib.sha256(np.ascontiguousarray(directions).tobytes()).hexdigest()[:8]
     return f"given:{len(directions)}:{digest}"
+
+
+def scale_text(scale: Any) -> str | None:
+    """How columns are scaled: by a word, or the number and digest of given scales."""
+    if scale is None or isinstance(scale, str):
+        return scale
+    digest = hashlib.sha256(np.ascontiguousarray(scale).tobytes()).hexdigest()[:8]
+    return f"given:{len(scale)}:{digest}"
+
+
+def _checked_scale(text: str | None) -> str | None:
+    if text is None or text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
+        return text
+    raise InvalidOptionError(f"scale={text!r}")
 
 
 def seed_text(random_state: Any) -> str:

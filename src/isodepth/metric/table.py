@@ -12,7 +12,7 @@ import numpy as np
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
-from isodepth.metric.signature import Signature
+from isodepth.metric.signature import Signature, scale_text
 
 STORAGES = ("float64", "float32")
 KIND = "region table"
@@ -43,6 +43,8 @@ class RegionTable:
     algorithm : int
         Raised when a depth begins to give other numbers, and for that depth only. Tables of
         different algorithm numbers cannot be compared; None stands for that of this version.
+    scale : ndarray of shape (d,) or None
+        What the columns of the sample were divided by.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class RegionTable:
     n_features: int
     columns: tuple[str, ...] | None = None
     algorithm: int | None = None
+    scale: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.algorithm is None:
@@ -84,7 +87,8 @@ class RegionTable:
         signature = Signature.parse(self.signature)
         # Copies: read-only arrays would be compiled for anew.
         rows, columns = self.values[None].copy(), other.values[:, :, None].copy()
-        tile_distances(rows, columns, signature.p, signature.length, out)
+        q, unit = signature.mean_over_directions(self.n_features)
+        tile_distances(rows, columns, signature.p, q, unit, signature.length, out)
         return float(out[0, 0])
 
     def astype(self, storage: str) -> RegionTable:
@@ -96,7 +100,7 @@ class RegionTable:
         """Write the table to an .npz file; a file already there is replaced whole or not at all."""
         from isodepth.data.archive import write_file
 
-        write_file(path, KIND, table_header(self), {"values": self.values})
+        write_file(path, KIND, table_header(self), table_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
@@ -167,6 +171,13 @@ def table_header(table: RegionTable) -> dict[str, Any]:
     }
 
 
+def table_arrays(table: RegionTable) -> dict[str, np.ndarray]:
+    """The numbers of a table, as a file holds them."""
+    if table.scale is None:
+        return {"values": table.values}
+    return {"values": table.values, "scale": table.scale}
+
+
 def table_from(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
@@ -199,4 +210,9 @@ def table_from(
         if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
             raise unreadable(path, f"its columns are no names of {width} columns")
         columns = tuple(columns)
-    return RegionTable(values, header["signature"], width, columns, algorithm)
+    scale = arrays.get("scale")
+    if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
+        raise unreadable(path, f"its scale is no array of {width} numbers")
+    if scale_text(scale) != signature.scale:
+        raise unreadable(path, f"its scale does not fit {signature}")
+    return RegionTable(values, header["signature"], width, columns, algorithm, scale)

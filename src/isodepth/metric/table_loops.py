@@ -7,7 +7,11 @@ import math
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.mean_walk import power
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
+
+#: Sums of squares between these have neither overflowed nor lost digits to the smallest numbers.
+SAFE_SQUARES = (1e-280, 1e300)
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -87,7 +91,69 @@ def power_mean(gaps, p, length):
 
 
 @njit(cache=True, nogil=True)
-def tile_distances(rows, columns, p, length, out):
+def _mean_of_powers(row, columns, j, largest, q):
+    """Mean of |row - columns[:, j]| ** q over W, in units of the largest, which is positive."""
+    total = 0.0
+    for k in range(row.shape[0]):
+        total += power(np.float64(abs(row[k] - columns[k, j])) / largest, q)
+    return largest * (total / row.shape[0]) ** (1.0 / q)
+
+
+@njit(cache=True, nogil=True)
+def _add_squares(sums, row, columns):
+    """Add squares of row (W,) - columns (W, C) to sums (C,), each of C columns on its own."""
+    width = row.shape[0]
+    whole = width - width % 4
+    for k in range(0, whole, 4):
+        a0, a1, a2, a3 = row[k], row[k + 1], row[k + 2], row[k + 3]
+        b0, b1, b2, b3 = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
+        for j in range(sums.shape[0]):
+            x0 = np.float64(a0 - b0[j])
+            x1 = np.float64(a1 - b1[j])
+            x2 = np.float64(a2 - b2[j])
+            x3 = np.float64(a3 - b3[j])
+            sums[j] += (x0 * x0 + x1 * x1) + (x2 * x2 + x3 * x3)
+    for k in range(whole, width):
+        for j in range(sums.shape[0]):
+            x0 = np.float64(row[k] - columns[k, j])
+            sums[j] += x0 * x0
+
+
+@njit(cache=True, nogil=True)
+def _level_gaps(row, columns, q, unit, gaps, largest):
+    """Gaps (C,) of one level: row (W,) against columns (W, C), a mean of order q divided by unit.
+
+    `largest` (C,) is overwritten.
+    """
+    width = row.shape[0]
+    if q == 2.0:
+        gaps[:] = 0.0
+        _add_squares(gaps, row, columns)
+        safe = True
+        for j in range(gaps.shape[0]):
+            safe = safe and SAFE_SQUARES[0] < gaps[j] < SAFE_SQUARES[1]
+        if safe:
+            for j in range(gaps.shape[0]):
+                gaps[j] = math.sqrt(gaps[j] / width) / unit
+            return
+    largest[:] = 0
+    whole = width - width % 4
+    for k in range(0, whole, 4):
+        _raise_four(largest, row, columns, k)
+    for k in range(whole, width):
+        _raise_one(largest, row[k], columns[k])
+    for j in range(gaps.shape[0]):
+        most = np.float64(largest[j])
+        if q == np.inf or most == 0:
+            gaps[j] = most
+        elif q == 2.0 and SAFE_SQUARES[0] < gaps[j] < SAFE_SQUARES[1]:
+            gaps[j] = math.sqrt(gaps[j] / width) / unit
+        else:
+            gaps[j] = _mean_of_powers(row, columns, j, most, q) / unit
+
+
+@njit(cache=True, nogil=True)
+def tile_distances(rows, columns, p, q, unit, length, out):
     """Distances between the tables of a tile.
 
     Parameters
@@ -97,21 +163,20 @@ def tile_distances(rows, columns, p, length, out):
         runs over is then independent, which compiles to vector instructions where a maximum over W
         does not
     p : float in (0, inf]
+    q : float in [1, inf]
+    unit : what a mean over directions is divided by; 1 for q = inf
     length : the integral over beta in units of its mean
     out : (R, C), overwritten
     """
-    n_rows, n_levels, width = rows.shape
+    n_rows, n_levels = rows.shape[:2]
     n_columns = columns.shape[2]
-    gaps = np.zeros((n_rows, n_levels, n_columns), rows.dtype)
+    gaps = np.zeros((n_rows, n_levels, n_columns))
+    largest = np.empty(n_columns, rows.dtype)
     # Levels outermost: what is compared at one level stays in the first caches.
     for level in range(n_levels):
         for i in range(n_rows):
-            whole = width - width % 4
-            for k in range(0, whole, 4):
-                _raise_four(gaps[i, level], rows[i, level], columns[level], k)
-            for k in range(whole, width):
-                _raise_one(gaps[i, level], rows[i, level, k], columns[level, k])
-    profile = np.empty(n_levels, rows.dtype)
+            _level_gaps(rows[i, level], columns[level], q, unit, gaps[i, level], largest)
+    profile = np.empty(n_levels)
     for i in range(n_rows):
         for j in range(n_columns):
             for level in range(n_levels):

@@ -1,0 +1,149 @@
+"""Units of the columns: robust spreads, and the scales a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from isodepth.core.sample import exact_masses
+from isodepth.data.arrays import check_finite, describe, to_array
+from isodepth.data.validation import check_weights
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+#: What `scale=` may be, apart from None and an array.
+SCALES = ("pooled", "reference")
+
+
+def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Robust spread of each column: what one unit of it is worth.
+
+    The median absolute deviation from the median, without a consistency factor, both being the
+    middle of the lower and the upper median. Where it is zero (half of the rows coincide), the
+    median of the deviations that are positive, as in the projection depth; where there are none
+    (a constant column), 1.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d), finite
+        The rows of all samples that share the scale, in any order: the result does not depend on
+        which row belongs to which sample.
+    weights : ndarray of shape (n,) or None
+        Rows of weight zero do not count; None for equal weights.
+
+    Returns
+    -------
+    spread : float64 ndarray of shape (d,), positive
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.core.scaling import pooled_spread
+    >>> pooled_spread(np.array([[1.0, 5, 0], [2, 5, 0], [4, 5, 0], [8, 5, 0], [16, 5, 9]]))
+    array([3., 1., 9.])
+    """
+    masses = None
+    checked = check_weights(weights, len(points))
+    if checked is not None:
+        points, checked = points[checked > 0], checked[checked > 0]
+        masses = exact_masses(checked)
+    # A column at a time: never more than a few numbers a row beside the sample itself.
+    return np.array([_spread(np.asarray(column, np.float64), masses) for column in points.T])
+
+
+def spread_of_samples(
+    samples: Sequence[np.ndarray], weights: Sequence[np.ndarray | None]
+) -> np.ndarray:
+    """The spread of each column in several samples together, of shape (d,).
+
+    Each sample counts for as many rows as it has, whatever its weights add up to.
+    """
+    if all(w is None for w in weights):
+        return pooled_spread(_rows(samples))
+    shares = []
+    for points, w in zip(samples, weights, strict=True):
+        if w is None:
+            shares.append(np.ones(len(points)))
+        else:
+            # Divided by the largest first: no sum overflows.
+            relative = w / w.max()
+            shares.append(relative * (np.count_nonzero(w) / relative.sum()))
+    return pooled_spread(_rows(samples), np.concatenate(shares))
+
+
+def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
+    """Check an array of scales, one positive number a column, where its number is known."""
+    try:
+        array = to_array(scale, "scale")
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"dtype {array.dtype}")
+        array = array.astype(np.float64)
+    except (InvalidInputError, TypeError, ValueError):
+        raise InvalidOptionError(
+            "scale must be None, 'pooled', 'reference' or an array of one positive number for "
+            f"each column, got {scale!r:.80}"
+        ) from None
+    if array.ndim != 1 or len(array) == 0:
+        raise InvalidOptionError(
+            f"scale must hold one number for each column, got {describe(array)}; a single number "
+            "for all columns does not change how they compare"
+        )
+    bad = ~(np.isfinite(array) & (array > 0))
+    if bad.any():
+        at = int(bad.argmax())
+        raise InvalidOptionError(
+            f"scale must be positive and finite in every column, got {array[at]:g} for column "
+            f"{at}; use 1 for a column that is to stay as it is"
+        )
+    if width is not None:
+        check_scale_width(array, width)
+    return array
+
+
+def check_scale_width(scale: np.ndarray, width: int) -> None:
+    """Check that there is a scale for every column."""
+    if len(scale) != width:
+        raise InvalidInputError(
+            f"scale must hold one number for each of the {width} columns, got {len(scale)}"
+        )
+
+
+def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None) -> np.ndarray:
+    """Points (n, d) with each column divided by its scale (d,), in the precision they have."""
+    check_scale_width(scale, points.shape[1])
+    out = np.empty(points.shape, points.dtype)
+    with np.errstate(over="ignore"):
+        np.divide(points, scale, out=out, casting="same_kind")
+    check_finite(out, f"{name} divided by scale", False, columns)
+    return out
+
+
+def _rows(samples: Sequence[np.ndarray]) -> np.ndarray:
+    return samples[0] if len(samples) == 1 else np.concatenate(samples)
+
+
+def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
+    deviations = np.abs(column - _median(column, masses))
+    spread = _median(deviations, masses)
+    if spread == 0:
+        positive = deviations > 0
+        if not positive.any():
+            return 1.0
+        spread = _median(deviations[positive], None if masses is None else masses[positive])
+    return spread
+
+
+def _median(values: np.ndarray, masses: np.ndarray | None) -> float:
+    """The middle of the lower and the upper median."""
+    if masses is None:
+        places = [(len(values) - 1) // 2, len(values) // 2]
+        lower, upper = np.partition(values, places)[places]
+    else:
+        order = np.argsort(values, kind="stable")
+        reached = np.cumsum(masses[order])
+        total = int(reached[-1])
+        # Masses are integers: 2 reached >= total is reached >= ceil(total / 2).
+        at = np.searchsorted(reached, [-(-total // 2), total // 2 + 1])
+        lower, upper = values[order[at]]
+    return float(lower + (upper - lower) / 2)

@@ -1,0 +1,214 @@
+"""Rows with missing values: left out where the user says so, counted, and compared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.arrays import check_finite, column_labels, named_counts
+from isodepth.data.frames import looks_like_frame
+from isodepth.data.validation import check_weights, read_points
+from isodepth.errors import InvalidInputError
+
+#: What `nan_policy=` may be.
+NAN_POLICIES = ("raise", "omit")
+#: A difference of missing shares is pointed out from so many standard errors on.
+TELLING = 4.0
+
+
+@dataclass(frozen=True)
+class MissingReport:
+    """Which rows of a sample were left out.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows as given.
+    n_dropped : int
+        Rows with a missing value in any column.
+    counts : tuple of (str, int)
+        Every column by its name ("column 0" where it has none), with its missing values.
+
+    Examples
+    --------
+    >>> from isodepth.data.missing import MissingReport
+    >>> print(MissingReport(100, 3, (("temp", 2), ("wind", 1), ("dewp", 0))))
+    3 of 100 rows, missing values in temp (2), wind (1)
+    """
+
+    n_rows: int
+    n_dropped: int
+    counts: tuple[tuple[str, int], ...]
+
+    @property
+    def share(self) -> float:
+        """Rows left out, as a share of all."""
+        return self.n_dropped / self.n_rows
+
+    def __str__(self) -> str:
+        text = f"{self.n_dropped} of {self.n_rows} rows"
+        return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text
+
+
+class MissingShare(NamedTuple):
+    """Missing values of one column in two samples.
+
+    Attributes
+    ----------
+    column : str
+    x, y : float
+        Share of the rows in which it is missing.
+    z : float
+        Their difference (y - x) in units of its standard error where the shares are equal; 0 where
+        nothing is missing.
+    """
+
+    column: str
+    x: float
+    y: float
+    z: float
+
+
+@dataclass(frozen=True)
+class MissingPair:
+    """What was left out of the two samples of a comparison.
+
+    Attributes
+    ----------
+    x, y : MissingReport
+    """
+
+    x: MissingReport
+    y: MissingReport
+
+    @property
+    def shares(self) -> list[MissingShare]:
+        """Missing shares of every column in both, the most telling difference first."""
+        return compare_missing(self.x, self.y)
+
+    def __str__(self) -> str:
+        text = f"left out {self.x} of X; {self.y} of Y"
+        first = self.shares[0]
+        if abs(first.z) < TELLING:
+            return text
+        return (
+            f"{text}; {first.column} is missing in {first.x:.1%} of X and {first.y:.1%} of Y, "
+            f"{abs(first.z):.1f} standard errors apart: a difference that the rows left cannot show"
+        )
+
+
+class Omitted(NamedTuple):
+    """A sample without its rows with missing values.
+
+    Attributes
+    ----------
+    points : ndarray of shape (k, d), finite
+    columns : tuple of str or None
+    weights : ndarray of shape (k,) or None
+    kept : bool ndarray of shape (n,)
+    report : MissingReport
+    """
+
+    points: np.ndarray
+    columns: tuple[str, ...] | None
+    weights: np.ndarray | None
+    kept: np.ndarray
+    report: MissingReport
+
+
+def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None = None) -> Omitted:
+    """Leave out the rows of a sample that have a missing value.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, d)
+        Missing are NaN, None, the NA and NaT of data frames and masked entries. Infinite values
+        are an error as ever.
+    weights : array-like of shape (n,) or None
+        Those of the rows left out go with them.
+    name : str
+        How to call `X` in error messages.
+    dtype : {"float32", "float64"} or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.data.missing import omit_missing
+    >>> left = omit_missing([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]])
+    >>> left.points.tolist(), left.report.n_dropped
+    ([[1.0, 2.0], [4.0, 5.0]], 1)
+    """
+    points, columns = read_points(_with_nan(X), name, dtype)
+    checked = check_weights(weights, len(points), f"weights of {name}")
+    missing = np.isnan(points)
+    kept = ~missing.any(axis=1)
+    labels = columns or column_labels(points.shape[1])
+    counts = tuple(zip(labels, missing.sum(axis=0).tolist(), strict=True))
+    report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
+    # Looked for before rows go: a message then has the row that the user knows.
+    _refuse_infinite(points, name, labels)
+    if report.n_dropped == report.n_rows:
+        raise InvalidInputError(
+            f"every one of the {report.n_rows} rows of {name} has a missing value "
+            f"({named_counts(counts)}); leave out these columns, or impute them"
+        )
+    if report.n_dropped:
+        points = points[kept]
+        checked = None if checked is None else check_weights(
+            checked[kept], len(points), f"weights of {name} without its rows of missing values"
+        )  # fmt: skip
+    check_finite(points, name, False, columns)
+    return Omitted(points, columns, checked, kept, report)
+
+
+def compare_missing(x: MissingReport, y: MissingReport) -> list[MissingShare]:
+    """Missing shares of every column in two samples, the most telling difference first.
+
+    Values that go missing more often than before are a change like any other, which a distance
+    between the rows that are left cannot see.
+    """
+    shares = []
+    for (label, in_x), (_, in_y) in zip(x.counts, y.counts, strict=True):
+        a, b = in_x / x.n_rows, in_y / y.n_rows
+        both = (in_x + in_y) / (x.n_rows + y.n_rows)
+        error = math.sqrt(both * (1 - both) * (1 / x.n_rows + 1 / y.n_rows))
+        shares.append(MissingShare(label, a, b, (b - a) / error if error > 0 else 0.0))
+    # A stable sort: columns that say equally much stay in their order.
+    return sorted(shares, key=lambda share: -abs(share.z))
+
+
+def _with_nan(X: Any) -> Any:
+    """`X` with NaN for what arrays of Python objects and masked arrays call missing."""
+    if isinstance(X, np.ma.MaskedArray):
+        if X.dtype.kind not in "biuf":
+            return X
+        return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+    if looks_like_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+        return X
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError, RuntimeError):
+        return X  # what is wrong with it is said where samples are read
+    if array.dtype != object:
+        return X
+    filled = array.copy()
+    filled[np.reshape([_is_missing(value) for value in array.flat], array.shape)] = np.nan
+    return filled
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _refuse_infinite(points: np.ndarray, name: str, labels: tuple[str, ...]) -> None:
+    counts = np.isinf(points).sum(axis=0)
+    if counts.any():
+        row = int(np.isinf(points).any(axis=1).argmax())
+        raise InvalidInputError(
+            f"{name} contains {int(counts.sum())} infinite value(s) (as {points.dtype}), in "
+            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row {row}; "
+            "nan_policy='omit' leaves out missing values only: drop or correct these first"
+        )

@@ -1,0 +1,131 @@
+"""From what a user hands over to checked points: missing rows left out, columns in their units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.data.frames import Table
+from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.validation import check_points, check_weights, split_weights
+from isodepth.errors import InvalidOptionError
+from isodepth.metric.sides import OMIT_HINT, Sides, check_sides
+
+
+class Prepared(NamedTuple):
+    """One sample, ready for its depths.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+    columns : tuple of str or None
+    weights : ndarray of shape (n,) or None
+    missing : MissingReport or None, where rows were looked through
+    """
+
+    points: np.ndarray
+    columns: tuple[str, ...] | None
+    weights: np.ndarray | None
+    missing: MissingReport | None
+
+
+def prepare(
+    X: Any,
+    weights: Any,
+    name: str,
+    *,
+    dtype: str | None,
+    nan_policy: str,
+    scale: np.ndarray | None,
+    weights_name: str = "",
+) -> Prepared:
+    """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
+    if nan_policy == "omit":
+        points, columns, checked, _, report = omit_missing(X, weights, name, dtype)
+    else:
+        points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
+        checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
+        report = None
+    if scale is not None:
+        points = scaled(points, scale, name, columns)
+    return Prepared(points, columns, checked, report)
+
+
+def prepare_sides(
+    X: Any, Y: Any, weights: Any, *, dtype: str | None, nan_policy: str, scale: Any
+) -> tuple[Sides, np.ndarray | None, MissingPair | None]:
+    """Check two sides of a comparison: also the scale (d,) that was used, and what was missing."""
+    missing = None
+    if nan_policy == "omit":
+        (X, wx, in_x), (Y, wy, in_y) = (
+            _without_missing(sample, own, name, dtype)
+            for sample, own, name in zip((X, Y), split_weights(weights), "XY", strict=True)
+        )
+        weights = (wx, wy)
+        if in_x is not None and in_y is not None:
+            missing = MissingPair(in_x, in_y)
+    sides = check_sides(X, Y, weights, dtype)
+    if scale is None:
+        return sides, None, missing
+    x, y, columns, wx, wy = sides
+    if isinstance(scale, str):
+        _refuse_regions((X, Y), scale)
+        both = scale == "pooled"
+        scale = spread_of_samples([x, y], [wx, wy]) if both else spread_of_samples([x], [wx])
+    # Regions have taken in their scale already, which is checked where they are compared.
+    if not isinstance(X, TrimmedRegions):
+        x = scaled(x, scale, "X", columns)
+    if not isinstance(Y, TrimmedRegions):
+        y = scaled(y, scale, "Y", columns)
+    return Sides(x, y, columns, wx, wy), scale, missing
+
+
+def refuse_word_for_one(scale: Any) -> None:
+    """A single sample has nothing to pool with and is no reference for another."""
+    if isinstance(scale, str):
+        raise InvalidOptionError(
+            f"scale={scale!r} is learned from the samples of a comparison, and here is one sample "
+            "alone; give one number for each column (scale=array), fit samples that share a scale "
+            "with isodepth.tables(..., scale='pooled'), or watch one with isodepth.DepthMonitor("
+            "..., scale='reference')"
+        )
+
+
+def pooled_scale(
+    samples: Sequence[Any], weights: Sequence[Any], name: str, dtype: str | None, nan_policy: str
+) -> np.ndarray:
+    """The spread (d,) of the columns in many samples together."""
+    parts = [
+        prepare(X, w, f"{name}[{i}]", dtype=dtype, nan_policy=nan_policy, scale=None)
+        for i, (X, w) in enumerate(zip(samples, weights, strict=True))
+    ]
+    width = parts[0].points.shape[1]
+    for i, part in enumerate(parts):
+        if part.points.shape[1] != width:
+            raise InvalidOptionError(
+                f"all samples must have the same number of columns, got {part.points.shape[1]} in "
+                f"{name}[{i}] and {width} in the first"
+            )
+    return spread_of_samples([part.points for part in parts], [part.weights for part in parts])
+
+
+def _without_missing(
+    X: Any, weights: Any, name: str, dtype: str | None
+) -> tuple[Any, Any, MissingReport | None]:
+    if isinstance(X, TrimmedRegions):
+        return X, weights, None
+    points, columns, checked, _, report = omit_missing(X, weights, name, dtype)
+    return (points if columns is None else Table(points, columns)), checked, report
+
+
+def _refuse_regions(samples: tuple[Any, Any], scale: str) -> None:
+    if any(isinstance(X, TrimmedRegions) for X in samples):
+        raise InvalidOptionError(
+            f"scale={scale!r} is learned from the rows of samples, got regions, which have taken "
+            "in their scale already; give the samples themselves, or make the regions with "
+            "scale=array"
+        )

@@ -1,0 +1,111 @@
+"""Rows with missing values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from twins import naive_settings
+
+from isodepth.data.frames import Table
+from isodepth.data.missing import MissingReport, compare_missing, omit_missing
+from isodepth.errors import InvalidInputError, NotNumbersError
+
+
+def holey(seed: int, share: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((60, 4))
+    points[rng.random(points.shape) < share] = np.nan
+    return points
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None:
+    points = holey(0, share).astype(dtype)
+    weights = np.arange(1.0, 61.0)
+    left = omit_missing(points, weights)
+    kept, counts = naive_settings.without_missing(points)
+    np.testing.assert_array_equal(left.points, points[kept])
+    assert left.points.dtype == dtype
+    assert left.weights is not None
+    assert left.weights.tolist() == weights[kept].tolist()
+    assert np.flatnonzero(left.kept).tolist() == kept
+    assert left.report == MissingReport(
+        60, 60 - len(kept), tuple((f"column {j}", c) for j, c in enumerate(counts))
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [[1.0, 2.0], [None, 3.0], [4.0, 5.0]],
+        np.array([[1.0, 2.0], [None, 3.0], [4.0, 5.0]], dtype=object),
+        np.array([[1.0, 2.0], [pd.NA, 3.0], [4.0, 5.0]], dtype=object),
+        np.ma.masked_equal([[1, 2], [9, 3], [4, 5]], 9),
+        pd.DataFrame({"a": pd.array([1, None, 4], dtype="Int64"), "b": [2.0, 3.0, 5.0]}),
+        pd.DataFrame({"a": pd.array([True, None, True], dtype="boolean"), "b": [2, 3, 5]}),
+        pl.DataFrame({"a": [1, None, 4], "b": [2.0, 3.0, 5.0]}),
+        Table(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
+    ],
+    ids=["list", "None", "NA", "masked", "Int64", "boolean", "polars", "Table"],
+)
+def test_whatever_says_that_a_value_is_missing(given: object) -> None:
+    left = omit_missing(given)
+    assert left.points[:, 1].tolist() == [2.0, 5.0]
+    assert [count for _, count in left.report.counts] == [1, 0]
+    assert left.kept.tolist() == [True, False, True]
+
+
+def test_names_of_columns_are_told() -> None:
+    frame = pd.DataFrame({"temp": [1.0, math.nan, 2.0], "wind": [math.nan, math.nan, 0.0]})
+    left = omit_missing(frame)
+    assert left.columns == ("temp", "wind")
+    assert str(left.report) == "2 of 3 rows, missing values in wind (2), temp (1)"
+    assert str(omit_missing(frame.fillna(0)).report) == "0 of 3 rows"
+
+
+def test_infinities_are_no_missing_values() -> None:
+    frame = pd.DataFrame({"temp": [math.nan, 1.0, math.inf], "wind": [0.0, 1.0, 2.0]})
+    with pytest.raises(InvalidInputError, match=r"1 infinite .* in temp \(1\), the first at row 2"):
+        omit_missing(frame)
+
+
+def test_no_row_left() -> None:
+    with pytest.raises(InvalidInputError, match=r"every one of the 2 rows of X .*column 1 \(2\)"):
+        omit_missing([[1.0, math.nan], [2.0, math.nan]])
+
+
+def test_no_weight_left() -> None:
+    with pytest.raises(InvalidInputError, match="without its rows of missing values are all zero"):
+        omit_missing([[1.0], [math.nan]], [0.0, 1.0])
+
+
+def test_weights_are_one_for_each_row_given() -> None:
+    with pytest.raises(InvalidInputError, match="each of the 2 rows"):
+        omit_missing([[1.0], [math.nan]], [1.0])
+
+
+def test_texts_are_not_missing() -> None:
+    with pytest.raises(NotNumbersError, match="'n/a'"):
+        omit_missing(np.array([[1.0], ["n/a"]], dtype=object))
+    with pytest.raises(InvalidInputError, match="real numbers"):
+        omit_missing([["1.0"], ["n/a"]])
+
+
+def test_missing_shares_side_by_side() -> None:
+    x = MissingReport(100, 10, (("a", 0), ("b", 10), ("c", 5)))
+    y = MissingReport(400, 90, (("a", 0), ("b", 80), ("c", 20)))
+    b, a, c = compare_missing(x, y)
+    assert (a.column, b.column, c.column) == ("a", "b", "c")
+    assert (b.x, b.y, c.x, c.y, a.z, c.z) == (0.1, 0.2, 0.05, 0.05, 0.0, 0.0)
+    # Two proportions, pooled: 90 of 500.
+    assert b.z == pytest.approx(0.1 / math.sqrt(0.18 * 0.82 * (1 / 100 + 1 / 400)), rel=1e-12)
+
+
+def test_many_columns_are_not_all_listed() -> None:
+    report = MissingReport(9, 9, tuple((f"c{j}", j) for j in range(9)))
+    assert str(report).endswith("c8 (8), c7 (7), c6 (6), c5 (5), c4 (4) and 3 more columns")

@@ -1,0 +1,111 @@
+"""Finite q in tables: distances, neighbors, rows of transformers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from twins import naive_means
+
+import isodepth
+from isodepth.core.sphere import mean_of_direction
+
+
+def bags(seed: int = 0, count: int = 12, d: int = 3) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(20, 60, count)
+    return [rng.standard_normal((n, d)) + 0.4 * (i % 4) for i, n in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("q", [1, 2, 3.5])
+@pytest.mark.parametrize("p", [0.5, 1, 2, math.inf])
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_all_distances_are_those_of_the_definition(q: float, p: float, storage: str) -> None:
+    options = {"q": q, "p": p, "n_directions": 13, "levels": 5, "random_state": 0}
+    tables = isodepth.tables(bags(), storage=storage, **options)
+    found = isodepth.pairwise(tables)
+    assert (found == found.T).all()
+    assert not found.diagonal().any()
+    # Rounding of the stored numbers apart, which a difference of two keeps.
+    for i, j in ((0, 1), (2, 9), (5, 11)):
+        gaps = [
+            naive_means.mean([abs(float(v) - float(w)) for v, w in zip(a, b, strict=True)], q)
+            / mean_of_direction(3, q)
+            for a, b in zip(tables[i].values, tables[j].values, strict=True)
+        ]
+        wanted = naive_means.mean(gaps, p)
+        assert found[i, j] == pytest.approx(wanted, rel=1e-12 if storage == "float64" else 1e-5)
+        assert found[i, j] == tables[i].distance_to(tables[j])
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_tables_agree_with_distances_of_samples(q: float) -> None:
+    metric = isodepth.Metric(q=q, n_directions=50, levels=20, random_state=0)
+    samples = bags()
+    found = isodepth.pairwise(samples, q=q, n_directions=50, random_state=0)
+    assert found[0, 3] == pytest.approx(metric.distance(samples[0], samples[3]), rel=1e-12)
+
+
+@pytest.mark.parametrize("q", [1, 2, 5])
+@pytest.mark.parametrize("p", [0.5, 2, math.inf])
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_the_index_finds_what_looking_at_all_finds(q: float, p: float, storage: str) -> None:
+    tables = isodepth.tables(
+        bags(1, 150), q=q, p=p, n_directions=20, levels=6, random_state=0, storage=storage
+    )
+    index = isodepth.RegionIndex(tables, n_pivots=4)
+    everything = isodepth.pairwise(tables)
+    for place in (0, 17, 149):
+        found = index.query(tables[place], k=7)
+        wanted = np.lexsort((np.arange(150), everything[place]))[:7]
+        assert found.indices.tolist() == wanted.tolist()
+        assert found.distances.tolist() == everything[place][wanted].tolist()
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("d", [1, 3, 10])
+def test_rows_are_points_of_a_euclidean_space(normalize: bool, d: int) -> None:
+    samples = bags(2, 8, d)
+    options = {"p": 2, "q": 2, "n_directions": 40, "random_state": 0, "normalize": normalize}
+    transformer = isodepth.RegionTransformer(**options)
+    rows = transformer.fit_transform(samples)
+    metric = isodepth.Metric(levels=20, **options)
+    for i, j in ((0, 1), (2, 7), (3, 3)):
+        euclidean = float(np.linalg.norm(rows[i] - rows[j]))
+        assert euclidean == pytest.approx(metric.distance(samples[i], samples[j]), rel=1e-12)
+        assert transformer.metric(rows[i], rows[j]) == pytest.approx(euclidean, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 3])
+def test_rows_have_the_distance_of_order_p(p: float) -> None:
+    samples = bags(3, 4)
+    transformer = isodepth.RegionTransformer(p=p, q=p, n_directions=30, random_state=0)
+    rows = transformer.fit_transform(samples)
+    wanted = isodepth.pairwise(samples, p=p, q=p, n_directions=30, random_state=0)
+    assert np.linalg.norm(rows[0] - rows[1], p) == pytest.approx(wanted[0, 1], rel=1e-12)
+
+
+def test_means_of_clusters_are_found() -> None:
+    rng = np.random.default_rng(4)
+    samples = [rng.standard_normal((80, 4)) + 2 * (i % 2) for i in range(20)]
+    transformer = isodepth.RegionTransformer(p=2, q=2, n_directions=60, random_state=0)
+    labels = KMeans(2, n_init=3, random_state=0).fit_predict(transformer.fit_transform(samples))
+    assert len({(i % 2, label) for i, label in enumerate(labels)}) == 2
+
+
+def test_a_monitor_takes_q(tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    monitor = isodepth.DepthMonitor(rng.standard_normal((500, 3)), q=2, random_state=0)
+    batch = rng.standard_normal((200, 3)) + 1
+    monitor.save(tmp_path / "m.npz")
+    again = isodepth.DepthMonitor.load(tmp_path / "m.npz")
+    assert again.score(batch) == monitor.score(batch)
+    assert "|q=2|" in again.signature
+
+
+def test_tables_of_other_q_are_refused() -> None:
+    a, b = (isodepth.Metric(q=q, levels=3, random_state=0).table([[0.0, 1.0]]) for q in (1, 2))
+    with pytest.raises(isodepth.InvalidInputError, match="differ in q"):
+        a.distance_to(b)

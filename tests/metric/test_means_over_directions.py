@@ -1,0 +1,209 @@
+"""Finite q: a mean over directions in place of their supremum."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from twins import naive, naive_means
+
+import isodepth
+from isodepth.core.sphere import mean_of_direction
+from isodepth.directions import unit_vectors
+from isodepth.errors import InvalidOptionError, SignatureError
+
+QS = (1.0, 1.5, 2.0, 4.0, 40.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
+@pytest.mark.parametrize("q", QS)
+def test_what_a_direction_sees_on_average(d: int, q: float) -> None:
+    # The rectangle rule is good to 1e-10 where the integrand has a kink.
+    assert mean_of_direction(d, q) == pytest.approx(naive_means.moment(d, q) ** (1 / q), rel=1e-8)
+
+
+def test_it_tends_to_the_largest() -> None:
+    assert mean_of_direction(6, math.inf) == 1.0
+    assert mean_of_direction(6, 1e9) == pytest.approx(1.0, abs=1e-7)
+
+
+# -- the twin -------------------------------------------------------------------------------------
+
+
+def pair(kind: str) -> tuple[np.ndarray, np.ndarray, object]:
+    rng = np.random.default_rng(3)
+    if kind == "tied":
+        return rng.integers(0, 3, (14, 2)) * 1.0, rng.integers(0, 4, (11, 2)) * 1.0, None
+    if kind == "weighted":
+        weights = (rng.integers(0, 4, 12) + (np.arange(12) == 0), rng.random(9) + 0.1)
+        return rng.standard_normal((12, 3)), rng.standard_normal((9, 3)), weights
+    if kind == "line":
+        return rng.standard_normal((9, 1)), rng.standard_normal((13, 1)) + 1, None
+    if kind == "single":
+        return rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), None
+    if kind == "flat":
+        return np.outer(rng.standard_normal(10), [1.0, 2, 0]), rng.standard_normal((8, 3)), None
+    return rng.standard_normal((13, 3)), 2 * rng.standard_normal((17, 3)) + 0.5, None
+
+
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize("kind", ["plain", "tied", "weighted", "line", "single", "flat"])
+@pytest.mark.parametrize("depth", ["projection", "halfspace"])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 37])
+def test_distance_is_that_of_the_twin(q: float, kind: str, depth: str, count: int) -> None:
+    x, y, weights = pair(kind)
+    d = x.shape[1]
+    U = unit_vectors(d, count, "uniform", np.random.default_rng(5))
+    wx, wy = (None, None) if weights is None else weights
+    a, b = (naive.depth_regions(depth, X, U, w) for X, w in ((x, wx), (y, wy)))
+    unit = mean_of_direction(d, q)
+    for p, levels in ((2, "exact"), (1, 5)):
+        metric = isodepth.Metric(depth=depth, q=q, p=p, directions=U, levels=levels)
+        wanted = naive_means.distance(a, b, U, q, unit, p=p, levels=levels)
+        assert metric.distance(x, y, weights) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e300])
+@pytest.mark.parametrize("q", QS)
+def test_units_do_not_matter(scale: float, q: float) -> None:
+    x, y, _ = pair("plain")
+    metric = isodepth.Metric(q=q, n_directions=20, random_state=0, levels=4)
+    plain = metric.distance(x, y)
+    assert metric.distance(scale * x, scale * y) == pytest.approx(scale * plain, rel=1e-12)
+    tables = [metric.table(scale * X) for X in (x, y)]
+    assert tables[0].distance_to(tables[1]) == pytest.approx(scale * plain, rel=1e-12)
+
+
+@pytest.mark.parametrize("q", QS)
+def test_zero_symmetry_and_threads_to_the_bit(q: float) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((900, 4)), rng.standard_normal((700, 4)) + 0.3
+    one, two, three = (
+        isodepth.Metric(q=q, random_state=1, n_directions=777, n_jobs=n, memory_mb=m)
+        for n, m in ((1, 256.0), (2, 256.0), (3, 1.0))
+    )
+    found = one.compare(x, y)
+    assert found.distance > 0
+    assert one.distance(x, x) == 0.0
+    for other in (one.compare(y, x), two.compare(x, y), three.compare(x, y)):
+        assert other.distance == found.distance
+        assert other.gaps.tolist() == found.gaps.tolist()
+        np.testing.assert_array_equal(other.direction, found.direction)
+
+
+def test_float32_keeps_its_precision() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((200, 3)), rng.standard_normal((150, 3)) + 1
+    metric = isodepth.Metric(q=2, random_state=0)
+    single = metric.distance(x.astype(np.float32), y.astype(np.float32))
+    assert single == pytest.approx(metric.distance(x, y), rel=1e-3)
+    assert single != metric.distance(x, y)
+
+
+# -- translations ---------------------------------------------------------------------------------
+
+M = np.array([3.0, -1.0, 2.0, 0.5, 1.0])
+
+
+@pytest.mark.parametrize("q", [1, 2, 4])
+def test_a_translation_has_its_length_up_to_the_scatter_of_directions(q: float) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 5))
+    count = 20_000
+    # The mean of |u_1|^q over independent directions has this relative standard error; the root
+    # divides it by q. With q = inf the refined supremum is |m| itself.
+    spread = naive_means.moment(5, 2 * q) / naive_means.moment(5, q) ** 2 - 1
+    error = math.sqrt(spread / count) / q
+    found = isodepth.distance(x, x + M, q=q, n_directions=count, random_state=2, levels=3)
+    length = float(np.linalg.norm(M))
+    assert abs(found / length - 1) < 4 * error
+    assert found != pytest.approx(length, rel=error / 100)
+
+
+def test_a_translation_has_its_length_exactly_along_orthonormal_bases() -> None:
+    x = np.random.default_rng(0).standard_normal((40, 5))
+    found = isodepth.distance(
+        x, x + M, q=2, directions="orthogonal", n_directions=30, random_state=0
+    )
+    assert found == pytest.approx(float(np.linalg.norm(M)), rel=1e-13)
+    assert isodepth.distance(x, x + M, q=2, directions=np.eye(5)) == pytest.approx(
+        float(np.linalg.norm(M)), rel=1e-13
+    )
+
+
+@pytest.mark.parametrize("q", [2, 4, 6, 18])
+def test_a_translation_in_the_plane_is_exact_for_even_powers(q: float) -> None:
+    x = np.random.default_rng(0).standard_normal((30, 2))
+    found = isodepth.distance(x, x + [3, 4], q=q, directions="equispaced", n_directions=10)
+    assert found == pytest.approx(5.0, rel=1e-13)
+
+
+def test_a_translation_with_the_supremum() -> None:
+    x = np.random.default_rng(0).standard_normal((40, 5))
+    assert isodepth.distance(x, x + M, random_state=0) == pytest.approx(
+        float(np.linalg.norm(M)), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("q", QS)
+def test_a_translation_on_the_line_is_exact(q: float) -> None:
+    x = np.random.default_rng(0).standard_normal((40, 1))
+    assert isodepth.distance(x, x + 3.0, q=q) == pytest.approx(3.0, rel=1e-13)
+
+
+# -- settings -------------------------------------------------------------------------------------
+
+
+def test_signature_says_q_only_where_it_is_finite() -> None:
+    assert "q=" not in isodepth.Metric().signature
+    metric = isodepth.Metric(q=2.5, random_state=0)
+    assert "|p=2|q=2.5|eps=0.1|" in metric.signature
+    assert "|refine=0|" in metric.signature
+    assert isodepth.Metric.from_signature(metric.signature) == metric
+    assert isodepth.Metric(q=2) != isodepth.Metric(q=3)
+    with pytest.raises(SignatureError, match="q"):
+        isodepth.Metric.from_signature(metric.signature.replace("q=2.5", "q=0.5"))
+    with pytest.raises(SignatureError, match="refine"):
+        isodepth.Metric.from_signature(metric.signature.replace("refine=0", "refine=3"))
+
+
+def test_refine_is_chosen_by_q() -> None:
+    assert (isodepth.Metric().refine, isodepth.Metric(q=2).refine) == (20, 0)
+    assert (isodepth.Metric(refine=3).refine, isodepth.Metric(q=2, refine=0).refine) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"q": 0.5}, r"q must lie in \[1, inf\], got 0.5"),
+        ({"q": math.nan}, "q must lie"),
+        ({"q": "2"}, "q must be a number"),
+        ({"q": None}, "q must be a number"),
+        ({"q": 2, "refine": 20}, "refine=20 with q=2"),
+        ({"q": 2, "gap": "exact"}, "gap='exact'.*q=2"),
+        ({"q": 2, "depth": "halfspace", "region": "exact"}, "region='exact'.*q=2"),
+    ],
+)
+def test_what_does_not_go_together(options: dict, message: str) -> None:
+    with pytest.raises(InvalidOptionError, match=message):
+        isodepth.Metric(**options)
+
+
+def test_bracket_is_for_the_supremum() -> None:
+    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], q=2)
+    with pytest.raises(InvalidOptionError, match="q=2"):
+        _ = result.bracket
+
+
+def test_the_mean_lies_below_the_supremum() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 100, 6))
+    means = [
+        isodepth.distance(x, y, q=q, random_state=0, refine=0) * mean_of_direction(6, q)
+        for q in (1, 2, 8, 1000)
+    ]
+    top = isodepth.distance(x, y, random_state=0, refine=0)
+    assert sorted(means) == means
+    assert means[-1] == pytest.approx(top, rel=0.02)
+    assert means[-1] <= top
