@@ -190,23 +190,25 @@ class Depth(Estimator):
         return self.fit(X, sample_weight=sample_weight).depth_
 
 
-def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
+def center_and_exponent(rows: np.ndarray) -> tuple[np.ndarray, int]:
     """A middle row (d,), and the power of two next to the typical distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
-    from a few evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
-    not matter, since the sample has its own.
+    Depths do not change when the data are moved and scaled; rounding and overflow do. A rough idea
+    is enough: both come from a few evenly spaced rows of those that `Sample.few` picks, distinct
+    and in lexicographic order.
     """
-    rows = sample.points
     few = rows[:: -(-len(rows) // _PROBED_ROWS)]
     center = np.sort(few, axis=0)[(len(few) - 1) // 2]
-    size = np.abs(few - center).max() or np.abs(rows - center).max()
-    return center, math.frexp(size)[1]
+    return center, math.frexp(np.abs(few - center).max())[1]
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
-    center, exponent = center_and_exponent(sample)
+    return moved_by(points, *center_and_exponent(sample.points[sample.few]))
+
+
+def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
+    """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
     moved = points - center
     if abs(exponent) > 64:
         # Here the power of two itself may be out of range.

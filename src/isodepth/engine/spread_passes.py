@@ -22,6 +22,7 @@ def largest_outlyingness(
     directions: np.ndarray,
     resources: Resources,
     locate: bool = False,
+    few: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the points themselves.
 
@@ -39,6 +40,7 @@ def largest_outlyingness(
     directions : ndarray of shape (K, d)
     locate : bool
         Whether to say which direction gave it.
+    few : indices of the points that say what a typical size is; None for all
 
     Returns
     -------
@@ -57,13 +59,13 @@ def largest_outlyingness(
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
-    sizes, typical, zero = _rounding_sizes(points)
-    reach = _reach(points, sizes, typical)
+    sizes, typical, zero = _rounding_sizes(points, few)
+    reach = reach_of(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = _reach(points, _largest_entries(queries), typical)
+        judged_reach = reach_of(points, largest_entries(queries), typical)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
@@ -114,18 +116,26 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     flat = np.empty(len(projections), dtype=points.dtype)
     none = np.empty((0, 0), dtype=points.dtype)
     if small_outlyingness_block(projections, zero, none, out, 0, _NOWHERE, flat):
-        reach = _reach(points, sizes, typical)
+        reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = projections[row], reach
             raise_where_flat(own, None, flat[row], own, out, int(row), _NOWHERE)
     return out
 
 
-def _rounding_sizes(points: np.ndarray) -> tuple[np.ndarray, Any, Any]:
+def _rounding_sizes(
+    points: np.ndarray, few: np.ndarray | None = None
+) -> tuple[np.ndarray, Any, Any]:
     """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
-    sizes = _largest_entries(points)
-    typical = np.sort(sizes)[len(sizes) // 2]
-    return sizes, typical, points.dtype.type(_rounding(points) * typical)
+    sizes = largest_entries(points)
+    some = sizes if few is None or len(few) == len(sizes) else sizes[few]
+    typical = np.sort(some)[len(some) // 2]
+    return sizes, typical, zero_of(points, typical)
+
+
+def zero_of(points: np.ndarray, typical: Any) -> Any:
+    """A deviation of at most this is rounding, where rows are of that size."""
+    return points.dtype.type(_rounding(points) * typical)
 
 
 def _rounding(points: np.ndarray) -> float:
@@ -133,7 +143,7 @@ def _rounding(points: np.ndarray) -> float:
     return _EPSILON[points.dtype.char] * (8 * points.shape[1])
 
 
-def _reach(points: np.ndarray, sizes: np.ndarray, typical: Any) -> np.ndarray:
+def reach_of(points: np.ndarray, sizes: np.ndarray, typical: Any) -> np.ndarray:
     """What rounding alone may do to the projections of rows of those sizes."""
     return (_rounding(points) * (sizes + typical)).astype(points.dtype)
 
@@ -169,15 +179,23 @@ def raise_where_flat(
     deviations = np.abs(sample[0] - middle)
     off = deviations > sample[1]
     scale = _median_of(deviations[off], None if masses is None else masses[off])
-    found = np.abs(judged[0] - middle)
-    found[found <= judged[1]] = 0
-    # Far points of float32 may overflow to the infinity that they nearly are.
-    with np.errstate(over="ignore", divide="ignore"):
-        np.divide(found, scale, out=found, where=found > 0)
+    found = flat_outlyingness(judged[0], judged[1], middle, scale)
     if len(where):
         better = (found > out) | ((found == out) & (found > 0) & (direction < where))
         where[better] = direction
     np.maximum(out, found, out=out)
+
+
+def flat_outlyingness(
+    projections: np.ndarray, reach: np.ndarray, middle: Any, scale: Any
+) -> np.ndarray:
+    """Outlyingness (n,) along a direction whose deviations that are not zero have that median."""
+    found = np.abs(projections - middle)
+    found[found <= reach] = 0
+    # Far points of float32 may overflow to the infinity that they nearly are.
+    with np.errstate(over="ignore", divide="ignore"):
+        np.divide(found, scale, out=found, where=found > 0)
+    return found
 
 
 def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any]:
@@ -193,7 +211,7 @@ def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any
     return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
-def _largest_entries(points: np.ndarray) -> np.ndarray:
+def largest_entries(points: np.ndarray) -> np.ndarray:
     """The largest absolute value in each row of (n, d)."""
     if points.shape[1] > 32:
         return np.abs(points).max(axis=1)
