@@ -1,0 +1,125 @@
+"""Compiled: where many numbers fall along each direction, counted or picked out.
+
+Most numbers lie outside of the intervals asked for, so that a tile of them is passed over unless
+one of its numbers is about as near the middle of the interval as its ends are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lanes import TILE_BYTES, nearest, nearest_folded
+from isodepth.engine.compiled.spread import raise_outlyingness
+
+_EPS = (float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps))
+
+
+@njit(cache=True, nogil=True)
+def mass_below(values, center, folded, low, masses):
+    """The mass of the numbers below `low`."""
+    if masses.shape[0] > 0:
+        mass = np.int64(0)
+        for i in range(values.shape[0]):
+            x = abs(values[i] - center) if folded else values[i]
+            if x < low:
+                mass += masses[i]
+        return mass
+    # 32 bits, like float32: counters as wide as the numbers are what vector instructions need.
+    below = np.int32(0)
+    if folded:
+        for i in range(values.shape[0]):
+            below = np.int32(below + (abs(values[i] - center) < low))
+    else:
+        for i in range(values.shape[0]):
+            below = np.int32(below + (values[i] < low))
+    return np.int64(below)
+
+
+@njit(cache=True, nogil=True)
+def pick_between(values, center, folded, low, high, masses, found, found_masses, kept):
+    """Append the numbers in [low, high] and their masses to `found`; return how many there are.
+
+    Both arrays must have room for one number more than can be found.
+    """
+    n = values.shape[0]
+    real = values.dtype.type
+    half = real(0.5)
+    width = TILE_BYTES // values.itemsize
+    weighted = masses.shape[0] > 0
+    target = half * low + half * high
+    reach = half * high - half * low
+    reach += real(4 * _EPS[values.itemsize // 8]) * (abs(low) + abs(high))
+    start = 0
+    while start < n:
+        stop = start + width
+        if stop > n:
+            stop = n
+        near = low
+        if stop - start < width:
+            near = reach
+        elif folded:
+            near = nearest_folded(values, start, center, target)
+        else:
+            near = nearest(values, start, center, target)
+        if near <= reach:
+            for i in range(start, stop):
+                x = abs(values[i] - center) if folded else values[i]
+                found[kept] = x
+                found_masses[kept] = masses[i] if weighted else 1
+                kept += (x >= low) & (x <= high)
+        start = stop
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def bin_rows(projections, centers, folded, low, high, scale, masses, work, work_masses, counts):
+    """Count the numbers along each direction in equal parts of an interval.
+
+    Parameters
+    ----------
+    projections : (B, n)
+    centers, folded : the numbers are the projections, or if `folded`, |projections - centers[row]|
+    low, high : (B,) the intervals, ends included
+    scale : (B,) parts of an interval by its length
+    masses : int64 (n,), or empty for unit masses
+    work, work_masses : scratch space for n + 1 numbers and int64 masses
+    counts : int64 (B, parts + 1), the mass below the interval, and in each of its parts; added to
+    """
+    parts = counts.shape[1] - 1
+    for row in range(projections.shape[0]):
+        values = projections[row]
+        a = low[row]
+        counts[row, 0] += mass_below(values, centers[row], folded, a, masses)
+        kept = pick_between(
+            values, centers[row], folded, a, high[row], masses, work, work_masses, 0
+        )
+        for i in range(kept):
+            part = np.int64((work[i] - a) * scale[row])
+            if part >= parts:
+                part = parts - 1
+            counts[row, 1 + part] += work_masses[i]
+
+
+@njit(cache=True, nogil=True)
+def gather_rows(projections, centers, folded, low, high, masses, below, found, found_masses, kept):
+    """Pick the numbers along each direction that lie in an interval.
+
+    As in `bin_rows`; `below` (B,) is what lies below, `found` and `found_masses` (B, room) are what
+    is picked, of which `kept` (B,) are there already: more than n must be free.
+    """
+    for row in range(projections.shape[0]):
+        values = projections[row]
+        below[row] += mass_below(values, centers[row], folded, low[row], masses)
+        kept[row] = pick_between(
+            values, centers[row], folded, low[row], high[row], masses,
+            found[row], found_masses[row], kept[row],
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def raise_rows(projections, middles, mads, out, nowhere):
+    """Raise `out` (n,) to |projection - middle| / mad along directions (B,) that have a MAD."""
+    for row in range(projections.shape[0]):
+        if mads[row] > 0:
+            raise_outlyingness(projections[row], middles[row], mads[row], out, 0, nowhere)

@@ -1,0 +1,278 @@
+"""From a source of chunks to a RegionTable: the passes, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.chunked.parts import RawChunk
+from isodepth.chunked.passes import Fold, LookPass, Pass, SketchPass, SupportPass
+from isodepth.chunked.preparation import Preparation, preparation_of
+from isodepth.chunked.rows import Frame
+from isodepth.chunked.selection import Pilot, fit_outlyingness
+from isodepth.chunked.sources import Source
+from isodepth.chunked.thresholds import find_thresholds
+from isodepth.chunked.weights import Looked
+from isodepth.core import row_sketch
+from isodepth.core.row_sketch import RowSketch
+from isodepth.core.sample import Sample
+from isodepth.data.arrays import column_labels
+from isodepth.data.missing import MissingReport
+from isodepth.depth.base import center_and_exponent
+from isodepth.depth.projection import ProjectionDepth
+from isodepth.engine.spread_passes import largest_entries
+from isodepth.engine.threads import available_cores, single_threaded_blas
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.metric import Metric
+from isodepth.metric.table import RegionTable
+from isodepth.metric.tabulate import table_shape, table_signature, write_table
+
+_MOST_PILOTS = 1 << 16
+_MOST_CHUNK_ROWS = 1 << 16
+# Numbers projected between two looks at whether to stop.
+_MOST_WORK = 1 << 25
+_LEAST_WORKSPACE = 512
+_MOST_WORKSPACE = 1 << 16
+# Copies of a chunk, in several precisions and orders, that are there at one time.
+_COPIES = 6
+# What the passes in memory hold for each number of a sample.
+_COPIES_IN_MEMORY = 10
+
+
+class Limits(NamedTuple):
+    """What fits into the memory that was promised.
+
+    Attributes
+    ----------
+    workers : int
+    chunk_rows : int
+        Rows that are read at a time.
+    workspace : int
+        Numbers that are held for each direction.
+    pilots : int
+        Rows of the sketch.
+    rows_in_memory : int
+        A sample of so many rows is worked on in memory.
+    """
+
+    workers: int
+    chunk_rows: int
+    workspace: int
+    pilots: int
+    rows_in_memory: int
+
+    @classmethod
+    def of(cls, drawn: DrawnMetric, dtype: str) -> Limits:
+        """Those of a metric with its directions drawn, for rows of that precision."""
+        budget = drawn.resources.memory_mb * 2**20
+        count, width = drawn.directions.shape
+        item = np.dtype(dtype).itemsize
+        workers = drawn.resources.n_jobs or available_cores()
+        row = width * 8
+        chunk = int(budget / 4 / ((workers + 3) * _COPIES * row))
+        chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
+        held = (workers + 1) * max(count, len(drawn.betas)) * (item + 8)  # type: ignore[arg-type]
+        workspace = int(budget / 2 / held)
+        pilots = int(budget / 16 / (width * item + 16) / (workers + 1))
+        return cls(
+            workers,
+            max(64, chunk),
+            max(_LEAST_WORKSPACE, min(_MOST_WORKSPACE, workspace)),
+            max(row_sketch.FEW_ROWS, min(_MOST_PILOTS, pilots)),
+            int(budget / (_COPIES_IN_MEMORY * width * item)),
+        )
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """The table of a source, and what was seen on the way.
+
+    Attributes
+    ----------
+    table : RegionTable
+    n_rows : int
+        Rows that have a mass.
+    missing : MissingReport or None
+    bound : float
+        What the depths may be off by; 0 where they are those in memory.
+    """
+
+    table: RegionTable
+    n_rows: int
+    missing: MissingReport | None
+    bound: float = 0.0
+
+
+class Runner:
+    """Where passes run: here, one chunk after the other, or elsewhere (`isodepth.chunked.dask`)."""
+
+    def __init__(self, advance: Any = None) -> None:
+        self.advance = advance or (lambda count: None)
+
+    def fold(self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits) -> Any:
+        """Run a pass over the chunks of a source, raw ones where there is no preparation."""
+        from isodepth.chunked.local import fold_chunks
+
+        prepare: Any = (lambda chunk: chunk) if preparation is None else preparation.rows
+        return fold_chunks(
+            lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance
+        )
+
+
+def stream_table(
+    metric: Metric,
+    source: Source,
+    storage: str = "float64",
+    *,
+    runner: Runner | None = None,
+    scale: np.ndarray | None = None,
+    in_memory: bool | None = None,
+) -> Streamed:
+    """The table of a source, as `Metric.table` makes it of the same rows in memory.
+
+    Parameters
+    ----------
+    runner : where the passes run
+    scale : ndarray of shape (d,) or None
+        What columns are divided by.
+    in_memory : whether a sample that fits is worked on in memory; None to let the memory decide
+    """
+    metric.check_for_tables(storage)
+    options = metric._options()
+    preparation = preparation_of(source, options, scale)
+    drawn = draw(metric, source.n_features, scale)
+    limits = Limits.of(drawn, preparation.dtype)
+    run = runner or Runner()
+    with single_threaded_blas():
+        looked, sketch, later = _look(run, source, preparation, limits)
+        job = _Job(run, source, later, limits, drawn, looked, sketch, storage)
+        values, bound = job.values(in_memory)
+    signature = table_signature(drawn, preparation.dtype)
+    table = RegionTable(values, str(signature), source.n_features, source.columns, scale=scale)
+    labels = source.columns or column_labels(source.n_features)
+    report = looked.report(labels) if preparation.nan_policy == "omit" else None
+    return Streamed(table, looked.n_present, report, bound)
+
+
+def draw(metric: Metric, width: int, scale: np.ndarray | None) -> DrawnMetric:
+    """The metric with its directions drawn for data of that width."""
+    from isodepth.metric.pipeline import draw_metric
+
+    return draw_metric(metric._options(), metric._source, width, scale=scale)
+
+
+def _look(
+    run: Runner, source: Source, preparation: Preparation, limits: Limits
+) -> tuple[Looked, RowSketch, Preparation]:
+    """The first look at all data: are they usable, and which rows speak for them?"""
+    state = run.fold(source, None, LookPass(preparation, limits.pilots), limits)
+    looked, sketch = state["looked"], state["sketch"]
+    if not looked.n_present:
+        reason = "every row has a missing value" if looked.n_dropped else "it has no row"
+        if source.weighted and looked.n_rows > looked.n_dropped:
+            reason = "all weights are zero"
+        raise InvalidInputError(
+            f"{source.label} has nothing to look at: {reason}; a sample needs at least one row of "
+            "positive weight"
+        )
+    later = preparation.later()
+    if source.weighted:
+        later = preparation.later(looked.rule())
+        width, dtype = preparation.n_features, preparation.dtype
+        sketch = run.fold(source, later, SketchPass(width, dtype, limits.pilots), limits)["sketch"]
+    return looked, sketch, later
+
+
+@dataclass
+class _Job:
+    """One source on its way to a table."""
+
+    run: Runner
+    source: Source
+    preparation: Preparation
+    limits: Limits
+    drawn: DrawnMetric
+    looked: Looked
+    sketch: RowSketch
+    storage: str
+
+    def values(self, in_memory: bool | None) -> tuple[np.ndarray, float]:
+        """Support values (L, 2K), and what the depths behind them may be off by."""
+        fits = self.looked.n_present <= self.limits.rows_in_memory
+        if self.sketch.complete:
+            return self._of_sample(_sample_of(*self.sketch.lexicographic())), 0.0
+        if fits if in_memory is None else in_memory:
+            return self._of_sample(self._loaded()), 0.0
+        depth: Any = self.drawn.source
+        if isinstance(depth, ProjectionDepth) and depth.method == "directions" and not depth.refine:
+            return self._by_projections(), 0.0
+        raise InvalidOptionError(
+            f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
+            f"memory_mb={self.drawn.resources.memory_mb:g}, and this depth needs them all at once; "
+            "give more memory, or use depth='projection'"
+        )
+
+    def fold(self, work: Pass) -> Any:
+        """Run a pass over prepared rows."""
+        return self.run.fold(self.source, self.preparation, work, self.limits)
+
+    def _loaded(self) -> Sample:
+        """All rows in memory."""
+        parts = [
+            self.preparation.rows(chunk)
+            for chunk in self.source.chunks(self.limits.chunk_rows)
+            if isinstance(chunk, RawChunk)
+        ]
+        points = np.concatenate([rows.points for rows in parts])
+        masses = None
+        if self.source.weighted:
+            masses = np.concatenate([rows.masses for rows in parts])
+        return Sample._merge(points, masses)
+
+    def _of_sample(self, sample: Sample) -> np.ndarray:
+        self.drawn.source.warn_if_uninformative(sample)
+        regions = self.drawn.fit(sample.points, None, None, sample)
+        out = np.empty(table_shape(self.drawn), dtype=self.storage)
+        write_table(self.drawn, regions, out)
+        return out
+
+    def _by_projections(self) -> np.ndarray:
+        few, _ = self.sketch.lexicographic(row_sketch.FEW_ROWS)
+        dtype = few.dtype
+        directions = np.ascontiguousarray(self.drawn.directions, dtype=dtype)
+        frame = Frame(*center_and_exponent(few), directions)
+        sizes = largest_entries(frame.moved(few))
+        typical = np.sort(sizes)[len(sizes) // 2]
+        pilot = Pilot(self.sketch.rows, self.sketch.masses)
+        total = self._total()
+        n_rows, workspace = self.looked.n_present, self.limits.workspace
+        fold: Fold = self.fold
+        model = fit_outlyingness(fold, frame, pilot, typical, total, n_rows, workspace)
+        tolerance = ProjectionDepth.tie_tolerance if dtype == np.float64 else 0.0
+        betas = self.drawn.betas
+        assert betas is not None
+        thresholds = find_thresholds(
+            fold, model, pilot, betas, total, n_rows, tolerance, workspace
+        )
+        supports = fold(SupportPass(model.depths, thresholds, self.drawn.directions))
+        return supports.astype(self.storage)
+
+    def _total(self) -> int:
+        if not self.source.weighted:
+            return self.looked.n_present
+        rule = self.preparation.rule
+        assert rule is not None
+        if rule.weights is not None and rule.integers is not None:
+            return int((rule.integers * self.looked.counts).sum())
+        width, dtype = self.preparation.n_features, self.preparation.dtype
+        return self.fold(SketchPass(width, dtype, 1))["mass"]
+
+
+def _sample_of(points: np.ndarray, masses: np.ndarray) -> Sample:
+    """The sample of all its distinct rows, in lexicographic order."""
+    equal = bool((masses == masses[0]).all())
+    total = len(points) if equal else int(masses.sum())
+    return Sample(points, None if equal else masses, total, np.arange(len(points)))

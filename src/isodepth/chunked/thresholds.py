@@ -1,0 +1,118 @@
+"""Which depth each level ends at: the mass distribution of depths, by selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isodepth.chunked.passes import DepthPass, Fold, Outlyingness, count, digits, gather
+from isodepth.chunked.selection import Pilot, block, digit_search
+from isodepth.chunked.summaries import Gathered, Intervals
+from isodepth.core.regions import tie_ends
+
+_PARTS = 1024
+# Depths this close around a level are looked at for ties, in units of the tolerance.
+_AROUND = 64.0
+
+
+def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
+    """The smallest masses (L,), int64, that are a larger share of `total` than each level."""
+    ranks = []
+    for beta in betas.tolist():
+        # The shares are floats, as they are in memory: rounded, and never falling.
+        low, high = 0, total
+        while high - low > 1:
+            middle = (low + high) // 2
+            if np.float64(middle) / np.float64(total) > beta:
+                high = middle
+            else:
+                low = middle
+        ranks.append(high)
+    return np.array(ranks, dtype=np.int64)
+
+
+def find_thresholds(
+    fold: Fold,
+    model: Outlyingness,
+    pilot: Pilot,
+    betas: np.ndarray,
+    total: int,
+    n_rows: int,
+    tolerance: float,
+    workspace: int,
+) -> np.ndarray:
+    """The smallest depth (L,) in the region of each level, ties within `tolerance` included."""
+    ranks = level_ranks(betas, total)
+    n_levels = len(betas)
+    falling = -model.depths(pilot.points)
+    values = np.broadcast_to(falling, (n_levels, len(falling)))
+    low, high, content = pilot.brackets(values, ranks / total)
+    if content.max() * n_rows >= workspace / 2:
+        intervals = Intervals(low, high)
+        counted = fold(DepthPass(model, n_levels, count(intervals, _PARTS)))
+        low, high, _ = counted.narrowed(ranks, ranks)
+    around = _AROUND * tolerance
+    miss = low > high
+    low, high = low - around, high + around
+    low[miss], high[miss] = 1, -1
+    gathered = fold(DepthPass(model, n_levels, gather(Intervals(low, high), workspace), block(workspace)))
+    found = _ends_of_groups(gathered, low, high, ranks, tolerance)
+    lost = np.flatnonzero(np.isnan(found))
+    if len(lost):
+        found[lost] = _by_digits(fold, model, ranks[lost], tolerance, workspace)
+    return -found
+
+
+def _ends_of_groups(
+    gathered: Gathered, low: np.ndarray, high: np.ndarray, ranks: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """The last of the numbers that enter with that of a given rank; NaN where that is not known."""
+    found = np.full(len(ranks), np.nan)
+    for level, rank in enumerate(ranks.tolist()):
+        if gathered.too_many[level] or not gathered.kept[level]:
+            continue
+        values, masses = gathered.numbers(level)
+        upto = gathered.below[level] + np.cumsum(masses)
+        if not gathered.below[level] < rank <= upto[-1]:
+            continue
+        place = int(np.searchsorted(upto, rank))
+        if tolerance == 0:
+            found[level] = values[place]
+            continue
+        # A run of small steps stands by itself where what is around it is known to be far away.
+        steps = np.diff(values, prepend=low[level], append=high[level]) > tolerance
+        starts = np.flatnonzero(steps[: place + 1])
+        stops = np.flatnonzero(steps[place + 1 :])
+        if len(starts) and len(stops):
+            run = slice(int(starts[-1]), place + int(stops[0]) + 1)
+            ends = tie_ends(-values[run], tolerance)
+            end = ends[np.searchsorted(ends, place - run.start, side="right")]
+            found[level] = values[run.start + int(end) - 1]
+    return found
+
+
+def _by_digits(
+    fold: Fold, model: Outlyingness, ranks: np.ndarray, tolerance: float, workspace: int
+) -> np.ndarray:
+    """The same, digit by digit and then with what is around."""
+
+    def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
+        state: Any = fold(DepthPass(model, len(ranks), digits(prefixes, shift, None)))
+        return state.counts
+
+    values = digit_search(counts, np.dtype(np.float64), ranks)
+    if tolerance == 0:
+        return values
+    found = np.full(len(ranks), np.nan)
+    around = 4 * tolerance
+    while True:
+        low, high = values - around, values + around
+        gathered = fold(DepthPass(
+            model, len(ranks), gather(Intervals(low, high), workspace), block(workspace)
+        ))
+        found = _ends_of_groups(gathered, low, high, ranks, tolerance)
+        if not np.isnan(found).any():
+            return found
+        # Whatever the run of ties, it ends where depths do.
+        around, workspace = 16 * around, 4 * workspace
