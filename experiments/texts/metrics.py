@@ -59,6 +59,7 @@ def contenders(encoder: Any, model: str | None, layer: int | None) -> list[Conte
     shrunk = AIIRWDepth(covariance="ledoit-wolf")
     return [
         Contender("DR", dr(), random=True),
+        Contender("DR, q = 2", dr(q=2), random=True),
         Contender("DR, random directions", dr(gap="search", n_directions=FEW), random=True),
         Contender("DR, dual depth", dr(depth="dual")),
         Contender("DR, AI-IRW shrunk", dr(depth=shrunk, n_directions=FEW)),

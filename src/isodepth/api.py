@@ -75,7 +75,8 @@ def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Compariso
     >>> X = np.arange(20.0).reshape(10, 2)
     >>> isodepth.compare(X, X + [3, 4], random_state=0)
     Comparison: distance 5 between 10 and 10 points in 2 dimension(s)
-      largest gap 5 at level beta = ..., along column 1 (64%), column 0 (36%)
+      carried by column 1 (64%), column 0 (36%)
+      largest gap 5 at level beta = ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
     return metric_from_options(options).compare(X, Y, weights=weights)

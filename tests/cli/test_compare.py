@@ -87,6 +87,10 @@ def test_text_holds_distance_level_and_signature(capsys, files, points):
         (["--eps", "0.3"], {"eps": 0.3}),
         (["--p", "inf"], {"p": np.inf}),
         (["--p", "1"], {"p": 1}),
+        (["--q", "2"], {"q": 2}),
+        (["--q", "inf"], {}),
+        (["--scale", "pooled"], {"scale": "pooled"}),
+        (["--scale", "reference", "--missing", "omit"], {"scale": "reference"}),
         (["--directions", "17"], {"n_directions": 17}),
         (["--family", "orthogonal"], {"directions": "orthogonal"}),
         (["--levels", "10"], {"levels": 10}),
@@ -282,3 +286,78 @@ def test_an_unwritable_plot_is_refused_before_the_work(
     monkeypatch.setattr("isodepth.cli.compare.read_table", never)
     target = tmp_path / picture if picture else ""
     assert said in refusal(capsys, "compare", *files, "--plot", target)
+
+
+# -- missing values -------------------------------------------------------------------------------
+
+HOLES = "a,b\n1,2\n,3\n4,NA\n5,6\n7,9\n"
+
+
+def test_rows_with_missing_values_are_left_out_where_asked(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text(HOLES)
+    (tmp_path / "b.csv").write_text("a,b\n1,2\n3,4\n0,1\n")
+    paths = (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+    given = ("compare", *paths, "--missing", "omit", "--depth", "irw")
+    code, out, err = run(capsys, *given, "--json")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert [sample["rows"] for sample in report["samples"]] == [3, 3]
+    assert report["missing"]["rows"] == [5, 3]
+    assert report["missing"]["left_out"] == [2, 0]
+    shares = {
+        column["column"]: (column["x"], column["y"]) for column in report["missing"]["columns"]
+    }
+    assert shares == {"a": (0.2, 0.0), "b": (0.2, 0.0)}
+    left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
+    assert report["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
+    _, out, _ = run(capsys, *given)
+    assert "missing      left out 2 of 5 rows, missing values in a (1), b (1) of X" in out
+
+
+def test_missing_values_are_refused_where_nothing_is_said(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\nnan,3\n")
+    (tmp_path / "b.csv").write_text(HOLES)
+    path = str(tmp_path / "a.csv")
+    code, _, err = run(capsys, "compare", path, path)
+    assert code == 2
+    assert "row 1, column 'a'" in err
+    assert "--missing omit" in err
+    code, _, err = run(capsys, "compare", str(tmp_path / "b.csv"), path)
+    assert code == 2
+    assert "line 3, column 1 ('a'): the cell is empty" in err
+
+
+def test_what_is_no_number_is_still_named(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n,2\nx,3\n")
+    path = str(tmp_path / "a.csv")
+    code, _, err = run(capsys, "compare", path, path, "--missing", "omit")
+    assert code == 2
+    assert "line 3, column 1 ('a'): 'x' is not a number" in err
+
+
+def test_an_unknown_policy_is_refused(capsys, files):
+    code, _, err = run(capsys, "compare", *files, "--missing", "drop")
+    assert code == 2
+    assert "nan_policy must be one of raise, omit" in err
+
+
+def test_parquet_with_missing_values(capsys, tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 5.0]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    path = str(tmp_path / "t.parquet")
+    code, out, _ = run(capsys, "compare", path, path, "--missing", "omit", "--json")
+    assert code == 0
+    assert json.loads(out)["missing"]["left_out"] == [1, 1]
+
+
+def test_columns_in_other_units_are_noted(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    for letter in "ab":
+        save(tmp_path / f"{letter}.csv", rng.standard_normal((30, 2)) * [1, 1000], ("x", "y"))
+    code, out, err = run(
+        capsys, "compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--json"
+    )
+    assert code == 0
+    assert "scale='pooled'" in err
+    assert len(json.loads(out)["warnings"]) == 1

@@ -47,13 +47,13 @@ def test_columns_have_their_names() -> None:
 
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, random_state=0)
-    first, second, third = repr(result).splitlines()
+    first, second, third, fourth = repr(result).splitlines()
     distance = f"{result.distance:.6g}"
     assert first == f"Comparison: distance {distance} between 60 and 50 points in 3 dimension(s)"
-    names = ", ".join(f"{name} ({share:.0%})" for name, share in result.largest_gap.columns)
-    assert second.endswith(f"along {names}")
-    assert f"largest gap {result.largest_gap.gap:.6g} at level beta = " in second
-    assert third.strip() == result.signature
+    names = ", ".join(f"{name} ({share:.0%})" for name, share in result.column_shares)
+    assert second.strip() == f"carried by {names}"
+    assert f"largest gap {result.largest_gap.gap:.6g} at level beta = " in third
+    assert fourth.strip() == result.signature
     assert float(result) == result.distance
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.data.frames import Table
+from isodepth.data.missing import omit_missing
 from isodepth.data.readers import read_table
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from isodepth.metric.comparison import Comparison, LargestGap
+    from isodepth.data.missing import MissingPair
+    from isodepth.metric.comparison import Comparison
 
 # Columns are listed until they carry this share of the direction: the rest only adds noise.
 _LISTED_SHARE = 0.95
@@ -24,12 +26,15 @@ _SETTINGS = (
     "depth",
     "eps",
     "p",
+    "q",
+    "scale",
     "n_directions",
     "directions",
     "levels",
     "n_levels",
     "refine",
     "random_state",
+    "nan_policy",
 )
 
 
@@ -40,8 +45,8 @@ def add_compare_parser(commands: Any) -> None:
         help="compare two tables of numbers",
         description=(
             "Compare two tables of numbers (.csv, .parquet or .npy; rows are points). Prints their "
-            "distance, the level at which they differ most, and the columns that carry the "
-            "difference."
+            "distance, the columns that carry the difference, and the level at which they differ "
+            "most."
         ),
     )
     parser.add_argument("a", metavar="A", help="first table")
@@ -50,6 +55,18 @@ def add_compare_parser(commands: Any) -> None:
     setting("--depth", help="halfspace, projection (default), irw or ai_irw")
     setting("--eps", type=float, help="share of the outermost mass that is ignored (default 0.1)")
     setting("--p", type=float, help="exponent of the mean over levels, may be inf (default 2)")
+    setting(
+        "--q",
+        type=float,
+        help="exponent of the mean over directions: inf (default) for the largest gap, 2, ...",
+    )
+    setting("--scale", help="pooled: each column in units of its spread; reference: of that in A")
+    setting(
+        "--missing",
+        dest="nan_policy",
+        default="raise",
+        help="raise (default): refuse missing values; omit: leave out the rows that have any",
+    )
     setting(
         "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 1000)"
     )
@@ -84,7 +101,7 @@ def compare_files(options: argparse.Namespace) -> Comparison:
         from isodepth.plot.picture import check_picture, save_picture
 
         check_picture(options.plot)
-    comparison = metric.compare(*_aligned(options.a, options.b))
+    comparison = metric.compare(*_aligned(options.a, options.b, metric.nan_policy))
     if options.plot is not None:
         from isodepth.plot.gap_profile import gap_profile
 
@@ -92,11 +109,18 @@ def compare_files(options: argparse.Namespace) -> Comparison:
     return comparison
 
 
-def _aligned(a_path: str, b_path: str) -> tuple[Table | np.ndarray, Table | np.ndarray]:
+def _aligned(
+    a_path: str, b_path: str, nan_policy: str
+) -> tuple[Table | np.ndarray, Table | np.ndarray]:
     """Both tables with the columns of the first, in its order."""
-    (a, a_names), (b, b_names) = read_table(a_path), read_table(b_path)
+    omit = nan_policy == "omit"
+    (a, a_names), (b, b_names) = (read_table(path, missing=omit) for path in (a_path, b_path))
     # Checked here and not only in the metric, so that a complaint names the file.
-    a, b = check_points(a, a_path)[0], check_points(b, b_path)[0]
+    for table, path in ((Table(a, a_names), a_path), (Table(b, b_names), b_path)):
+        if omit:
+            omit_missing(table, name=path)
+        else:
+            check_points(table, path, hint=", or leave out these rows with --missing omit")
     if a_names and b_names and a_names != b_names:
         odd = [f"{name!r} is only in {a_path}" for name in a_names if name not in b_names]
         odd += [f"{name!r} is only in {b_path}" for name in b_names if name not in a_names]
@@ -125,11 +149,13 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
         "level": largest.level,
         "gap": largest.gap,
         "direction": largest.direction.tolist(),
-        "columns": [{"name": name, "share": share} for name, share in largest.columns],
+        "columns": _named_shares(largest.columns),
     }
+    missing = comparison.missing
     return {
         "distance": comparison.distance,
         "signature": comparison.signature,
+        "column_shares": _named_shares(comparison.column_shares),
         "largest_gap": largest_gap,
         # The former name, for one more release.
         "worst": largest_gap,
@@ -138,7 +164,21 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
             {"file": path, "rows": regions.n_points}
             for path, regions in zip(paths, comparison.regions, strict=True)
         ],
+        "missing": None if missing is None else _missing(missing),
         "warnings": notes,
+    }
+
+
+def _named_shares(shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    return [{"name": name, "share": share} for name, share in shares]
+
+
+def _missing(missing: MissingPair) -> dict[str, Any]:
+    both = (missing.x, missing.y)
+    return {
+        "rows": [report.n_rows for report in both],
+        "left_out": [report.n_dropped for report in both],
+        "columns": [share._asdict() for share in missing.shares],
     }
 
 
@@ -146,17 +186,19 @@ def _text(comparison: Comparison) -> str:
     largest = comparison.largest_gap
     lines = [
         f"distance     {comparison.distance:.6g}",
+        f"carried by   {_carriers(comparison.column_shares)}",
         f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
         f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
-        f"carried by   {_carriers(largest)}",
-        f"signature    {comparison.signature}",
     ]
+    if comparison.missing is not None:
+        lines.append(f"missing      {comparison.missing}")
+    lines.append(f"signature    {comparison.signature}")
     return "\n".join(lines)
 
 
-def _carriers(largest: LargestGap) -> str:
+def _carriers(shares: Sequence[tuple[str, float]]) -> str:
     listed, total = [], 0.0
-    for name, share in largest.columns:
+    for name, share in shares:
         listed.append(f"{name} ({share:.0%})")
         total += share
         if total >= _LISTED_SHARE:

@@ -11,7 +11,7 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 
 #: Options of the command that are settings of DepthScore under the same name.
 _SETTINGS = (
-    "model", "layer", "depth", "covariance", "p", "eps", "n_directions", "gap", "multi_ref",
+    "model", "layer", "depth", "covariance", "p", "q", "eps", "n_directions", "gap", "multi_ref",
     "special_tokens", "max_length", "batch_size", "device", "precision", "random_state",
 )  # fmt: skip
 
@@ -39,6 +39,7 @@ def add_score_parser(commands: Any) -> None:
     setting("--depth", help="irw (default), dual, ai_irw, ...")
     setting("--covariance", help="for ai_irw, such as ledoit-wolf")
     setting("--p", type=float, help="exponent of the mean over levels (default 2)")
+    setting("--q", type=float, help="exponent of the mean over directions (default inf)")
     setting("--eps", type=float, help="share of the outermost tokens ignored (default 0.01)")
     setting(
         "--directions", dest="n_directions", type=int, metavar="N", help="how many (default 4000)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,10 +79,13 @@ class MissingPair:
     Attributes
     ----------
     x, y : MissingReport
+    kept : pair of bool ndarrays of shape (n,) and (m,), or None
+        Which rows of each are left.
     """
 
     x: MissingReport
     y: MissingReport
+    kept: tuple[np.ndarray, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
     @property
     def shares(self) -> list[MissingShare]:

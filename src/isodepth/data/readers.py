@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
+# What programs write into the cell of a value that is missing.
+_MISSING = ("", "na", "n/a", "nan", "null", "none")
+
+
+def read_table(path: str | os.PathLike[str], *, missing: bool = False) -> Table:
     """Read a table of numbers from a file.
 
     Parameters
@@ -39,6 +43,9 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 
         A pipe (``mkfifo``, ``<(...)`` of a shell, ``/dev/stdin``) is read once, into memory, as
         what its name ends in, or as ``.csv``.
+    missing : bool
+        Whether values may be missing: empty cells, cells that say NA or null, and missing values
+        of parquet become NaN, and are refused otherwise.
 
     Returns
     -------
@@ -73,12 +80,12 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     known = {".csv": _read_csv, ".parquet": _read_parquet, ".npy": _read_npy}
     # What comes through a pipe has no name of its own.
     ending = source.file.suffix.lower() or (".csv" if source.content is not None else "")
-    reader: Callable[[_Source], Table] | None = known.get(ending)
+    reader: Callable[[_Source, bool], Table] | None = known.get(ending)
     if reader is None:
         said = f"its name ends in {ending!r}" if ending else "its name has no ending"
         _refuse(source.file, f"{said}; the known ones are {', '.join(known)}")
     try:
-        return reader(source)
+        return reader(source, missing)
     except OSError as error:
         _refuse(source.file, error.strerror or str(error), error)
 
@@ -127,15 +134,17 @@ def _refuse(file: Path, reason: str, cause: Exception | None = None) -> NoReturn
 # -- csv ------------------------------------------------------------------------------------------
 
 
-def _read_csv(source: _Source) -> Table:
+def _read_csv(source: _Source, missing: bool) -> Table:
     file = source.file
     try:
         columns, header_lines, width = _csv_header(source)
         points = _csv_numbers(source, header_lines)
+        if points is None and missing:
+            points = _csv_numbers(source, header_lines, _number_or_nan)
         if points is not None and points.size == 0:
             _refuse(file, "it has a header but no rows")
         if points is None or points.shape[1] != width:
-            _refuse(file, _csv_fault(source, columns, header_lines, width))
+            _refuse(file, _csv_fault(source, columns, header_lines, width, missing))
     except UnicodeDecodeError as error:
         _refuse(file, f"it is not UTF-8 text (byte {error.start} of a block)", error)
     except csv.Error as error:
@@ -195,13 +204,21 @@ def _check_distinct(file: Path, names: Sequence[str]) -> None:
         _refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
 
 
-def _csv_numbers(source: _Source, header_lines: int) -> NDArray[np.float64] | None:
+def _csv_numbers(
+    source: _Source, header_lines: int, convert: Any = None
+) -> NDArray[np.float64] | None:
     """The numbers below the header, or None where something among them is not a number."""
     with source.lines() as lines, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*input contained no data.*")
         try:
             return np.loadtxt(
-                lines, delimiter=",", comments=None, quotechar='"', skiprows=header_lines, ndmin=2
+                lines,
+                delimiter=",",
+                comments=None,
+                quotechar='"',
+                skiprows=header_lines,
+                ndmin=2,
+                converters=convert,
             )
         except UnicodeDecodeError:
             raise
@@ -209,8 +226,20 @@ def _csv_numbers(source: _Source, header_lines: int) -> NDArray[np.float64] | No
             return None
 
 
+def _number_or_nan(cell: str) -> float:
+    if cell.strip().lower() in _MISSING:
+        return math.nan
+    if not _is_number(cell):
+        raise ValueError(cell)
+    return float(cell)
+
+
 def _csv_fault(
-    source: _Source, columns: tuple[str, ...] | None, header_lines: int, width: int
+    source: _Source,
+    columns: tuple[str, ...] | None,
+    header_lines: int,
+    width: int,
+    missing: bool,
 ) -> str:
     """Say where a table that NumPy refused goes wrong: it is walked again, cell by cell."""
     with source.lines() as lines:
@@ -221,7 +250,7 @@ def _csv_fault(
             if len(row) != width:
                 return f"line {rows.line_num} has {len(row)} cells where {width} are expected"
             for position, cell in enumerate(row, start=1):
-                if _is_number(cell):
+                if _is_number(cell) or (missing and cell.strip().lower() in _MISSING):
                     continue
                 where = f"line {rows.line_num}, column {position}"
                 where += f" ({columns[position - 1]!r})" if columns else ""
@@ -246,7 +275,7 @@ def _is_number(cell: str) -> bool:
 # -- parquet --------------------------------------------------------------------------------------
 
 
-def _read_parquet(source: _Source) -> Table:
+def _read_parquet(source: _Source, missing: bool) -> Table:
     file = source.file
     pa = load_extra("pyarrow", "frames", f"reading {file}")
     pq = load_extra("pyarrow.parquet", "frames", f"reading {file}")
@@ -255,7 +284,7 @@ def _read_parquet(source: _Source) -> Table:
         # Not pq.read_table, which makes columns of the names of folders such as "year=2020".
         with pq.ParquetFile(given) as opened:
             _check_parquet_rows(opened.metadata)
-            return _parquet_table(opened.read(use_threads=False), file)
+            return _parquet_table(opened.read(use_threads=False), file, missing)
     except UnreadableFileError:
         raise
     except Exception as error:
@@ -274,7 +303,7 @@ def _check_parquet_rows(metadata: Any) -> None:
         raise ValueError(f"row groups of {counts} rows do not add up to {metadata.num_rows}")
 
 
-def _parquet_table(table: Any, file: Path) -> Table:
+def _parquet_table(table: Any, file: Path, missing: bool) -> Table:
     from pyarrow import types
 
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
@@ -284,7 +313,7 @@ def _parquet_table(table: Any, file: Path) -> Table:
     for field, column in zip(table.schema, table.columns, strict=True):
         if not (types.is_floating(field.type) or types.is_integer(field.type)):
             _refuse(file, f"column {field.name!r} is of type {field.type}, not a number type")
-        if column.null_count:
+        if column.null_count and not missing:
             _refuse(
                 file,
                 f"column {field.name!r} has {column.null_count} missing values; "
@@ -301,7 +330,7 @@ def _parquet_table(table: Any, file: Path) -> Table:
 # -- npy ------------------------------------------------------------------------------------------
 
 
-def _read_npy(source: _Source) -> Table:
+def _read_npy(source: _Source, missing: bool) -> Table:
     file = source.file
     if source.content is None:
         size = file.stat().st_size

@@ -93,6 +93,29 @@ class ForeignDepth:
         return fitted.score_samples(points)
 
 
+class NoDepth:
+    """In place of a depth where regions do not need one: all points are as deep as each other."""
+
+    tie_tolerance = 0.0
+
+    def warn_if_uninformative(self, *samples: Sample) -> None:
+        """Nothing is asked of it."""
+
+    def all_depths(
+        self,
+        sample: Sample,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        directions: np.ndarray,
+        resources: Resources,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(sample.n_points), np.zeros(len(points))
+
+
+#: The one there is: regions without a depth have the same one.
+NO_DEPTH = NoDepth()
+
+
 def resolve_depth(depth: Any) -> DepthSource:
     """The depth that a user's `depth=` stands for, with its settings checked.
 
@@ -135,6 +158,8 @@ def depth_text(depth: Any) -> str:
     """A depth in a signature: its name, and in parentheses what is not at its default."""
     if isinstance(depth, str):
         return depth
+    if depth is NO_DEPTH:
+        return "none"
     if isinstance(depth, Depth):
         settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
         return f"{depth.name}({settings})" if settings else depth.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
@@ -60,7 +61,7 @@ def mean_gaps(
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels, n_tiles = len(stops_x), len(tiles.starts)
     size = max(_TILES, -(-n_tiles // _MOST_BLOCKS), min(n_tiles, _WORTH_A_CALL // walked))
-    sums = _Sums(n_levels, q)
+    sums = SumsOfPowers(n_levels, q)
     places = min(rows, max(stop_x, stop_y))
 
     def step(workspace: tuple, block: int) -> None:
@@ -82,7 +83,7 @@ def mean_gaps(
     return sums.mean(2 * len(directions)), sums.where
 
 
-class _Sums:
+class SumsOfPowers:
     """Sums of powers of all blocks so far, added in the order of the blocks whoever is first."""
 
     def __init__(self, n_levels: int, q: float) -> None:
@@ -94,6 +95,7 @@ class _Sums:
         self._next = 0
 
     def add(self, block: int, largest: np.ndarray, total: np.ndarray, where: np.ndarray) -> None:
+        """Add what block number `block` gave: largest gaps, sums in units of them, and places."""
         with self._lock:
             self._waiting[block] = largest, total, where
             while self._next in self._waiting:
@@ -107,10 +109,16 @@ class _Sums:
         higher = largest > self._largest
         unit = np.where(higher, largest, self._largest)
         unit[unit == 0] = 1.0
-        self._total *= (self._largest / unit) ** self._q
-        self._total += total * (largest / unit) ** self._q
+        if self._q < math.inf:
+            self._total *= (self._largest / unit) ** self._q
+            self._total += total * (largest / unit) ** self._q
         self._largest = np.where(higher, largest, self._largest)
         self.where = np.where(higher, where, self.where)
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest gap of each level, of shape (L,)."""
+        return self._largest
 
     def mean(self, count: int) -> np.ndarray:
         """The mean of order q of `count` gaps, of shape (L,)."""

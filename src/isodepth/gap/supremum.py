@@ -15,7 +15,7 @@ from isodepth.engine.threads import Resources
 from isodepth.gap.refine import refine_gaps
 
 WAYS = ("search", "exact")
-REGIONS = ("sample", "exact")
+REGIONS = ("sample", "exact", "envelope")
 
 
 class Gaps(NamedTuple):

@@ -23,14 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
+from isodepth.many.bags import as_list, with_shared_scale
 from isodepth.many.matrix import fill_distances
-from isodepth.many.pairwise import (
-    TABLE_LEVELS,
-    as_list,
-    fit_tables,
-    table_metric,
-    with_shared_scale,
-)
+from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
 from isodepth.many.stack import TableStack
 from isodepth.metric.preparation import prepare
 from isodepth.metric.signature import Signature

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidOptionError
-from isodepth.many.pairwise import as_list
+from isodepth.many.bags import as_list
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable, check_comparable

@@ -10,14 +10,19 @@ import numpy as np
 
 from isodepth.api import metric_from_options
 from isodepth.core.sample import Sample
-from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.many.bags import (
+    as_list,
+    check_alike,
+    weights_of_each,
+    with_shared_scale,
+)
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
-from isodepth.metric.preparation import Prepared, pooled_scale, prepare
+from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
@@ -176,7 +181,7 @@ def fit_tables(
     name: str = "samples",
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
-    each = _weights_of_each(weights, len(samples), name)
+    each = weights_of_each(weights, len(samples), name)
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
 
@@ -211,7 +216,7 @@ def fit_tables(
 
         def step(_: None, i: int) -> None:
             points, names, own = checked(i)[:3]
-            _check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
+            check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
             sample = Sample.of(points, own)
             if sample.n_points <= sample.n_features + 1:
                 simplices.append(sample)
@@ -222,85 +227,6 @@ def fit_tables(
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
-
-
-def with_shared_scale(
-    metric: Metric,
-    mine: tuple[Sequence[Any], Any],
-    theirs: tuple[Sequence[Any] | None, Any] = (None, None),
-    name: str = "samples",
-) -> Metric:
-    """The metric with the spread of all samples together in place of ``scale="pooled"``."""
-    if metric.scale == "reference":
-        raise InvalidOptionError(
-            "scale='reference' is the spread of the first of two samples, and here are many; use "
-            "scale='pooled' for that of all of them, or give one number for each column"
-        )
-    samples, weights = list(mine[0]), list(_weights_of_each(mine[1], len(mine[0]), name))
-    if theirs[0] is not None:
-        samples += list(theirs[0])
-        weights += list(_weights_of_each(theirs[1], len(theirs[0]), "other"))
-    shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
-    return replace(metric, scale=shared)
-
-
-def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check a collection of samples."""
-    shape = getattr(samples, "shape", None)
-    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
-        raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got {type(samples).__name__}"
-        )
-    if shape is not None and len(shape) != 3:
-        raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got one array of shape "
-            f"{tuple(shape)}; for a single sample write [{name}]"
-        )
-    result = samples if isinstance(samples, Sequence) else list(samples)
-    if len(result) == 0:
-        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-    return result
-
-
-def _check_alike(
-    points: np.ndarray,
-    columns: tuple[str, ...] | None,
-    name: str,
-    dtype: np.dtype,
-    stack: TableStack,
-) -> None:
-    if points.shape[1] != stack.n_features:
-        raise InvalidInputError(
-            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {stack.n_features} in the first"
-        )
-    if clashing_columns(columns, stack.columns):
-        raise InvalidInputError(
-            f"{name} names its columns {list(columns or ())} and the first sample "
-            f"{list(stack.columns or ())}; select the same columns in the same order"
-        )
-    if points.dtype != dtype:
-        # Converting all of them would let one sample change the distances between others.
-        raise InvalidInputError(
-            f"{name} is {points.dtype} and the first sample {dtype}; say which precision to "
-            "compute in, such as dtype='float64'"
-        )
-
-
-def _weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
-    if weights is None:
-        return [None] * count
-    if not isinstance(weights, Iterable):
-        raise InvalidInputError(
-            f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
-            f"got {type(weights).__name__}"
-        )
-    each = list(weights)
-    if len(each) != count:
-        raise InvalidInputError(
-            f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"
-        )
-    return each
 
 
 def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
+from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
+from isodepth.engine.envelope_passes import write_quantiles
+from isodepth.engine.support_passes import write_supports
+from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
+from isodepth.metric.where import (
+    RowsOutside,
+    rows_outside,
+    shares_of_directions,
+    shares_of_levels,
+)
 
 
 class LargestGap(NamedTuple):
@@ -49,6 +59,9 @@ class Comparison:
     signature : str
         How the number was made; `Metric.from_signature` rebuilds the settings.
     columns : tuple of str or None
+    missing : MissingPair or None
+        With ``nan_policy="omit"``: how many of how many rows were left out, because of which
+        columns, and how the missing shares of the two samples compare.
 
     Examples
     --------
@@ -56,8 +69,12 @@ class Comparison:
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], depth="halfspace")
     >>> result.distance
     3.0
-    >>> result.largest_gap.gap, result.largest_gap.columns
-    (3.0, [('column 0', 1.0)])
+    >>> result.column_shares
+    [('column 0', 1.0)]
+    >>> result.largest_gap.gap
+    3.0
+    >>> result.rows_outside().rows
+    array([2, 1, 0])
     """
 
     distance: float
@@ -67,6 +84,8 @@ class Comparison:
     _gaps: Gaps
     _power: tuple[float, float]
     _q: float = math.inf
+    _envelope: bool = False
+    _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
 
     @property
@@ -96,6 +115,11 @@ class Comparison:
                 f"bracket bounds the supremum over directions, which is q=inf; this comparison has "
                 f"q={self._q:g}, a mean over directions"
             )
+        if self._envelope:
+            raise InvalidOptionError(
+                "bracket bounds the supremum for convex regions of sample points; this comparison "
+                "is of envelopes, along its directions only"
+            )
         if self._gaps.exact:
             return self.distance, self.distance
         from isodepth.hull import hausdorff_bracket
@@ -112,19 +136,77 @@ class Comparison:
         upper = np.maximum(bounds.upper, self.gaps)
         return self.distance, power_mean(upper, plan.shares, *self._power)
 
+    @cached_property
+    def column_shares(self) -> list[tuple[str, float]]:
+        """How much of the difference each column carries, largest first; the shares add up to 1.
+
+        Squared entries of the directions in which the samples differ, averaged over all levels with
+        weights width x gap^2. The direction of one extreme level is mostly chance; the average is
+        not. For a translation by m the shares are m_j^2 / |m|^2. Where there is no difference at
+        all, they are equal.
+        """
+        if self._q < math.inf:
+            shares = shares_of_directions(
+                self._apart, self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q
+            )
+        else:
+            shares = shares_of_levels(self._gaps)
+        return self._named(shares)
+
+    def rows_outside(self) -> RowsOutside:
+        """Which rows of Y lie outside of X's outermost region, the most outlying first.
+
+        The outermost region is that of the last level: the hull of all but the least deep share eps
+        of X. A row is outside if it lies beyond it along any of the directions of the comparison;
+        rows that do so along others alone are not found.
+
+        Returns
+        -------
+        outside : RowsOutside
+            With `rows` (places in Y as it was given), `distances` and `directions`.
+        """
+        y = self.regions[1]
+        # As they are used: what is rounded to the precision of the data has other supports.
+        directions = self._gaps.vectors.astype(y.points.dtype, copy=False)
+        supports = self._supports(0, directions, slice(-1, None))[0]
+        found = rows_outside(y.points, supports, directions)
+        found = found.only(y.sample.inverse[found.rows] >= 0)
+        if self.missing is None or self.missing.kept is None:
+            return found
+        return replace(found, rows=np.flatnonzero(self.missing.kept[1])[found.rows])
+
+    def _apart(self, directions: np.ndarray) -> np.ndarray:
+        """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
+        return self._supports(0, directions) - self._supports(1, directions)
+
+    def _supports(
+        self, side: int, directions: np.ndarray, levels: slice = slice(None)
+    ) -> np.ndarray:
+        plan, regions = self._gaps.plan, self.regions[side]
+        stops = (plan.stops_x, plan.stops_y)[side][levels]
+        out = np.empty((len(stops), 2 * len(directions)))
+        if self._envelope:
+            sample = regions.sample
+            write_quantiles(sample.points, sample.masses, stops, directions, out, self._resources)
+        else:
+            write_supports(regions.ordered, stops, directions, out, self._resources)
+        return out
+
+    def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
+        names = self.columns or column_labels(len(shares))
+        ranked = sorted(range(len(shares)), key=lambda j: -shares[j])
+        return [(names[j], float(shares[j])) for j in ranked]
+
     @property
     def largest_gap(self) -> LargestGap:
         """The largest gap, its level, its direction and the columns that carry it."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
-        names = self.columns or [f"column {j}" for j in range(len(direction))]
-        shares = direction**2
-        ranked = sorted(range(len(direction)), key=lambda j: -shares[j])
         return LargestGap(
             level=float(np.mean(self.levels[at])),
             gap=float(self.gaps[at]),
             direction=direction,
-            columns=[(names[j], float(shares[j])) for j in ranked],
+            columns=self._named(direction**2),
         )
 
     @property
@@ -143,10 +225,13 @@ class Comparison:
     def __repr__(self) -> str:
         x, y = self.regions
         largest = self.largest_gap
-        along = ", ".join(f"{name} ({share:.0%})" for name, share in largest.columns[:3])
-        return (
+        along = ", ".join(f"{name} ({share:.0%})" for name, share in self.column_shares[:3])
+        lines = [
             f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} "
-            f"points in {x.n_features} dimension(s)\n"
-            f"  largest gap {largest.gap:.6g} at level beta = {largest.level:.3g}, along {along}\n"
-            f"  {self.signature}"
-        )
+            f"points in {x.n_features} dimension(s)",
+            f"carried by {along}",
+            f"largest gap {largest.gap:.6g} at level beta = {largest.level:.3g}",
+        ]
+        if self.missing is not None:
+            lines.append(str(self.missing))
+        return "\n  ".join([*lines, self.signature])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.envelopes import envelope_plan
 from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
@@ -24,11 +25,12 @@ from isodepth.engine.threads import (
     worker_count,
 )
 from isodepth.errors import InvalidInputError
+from isodepth.gap.envelopes import find_envelope_gaps
 from isodepth.gap.mean import find_mean_gaps
 from isodepth.gap.supremum import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.origin import Origin
-from isodepth.metric.preparation import prepare
+from isodepth.metric.preparation import prepare, refuse_envelopes
 from isodepth.metric.signature import Signature
 
 
@@ -105,6 +107,7 @@ class DrawnMetric:
         -------
         regions : list of N TrimmedRegions
         """
+        refuse_envelopes(self.options["region"])
         given = list(samples)
         each = [None] * len(given) if weights is None else list(weights)
         if len(each) != len(given):
@@ -165,6 +168,8 @@ class DrawnMetric:
             _gaps=gaps,
             _power=(self.options["p"], self._length),
             _q=self.options["q"],
+            _envelope=self.options["region"] == "envelope",
+            _resources=self.resources,
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
@@ -178,6 +183,8 @@ class DrawnMetric:
                 f"the regions of X were made in {x.points.dtype} and those of Y in "
                 f"{y.points.dtype}; make both in one precision"
             )
+        if self.options["region"] == "envelope":
+            return envelope_plan(x.sample, y.sample, self.options["eps"], self.betas)
         if self.betas is None:
             return exact_plan(x, y, self.options["eps"])
         return level_plan(x, y, self.betas)
@@ -185,6 +192,8 @@ class DrawnMetric:
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
         plan, q = self.plan(x, y), self.options["q"]
+        if self.options["region"] == "envelope":
+            return find_envelope_gaps(x.sample, y.sample, plan, self.directions, q, self.resources)
         if q < math.inf:
             return find_mean_gaps(x.ordered, y.ordered, plan, self.directions, q, self.resources)
         return find_gaps(

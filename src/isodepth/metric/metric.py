@@ -18,7 +18,7 @@ from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.pipeline import draw_metric, fit_pair
-from isodepth.metric.preparation import prepare, refuse_word_for_one
+from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
 from isodepth.metric.settings import check_table_settings, checked_settings
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
@@ -68,9 +68,12 @@ class Metric:
     gap : {"search", "exact"}
         `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
-    region : {"sample", "exact"}
+    region : {"sample", "exact", "envelope"}
         Regions as convex hulls of the sample points inside (the paper), or, for the halfspace depth
-        in the plane, all points of the plane that are deep enough, with exact depths.
+        in the plane, all points of the plane that are deep enough, with exact depths. "envelope"
+        takes regions of equal depth instead of equal mass, the directional quantile envelopes:
+        h(u) at level beta is the quantile of order (1 + beta) / 2 along u. They need no depth, and
+        on a line are the halfspace regions.
     scale : None, "pooled", "reference" or array of shape (d,)
         What each column is divided by before anything else. None takes columns as they are (the
         paper): the one with the widest spread decides. "pooled" divides by the robust spread of
@@ -210,6 +213,7 @@ class Metric:
         X : array-like or data frame of shape (n, d)
         weights : array-like of shape (n,) or None
         """
+        refuse_envelopes(self.region)
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
-from isodepth.metric.signature import directions_text, scale_text
+from isodepth.metric.signature_texts import directions_text, scale_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.origin import Origin
 from isodepth.metric.preparation import prepare_sides
 from isodepth.metric.settings import draws_at_random
-from isodepth.metric.signature import seed_text
+from isodepth.metric.signature_texts import seed_text
 
 Pair = tuple[DrawnMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights, split_weights
@@ -61,21 +62,18 @@ def prepare_sides(
     """Check two sides of a comparison: also the scale (d,) that was used, and what was missing."""
     missing = None
     if nan_policy == "omit":
-        (X, wx, in_x), (Y, wy, in_y) = (
-            _without_missing(sample, own, name, dtype)
-            for sample, own, name in zip((X, Y), split_weights(weights), "XY", strict=True)
-        )
+        both = zip((X, Y), split_weights(weights), "XY", strict=True)
+        (X, wx, in_x), (Y, wy, in_y) = (_without_missing(*side, dtype) for side in both)
         weights = (wx, wy)
-        if in_x is not None and in_y is not None:
-            missing = MissingPair(in_x, in_y)
+        missing = MissingPair(in_x[0], in_y[0], kept=(in_x[1], in_y[1]))
     sides = check_sides(X, Y, weights, dtype)
     if scale is None:
         return sides, None, missing
     x, y, columns, wx, wy = sides
     if isinstance(scale, str):
         _refuse_regions((X, Y), scale)
-        both = scale == "pooled"
-        scale = spread_of_samples([x, y], [wx, wy]) if both else spread_of_samples([x], [wx])
+        count = 2 if scale == "pooled" else 1
+        scale = spread_of_samples([x, y][:count], [wx, wy][:count])
     # Regions have taken in their scale already, which is checked where they are compared.
     if not isinstance(X, TrimmedRegions):
         x = scaled(x, scale, "X", columns)
@@ -92,6 +90,15 @@ def refuse_word_for_one(scale: Any) -> None:
             "alone; give one number for each column (scale=array), fit samples that share a scale "
             "with isodepth.tables(..., scale='pooled'), or watch one with isodepth.DepthMonitor("
             "..., scale='reference')"
+        )
+
+
+def refuse_envelopes(region: str) -> None:
+    """Nested regions are made of sample points; envelopes are quantiles."""
+    if region == "envelope":
+        raise InvalidOptionError(
+            "region='envelope' has quantiles along directions and no regions of sample points; "
+            "compare samples with Metric.distance or Metric.compare, or make tables of them"
         )
 
 
@@ -115,11 +122,14 @@ def pooled_scale(
 
 def _without_missing(
     X: Any, weights: Any, name: str, dtype: str | None
-) -> tuple[Any, Any, MissingReport | None]:
+) -> tuple[Any, Any, tuple[MissingReport, np.ndarray]]:
+    """One side without its rows of missing values, their report, and which rows are left."""
     if isinstance(X, TrimmedRegions):
-        return X, weights, None
-    points, columns, checked, _, report = omit_missing(X, weights, name, dtype)
-    return (points if columns is None else Table(points, columns)), checked, report
+        nothing = tuple((label, 0) for label in X.columns or column_labels(X.n_features))
+        report = MissingReport(X.n_points, 0, nothing)
+        return X, weights, (report, np.ones(X.n_points, dtype=bool))
+    points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
+    return (points if columns is None else Table(points, columns)), checked, (report, kept)
 
 
 def _refuse_regions(samples: tuple[Any, Any], scale: str) -> None:

@@ -19,7 +19,7 @@ from isodepth.data.validation import (
     check_number,
 )
 from isodepth.depth import HalfspaceDepth
-from isodepth.depth.resolve import DepthSource, private_copy, resolve_depth
+from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
 
@@ -53,7 +53,9 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
     check_choice(given["gap"], "gap", WAYS)
     if check_choice(given["region"], "region", REGIONS) == "exact":
         source = _depth_of_full_regions(settings["depth"])
-    settings["refine"] = _checked_refine(given["refine"], settings["q"])
+    settings["refine"] = _checked_refine(given["refine"], settings["q"], given["region"])
+    if given["region"] == "envelope":
+        source = _check_for_envelopes(given["depth"], given["gap"])
     if settings["q"] < math.inf:
         _check_for_means(given["gap"], given["region"], settings["q"])
     settings["scale"] = _checked_scale(given["scale"])
@@ -92,7 +94,7 @@ def check_table_settings(
             f"tables are compared along their directions only, got gap={gap!r}; use "
             "Metric.distance for the exact supremum"
         )
-    if region != "sample":
+    if region == "exact":
         raise InvalidOptionError(
             f"tables hold the regions of the sample points, got region={region!r}; use "
             "Metric.distance for full regions of the plane"
@@ -116,10 +118,10 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
     return levels
 
 
-def _checked_refine(refine: Any, q: float) -> int:
+def _checked_refine(refine: Any, q: float, region: str) -> int:
     """Steps towards the supremum; a mean over directions has none to climb to."""
     if refine is None:
-        return REFINE if math.isinf(q) else 0
+        return REFINE if math.isinf(q) and region != "envelope" else 0
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:
         raise InvalidOptionError(
@@ -127,7 +129,26 @@ def _checked_refine(refine: Any, q: float) -> int:
             f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
             "refine=0"
         )
+    if steps > 0 and region == "envelope":
+        raise InvalidOptionError(
+            f"refine climbs from corner to corner of convex regions, which envelopes do not have; "
+            f"got refine={refine!r} with region='envelope': leave refine out, or write refine=0"
+        )
     return steps
+
+
+def _check_for_envelopes(depth: Any, gap: str) -> DepthSource:
+    if not (isinstance(depth, str) and depth == "projection"):
+        raise InvalidOptionError(
+            f"envelopes are quantiles along directions and need no depth, got depth={depth!r} with "
+            "region='envelope'; leave depth out"
+        )
+    if gap != "search":
+        raise InvalidOptionError(
+            f"envelopes are compared along the directions only, got gap={gap!r} with "
+            "region='envelope'; leave gap out"
+        )
+    return NO_DEPTH
 
 
 def _check_for_means(gap: str, region: str, q: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Mapping
@@ -13,12 +12,21 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.scaling import SCALES
 from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.resolve import depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.supremum import REGIONS, WAYS
+from isodepth.metric.signature_texts import (
+    directions_text,
+    levels_text,
+    number_text,
+    read_directions,
+    read_levels,
+    read_scale,
+    scale_text,
+    seed_text,
+)
 
 #: How often the numbers that a depth gives have changed, plus one; 1 for depths not named here.
 #: Raised only when numbers change, so that what is kept in files outlives a release.
@@ -79,10 +87,10 @@ class Signature:
     def of(cls, options: Mapping[str, Any], dtype: str | None) -> Signature:
         """The signature of a metric with the given options, for numbers of precision `dtype`."""
         return cls(
-            depth=depth_text(options["depth"]),
+            depth="none" if options["region"] == "envelope" else depth_text(options["depth"]),
             p=options["p"],
             eps=options["eps"],
-            levels=_levels_text(options["levels"], options["n_levels"]),
+            levels=levels_text(options["levels"], options["n_levels"]),
             dirs=directions_text(options["directions"], options["n_directions"]),
             refine=options["refine"],
             seed=seed_text(options["random_state"]),
@@ -142,21 +150,23 @@ class Signature:
             dtype=parts.get("dtype"),
             v=_checked_version(parts["v"]),
             q=check_number(float(parts.get("q", "inf")), "q", 1),
-            scale=_checked_scale(parts.get("scale")),
+            scale=read_scale(parts.get("scale")),
         )
         if signature.dtype is not None:
             check_choice(signature.dtype, "dtype", ("float32", "float64"))
-        _read_levels(signature.levels)
-        _read_directions(signature.dirs)
+        if (signature.depth == "none") != (signature.region == "envelope"):
+            raise InvalidOptionError(f"depth={signature.depth} with region={signature.region}")
+        read_levels(signature.levels)
+        read_directions(signature.dirs)
         return signature
 
     def __str__(self) -> str:
-        written = {"depth": self.depth, "p": _number_text(self.p)}
+        written = {"depth": self.depth, "p": number_text(self.p)}
         # What is said only where it is not the usual: signatures of earlier versions stay valid.
         if self.q != math.inf:
-            written["q"] = _number_text(self.q)
+            written["q"] = number_text(self.q)
         written |= {
-            "eps": _number_text(self.eps),
+            "eps": number_text(self.eps),
             "levels": self.levels,
             "dirs": self.dirs,
             "refine": str(self.refine),
@@ -182,7 +192,7 @@ class Signature:
 
         `directions` (K, d) and `scale` (d,) where they were given.
         """
-        family, count = _read_directions(self.dirs)
+        family, count = read_directions(self.dirs)
         if family == "given" and directions is None:
             raise SignatureError(
                 "the directions were an array of the caller's: rebuild the metric with "
@@ -198,10 +208,12 @@ class Signature:
                 "the random state was a Generator, which a signature cannot hold: use an integer "
                 "seed"
             )
-        levels, n_levels = _read_levels(self.levels)
+        levels, n_levels = read_levels(self.levels)
+        # Envelopes have no depth, and take the default for none.
+        depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
         try:
             return {
-                "depth": read_depth(self.depth),
+                **depth,
                 "p": self.p,
                 "eps": self.eps,
                 "levels": levels,
@@ -238,8 +250,8 @@ class Signature:
 
     def table_shape(self, width: int) -> tuple[int, int]:
         """Shape (L, 2K) of a table of data with `width` columns; (0, 0) where there is no grid."""
-        levels, _ = _read_levels(self.levels)
-        family, count = _read_directions(self.dirs)
+        levels, _ = read_levels(self.levels)
+        family, count = read_directions(self.dirs)
         if isinstance(levels, str):
             return 0, 0
         # On a line one drawn direction is all there is.
@@ -259,59 +271,6 @@ def _parsed(text: str) -> Signature:
 
 _REQUIRED = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
 _OPTIONAL = ["q", "scale", "gap", "region", "normalize", "dtype"]
-
-
-def directions_text(directions: Any, n_directions: int) -> str:
-    """Family and number of directions, or number and digest of given ones."""
-    if isinstance(directions, str):
-        return f"{directions}:{n_directions}"
-    digest = hashlib.sha256(np.ascontiguousarray(directions).tobytes()).hexdigest()[:8]
-    return f"given:{len(directions)}:{digest}"
-
-
-def scale_text(scale: Any) -> str | None:
-    """How columns are scaled: by a word, or the number and digest of given scales."""
-    if scale is None or isinstance(scale, str):
-        return scale
-    digest = hashlib.sha256(np.ascontiguousarray(scale).tobytes()).hexdigest()[:8]
-    return f"given:{len(scale)}:{digest}"
-
-
-def _checked_scale(text: str | None) -> str | None:
-    if text is None or text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
-        return text
-    raise InvalidOptionError(f"scale={text!r}")
-
-
-def seed_text(random_state: Any) -> str:
-    """The seed, or why there is none."""
-    if random_state is None:
-        return "none"
-    return str(random_state) if isinstance(random_state, int) else "generator"
-
-
-def _levels_text(levels: Any, n_levels: int | None) -> str:
-    return f"{levels}:{n_levels}" if levels == "monte-carlo" else str(levels)
-
-
-def _read_levels(text: str) -> tuple[str | int, int | None]:
-    levels, colon, count = text.partition(":")
-    if levels == "monte-carlo":
-        return levels, check_integer(int(count), "n_levels", 1)
-    if colon:
-        raise InvalidOptionError(f"levels={text!r}")
-    return levels if levels == "exact" else check_integer(int(levels), "levels", 1), None
-
-
-def _read_directions(text: str) -> tuple[str, int]:
-    family, _, count = text.partition(":")
-    if family == "given":
-        count = count.partition(":")[0]
-    return family, check_integer(int(count), "n_directions", 1)
-
-
-def _number_text(value: float) -> str:
-    return repr(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _checked_version(text: str) -> str:

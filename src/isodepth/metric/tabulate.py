@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from isodepth.core.envelopes import tail_units
 from isodepth.core.regions import TrimmedRegions
+from isodepth.engine.envelope_passes import write_quantiles
 from isodepth.engine.support_passes import write_supports
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.signature import Signature
@@ -25,5 +27,11 @@ def table_signature(drawn: DrawnMetric, dtype: str) -> Signature:
 
 def write_table(drawn: DrawnMetric, regions: TrimmedRegions, out: np.ndarray) -> None:
     """Write the support values of regions to `out` (L, 2K)."""
+    if drawn.options["region"] == "envelope":
+        assert drawn.betas is not None
+        sample = regions.sample
+        tails = tail_units(drawn.betas, sample.total)
+        write_quantiles(sample.points, sample.masses, tails, drawn.directions, out, drawn.resources)
+        return
     stops = regions.counts[regions.group(drawn.betas)]
     write_supports(regions.ordered, stops, drawn.directions, out, drawn.resources)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_choice, check_integer
+from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import AIIRWDepth
 from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -44,15 +45,16 @@ class DepthScore:
         "projection", "ai_irw") are constant and say so in a warning.
     covariance : str, estimator or None
         Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
-    p, eps, levels
+    p, q, eps, levels
         As in :class:`isodepth.Metric`.
     n_directions : int
         For the depth, and for the gap when that is "search". With fewer than the default, seeds
         move correlations with human judgment by more than they should.
-    gap : {"exact", "search"}
+    gap : {"exact", "search"} or None
         The exact supremum over all directions, found in the span of the tokens, or the largest
         over random directions (and `refine` steps up from there), which finds about a seventh of
-        it in 384 dimensions.
+        it in 384 dimensions. None takes "exact" for q = inf, and "search" for a finite q, which is
+        a mean over the directions.
     refine : int
         Only with ``gap="search"``.
     multi_ref : {"mean", "min", "first"}
@@ -86,10 +88,11 @@ class DepthScore:
     depth: Any = "irw"
     covariance: Any = None
     p: float = 2
+    q: float = math.inf
     eps: float = 0.01
     levels: Any = "exact"
     n_directions: int = 4000
-    gap: str = "exact"
+    gap: str | None = None
     refine: int = 0
     multi_ref: str = "mean"
     special_tokens: str = "drop"
@@ -114,9 +117,13 @@ class DepthScore:
         check_choice(self.multi_ref, "multi_ref", _MULTI_REF)
         check_choice(self.empty, "empty", EMPTY)
         check_integer(self.random_state, "random_state", 0, "; scores must not change by chance")
+        check_number(self.q, "q", 1)
+        if self.gap is None:
+            self.gap = "exact" if math.isinf(self.q) else "search"
         self.metric = Metric(
             depth=self._depth(),
             p=self.p,
+            q=self.q,
             eps=self.eps,
             levels=self.levels,
             n_directions=self.n_directions,

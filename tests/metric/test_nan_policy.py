@@ -1,0 +1,106 @@
+"""Missing values in comparisons."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from twins import naive_settings
+
+import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((60, 3)), RNG.standard_normal((80, 3)) + 0.5
+X[RNG.random(X.shape) < 0.05] = np.nan
+Y[RNG.random(Y.shape) < 0.1] = np.nan
+KEPT = [naive_settings.without_missing(rows)[0] for rows in (X, Y)]
+OPTIONS = {"n_directions": 40, "random_state": 0}
+OMIT = {**OPTIONS, "nan_policy": "omit"}
+
+
+def test_rows_are_left_out_of_distances() -> None:
+    wanted = isodepth.distance(X[KEPT[0]], Y[KEPT[1]], **OPTIONS)
+    assert isodepth.distance(X, Y, **OMIT) == wanted
+    weights = np.arange(1.0, 61.0)
+    assert isodepth.distance(X, Y, weights=(weights, None), **OMIT) == isodepth.distance(
+        X[KEPT[0]], Y[KEPT[1]], weights=(weights[KEPT[0]], None), **OPTIONS
+    )
+
+
+def test_a_comparison_says_what_was_left_out() -> None:
+    frames = [pd.DataFrame(rows, columns=["temp", "dewp", "wind"]) for rows in (X, Y)]
+    result = isodepth.compare(*frames, **OMIT)
+    assert (result.missing.x.n_rows, result.missing.y.n_rows) == (60, 80)
+    assert (result.missing.x.n_dropped, result.missing.y.n_dropped) == tuple(
+        n - len(kept) for n, kept in zip((60, 80), KEPT, strict=True)
+    )
+    counts = naive_settings.without_missing(X)[1]
+    assert result.missing.x.counts == tuple(zip(["temp", "dewp", "wind"], counts, strict=True))
+    assert {share.column for share in result.missing.shares} == {"temp", "dewp", "wind"}
+    assert f"left out {60 - len(KEPT[0])} of 60 rows" in repr(result)
+    assert result.columns == ("temp", "dewp", "wind")
+    assert isodepth.compare(np.ones((3, 1)), np.ones((3, 1))).missing is None
+
+
+def test_values_that_go_missing_are_pointed_out() -> None:
+    x, y = RNG.standard_normal((2, 400, 2))
+    y[:100, 1] = math.nan
+    result = isodepth.compare(x, y, **OMIT)
+    first = result.missing.shares[0]
+    assert (first.column, first.x, first.y) == ("column 1", 0.0, 0.25)
+    assert first.z > 9
+    assert "column 1 is missing in 0.0% of X and 25.0% of Y" in repr(result)
+    calm = isodepth.compare(x, x, **OMIT)
+    assert "missing in" not in repr(calm)
+
+
+def test_everything_else_takes_the_policy(tmp_path) -> None:
+    clean = [X[KEPT[0]], Y[KEPT[1]]]
+    np.testing.assert_array_equal(
+        isodepth.pairwise([X, Y], **OMIT), isodepth.pairwise(clean, **OPTIONS)
+    )
+    metric = isodepth.Metric(levels=5, **OMIT)
+    np.testing.assert_array_equal(metric.table(X).values, metric.table(clean[0]).values)
+    assert metric.regions(X).n_points == len(KEPT[0])
+    assert metric.drawn(3).regions(X).n_points == len(KEPT[0])
+    monitor = isodepth.DepthMonitor(X, **OMIT)
+    plain = isodepth.DepthMonitor(clean[0], **OPTIONS)
+    assert monitor.score(Y) == plain.score(clean[1])
+    monitor.save(tmp_path / "m.npz")
+    assert isodepth.DepthMonitor.load(tmp_path / "m.npz").score(Y) == monitor.score(Y)
+    rows = isodepth.RegionTransformer(**OMIT).fit_transform([X, Y])
+    np.testing.assert_array_equal(rows, isodepth.RegionTransformer(**OPTIONS).fit_transform(clean))
+    assert isodepth.distance(X, Y, scale="pooled", **OMIT) == isodepth.distance(
+        *clean, scale="pooled", **OPTIONS
+    )
+
+
+def test_regions_beside_a_sample() -> None:
+    metric = isodepth.Metric(**OMIT)
+    result = metric.compare(metric.regions(X), Y)
+    assert result.distance == metric.distance(X, Y)
+    assert result.missing.x.n_dropped == 0
+    assert result.missing.y.n_dropped == 80 - len(KEPT[1])
+
+
+def test_errors_say_which_columns_and_what_to_do() -> None:
+    frame = pd.DataFrame(X, columns=["temp", "dewp", "wind"])
+    for make in (
+        lambda: isodepth.distance(frame, Y),
+        lambda: isodepth.compare(Y[KEPT[1]], frame),
+        lambda: isodepth.pairwise([frame]),
+        lambda: isodepth.Metric().regions(frame),
+        lambda: isodepth.DepthMonitor(frame),
+    ):
+        with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
+            make()
+    with pytest.raises(InvalidOptionError, match="nan_policy must be one of raise, omit"):
+        isodepth.Metric(nan_policy="propagate")
+
+
+def test_a_policy_is_no_part_of_how_a_number_is_made() -> None:
+    assert isodepth.Metric(**OMIT).signature == isodepth.Metric(**OPTIONS).signature
+    assert isodepth.Metric(**OMIT) != isodepth.Metric(**OPTIONS)

@@ -1,0 +1,200 @@
+"""Columns in units of their own."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from twins import naive_settings
+
+import isodepth
+from isodepth.core.scaling import pooled_spread
+from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+
+RNG = np.random.default_rng(0)
+UNITS = np.array([1.0, 1000.0, 0.01])
+X, Y = RNG.standard_normal((40, 3)) * UNITS, (RNG.standard_normal((30, 3)) + 0.5) * UNITS
+OPTIONS = {"n_directions": 50, "random_state": 0}
+
+
+def scaled_by(scale: list[float] | np.ndarray) -> float:
+    return isodepth.distance(X / np.asarray(scale), Y / np.asarray(scale), **OPTIONS)
+
+
+def test_pooled_is_dividing_by_the_spread_of_both() -> None:
+    both = naive_settings.spread(np.concatenate([X, Y]))
+    assert isodepth.distance(X, Y, scale="pooled", **OPTIONS) == scaled_by(both)
+
+
+def test_reference_is_dividing_by_the_spread_of_the_first() -> None:
+    first = naive_settings.spread(X)
+    assert isodepth.distance(X, Y, scale="reference", **OPTIONS) == scaled_by(first)
+    assert scaled_by(first) != scaled_by(naive_settings.spread(np.concatenate([X, Y])))
+
+
+def test_an_array_is_dividing_by_it() -> None:
+    assert isodepth.distance(X, Y, scale=UNITS, **OPTIONS) == scaled_by(UNITS)
+
+
+def test_units_of_columns_do_not_matter() -> None:
+    # By powers of two: the same bits.
+    change = np.array([2.0, 0.5, 1024.0])
+    one = isodepth.distance(X, Y, scale="pooled", **OPTIONS)
+    assert isodepth.distance(X * change, Y * change, scale="pooled", **OPTIONS) == one
+
+
+def test_weights_enter_the_spread() -> None:
+    weights = (np.arange(40.0), None)
+    got = isodepth.distance(X, Y, weights=weights, scale="reference", **OPTIONS)
+    spread = naive_settings.spread(X, weights[0])
+    assert got == isodepth.distance(X / spread, Y / spread, weights=weights, **OPTIONS)
+
+
+def test_signature_and_equality() -> None:
+    pooled = isodepth.Metric(scale="pooled", **OPTIONS)
+    assert "|scale=pooled|" in pooled.signature
+    assert isodepth.Metric.from_signature(pooled.signature) == pooled
+    assert isodepth.compare(X, Y, scale="pooled", **OPTIONS).signature == pooled.signature
+    given = isodepth.Metric(scale=[1, 2, 3], **OPTIONS)
+    assert "|scale=given:3:" in given.signature
+    assert given == isodepth.Metric(scale=np.array([1.0, 2, 3]), **OPTIONS)
+    assert given != isodepth.Metric(scale=[1, 2, 4], **OPTIONS)
+    assert hash(given) == hash(isodepth.Metric(scale=(1, 2, 3), **OPTIONS))
+    assert "scale" not in isodepth.Metric().signature
+    with pytest.raises(SignatureError, match="scale was an array"):
+        isodepth.Metric.from_signature(given.signature)
+    with pytest.raises(SignatureError, match="scale"):
+        isodepth.Metric.from_signature(pooled.signature.replace("pooled", "pool"))
+
+
+def test_the_array_is_kept_as_it_was() -> None:
+    scale = np.array([1.0, 2.0, 3.0])
+    metric = isodepth.Metric(scale=scale, **OPTIONS)
+    before = metric.distance(X, Y)
+    scale[:] = 100.0
+    assert metric.distance(X, Y) == before
+    with pytest.raises(ValueError, match="read-only"):
+        metric.scale[0] = 5.0
+
+
+@pytest.mark.parametrize("word", ["pooled", "reference"])
+def test_one_sample_alone_has_no_partner(word: str) -> None:
+    metric = isodepth.Metric(scale=word, levels=5, **OPTIONS)
+    for make in (metric.regions, metric.table, lambda X: metric.drawn(3)):
+        with pytest.raises(InvalidOptionError, match=r"one sample alone.*isodepth.tables"):
+            make(X)
+    regions = isodepth.Metric(**OPTIONS).regions(X)
+    with pytest.raises(InvalidOptionError, match="got regions"):
+        metric.distance(regions, Y)
+
+
+def test_regions_keep_their_scale() -> None:
+    metric = isodepth.Metric(scale=UNITS, **OPTIONS)
+    regions = metric.regions(X)
+    assert metric.distance(regions, Y) == metric.distance(X, Y)
+    assert metric.distance(regions, metric.regions(Y)) == metric.distance(X, Y)
+    with pytest.raises(InvalidInputError, match=r"scale \(given:3:\w+ and none\)"):
+        isodepth.Metric(**OPTIONS).distance(regions, Y)
+    drawn = metric.drawn(3)
+    assert drawn.distance(*drawn.all_regions([X, Y])) == metric.distance(X, Y)
+
+
+def test_a_scale_for_every_column() -> None:
+    for make in (
+        lambda: isodepth.distance(X, Y, scale=[1.0, 2.0]),
+        lambda: isodepth.Metric(scale=[1.0, 2.0]).drawn(3),
+        lambda: isodepth.Metric(scale=[1.0, 2.0]).regions(X),
+    ):
+        with pytest.raises(InvalidInputError, match="each of the 3 columns, got 2"):
+            make()
+
+
+# -- many samples, monitors -----------------------------------------------------------------------
+
+
+def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
+    samples = [X, Y, X[:20] * 2]
+    everything = pooled_spread(np.concatenate(samples))
+    tables = isodepth.tables(samples, scale="pooled", **OPTIONS)
+    assert tables.scale.tolist() == everything.tolist()
+    plain = isodepth.pairwise([s / everything for s in samples], **OPTIONS)
+    np.testing.assert_array_equal(isodepth.pairwise(tables), plain)
+    np.testing.assert_array_equal(isodepth.pairwise(samples, scale="pooled", **OPTIONS), plain)
+    split = isodepth.pairwise(samples[:2], samples[2:], scale="pooled", **OPTIONS)
+    np.testing.assert_array_equal(split, plain[:2, 2:])
+    # Later samples can be put beside them, also from a file.
+    tables[0].save(tmp_path / "t.npz")
+    again = isodepth.RegionTable.load(tmp_path / "t.npz")
+    assert again.scale.tolist() == everything.tolist()
+    more = isodepth.Metric(scale=again.scale, levels=20, refine=0, dtype="float64", **OPTIONS)
+    assert again.distance_to(more.table(Y)) == pytest.approx(plain[0, 1], rel=1e-12)
+    other = isodepth.tables(samples[:2], scale="pooled", **OPTIONS)
+    with pytest.raises(InvalidInputError, match="differ in scale"):
+        tables[0].distance_to(other[0])
+
+
+def test_many_samples_have_no_reference() -> None:
+    with pytest.raises(InvalidOptionError, match="scale='pooled' for that of all"):
+        isodepth.tables([X, Y], scale="reference", **OPTIONS)
+
+
+def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
+    from isodepth.data.archive import read_file, write_file
+
+    table = isodepth.tables([X], scale="pooled", **OPTIONS)[0]
+    table.save(tmp_path / "t.npz")
+    header, arrays = read_file(tmp_path / "t.npz", "region table")
+    kept = {k: v for k, v in header.items() if k not in ("format", "version", "kind")}
+    for scale in (arrays["scale"] * 2, arrays["scale"][:2], None):
+        changed = {"values": arrays["values"]} | ({} if scale is None else {"scale": scale})
+        write_file(tmp_path / "u.npz", "region table", kept, changed)
+        with pytest.raises(isodepth.UnreadableFileError, match="scale"):
+            isodepth.RegionTable.load(tmp_path / "u.npz")
+
+
+def test_a_monitor_keeps_the_spread_of_its_reference(tmp_path) -> None:
+    monitor = isodepth.DepthMonitor(X, scale="reference", **OPTIONS)
+    spread = naive_settings.spread(X)
+    plain = isodepth.DepthMonitor(X / spread, **OPTIONS)
+    assert monitor.score(Y) == plain.score(Y / spread)
+    monitor.save(tmp_path / "m.npz")
+    assert isodepth.DepthMonitor.load(tmp_path / "m.npz").score(Y) == monitor.score(Y)
+    with pytest.raises(InvalidOptionError, match="use scale='reference'"):
+        isodepth.DepthMonitor(X, scale="pooled")
+
+
+def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
+    bags = [X, Y]
+    rows = isodepth.RegionTransformer(scale="pooled", **OPTIONS).fit_transform(bags)
+    tables = isodepth.tables(bags, scale="pooled", **OPTIONS)
+    np.testing.assert_array_equal(rows, tables.values.reshape(2, -1))
+    model = isodepth.DepthDistance(scale="pooled", **OPTIONS).fit(bags)
+    np.testing.assert_array_equal(model.transform(bags), isodepth.pairwise(tables))
+
+
+# -- the warning ----------------------------------------------------------------------------------
+
+
+def test_very_different_spreads_are_said_once() -> None:
+    frame = pd.DataFrame(X, columns=["temp", "pressure", "rain"])
+    with pytest.warns(
+        isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
+    ) as c:
+        isodepth.compare(frame, Y, **OPTIONS)
+    assert len(c) == 1
+    assert c[0].filename == __file__
+
+
+def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        isodepth.compare(X, Y, scale="pooled", **OPTIONS)
+        isodepth.compare(X, Y, scale=UNITS, **OPTIONS)
+        isodepth.compare(X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], **OPTIONS)
+        isodepth.compare(X[:, :1], Y[:, :1], **OPTIONS)
+        # A constant column has no spread to speak of.
+        flat = np.column_stack([X[:, 1], np.ones(40)])
+        isodepth.compare(flat, flat, **OPTIONS)
+        isodepth.distance(X, Y, **OPTIONS)

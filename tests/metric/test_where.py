@@ -1,0 +1,134 @@
+"""Where two samples differ: columns over all levels, rows outside."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from twins import naive, naive_where
+
+import isodepth
+from isodepth.directions import unit_vectors
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((14, 3)), 1.5 * RNG.standard_normal((17, 3)) + [0.5, 0, 0]
+
+
+def in_order(shares: list[tuple[str, float]]) -> list[float]:
+    """The shares by the number of the column."""
+    return [share for _, share in sorted(shares)]
+
+
+def test_shares_of_columns_are_those_of_the_twin() -> None:
+    result = isodepth.compare(X, Y, random_state=0)
+    widths = result.levels[:, 1] - result.levels[:, 0]
+    wanted = naive_where.shares_of_levels(result.gaps, widths, result.direction)
+    assert in_order(result.column_shares) == pytest.approx(wanted, rel=1e-12)
+    assert sum(in_order(result.column_shares)) == pytest.approx(1.0, rel=1e-12)
+    shares = [share for _, share in result.column_shares]
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3.5])
+def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
+    U = unit_vectors(3, 21, "uniform", np.random.default_rng(1))
+    x, y = (naive.depth_regions("halfspace", rows, U) for rows in (X, Y))
+    result = isodepth.compare(X, Y, q=q, depth="halfspace", directions=U)
+    wanted = naive_where.shares_of_directions(x, y, U, 0.1, q)
+    assert in_order(result.column_shares) == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("q", [1, 2, 4, np.inf])
+def test_shares_of_a_translation_are_its_squares(q: float) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((300, 4))
+    shares = isodepth.compare(x, x + [2, 0, 0, 1], q=q, random_state=0).column_shares
+    # Along a thousand directions; exact for the supremum.
+    assert in_order(shares) == pytest.approx([0.8, 0, 0, 0.2], abs=0.06 if q < np.inf else 1e-6)
+
+
+def test_equal_samples_have_equal_shares() -> None:
+    for q in (2, np.inf):
+        assert in_order(isodepth.compare(X, X, q=q).column_shares) == pytest.approx([1 / 3] * 3)
+
+
+def test_shares_do_not_depend_on_units() -> None:
+    one = isodepth.compare(X, Y, q=2, random_state=0).column_shares
+    for size in (1e-200, 1e200):
+        other = isodepth.compare(size * X, size * Y, q=2, random_state=0).column_shares
+        assert in_order(other) == pytest.approx(in_order(one), rel=1e-9)
+
+
+@pytest.mark.parametrize("q", [2, np.inf])
+def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_normal((2, 1500, 6))
+    y[:, 2] += 0.6
+    leaders = {
+        isodepth.compare(x, y, q=q, random_state=seed).column_shares[0][0] for seed in range(5)
+    }
+    assert leaders == {"column 2"}
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("levels", ["exact", 7])
+def test_rows_outside_are_those_of_the_twin(levels: object) -> None:
+    U = unit_vectors(3, 15, "uniform", np.random.default_rng(4))
+    regions = naive.depth_regions("halfspace", X, U)
+    result = isodepth.compare(X, Y, depth="halfspace", directions=U, levels=levels, refine=0)
+    last = float(np.mean(result.levels[-1]))
+    wanted = naive_where.rows_outside(regions, Y, U, Fraction(last))
+    found = result.rows_outside()
+    assert found.rows.tolist() == [row for row, _ in wanted]
+    assert found.distances == pytest.approx([far for _, far in wanted], rel=1e-12)
+    assert len(found) == len(wanted) > 0
+    reach = np.einsum("ij,ij->i", Y[found.rows], found.directions)
+    beyond = [
+        r - regions.support(u.tolist(), Fraction(last))
+        for r, u in zip(reach, found.directions, strict=True)
+    ]
+    assert found.distances == pytest.approx(beyond, rel=1e-9)
+
+
+def test_a_sample_is_hardly_outside_of_itself() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((200, 3))
+    result = isodepth.compare(x, x, random_state=0)
+    inside = result.regions[0].inside(0.899)
+    # Rows that lie in the region are never called outside by rounding.
+    assert not set(result.rows_outside().rows) & set(inside)
+
+
+def test_the_farthest_row_comes_first_under_its_own_number() -> None:
+    y = X.copy()
+    y[5] = [50, 0, 0]
+    y[9] = [0, -80, 0]
+    found = isodepth.compare(X, y, random_state=0).rows_outside()
+    assert found.rows[:2].tolist() == [9, 5]
+    assert np.abs(found.directions[0]).argmax() == 1
+
+
+def test_rows_left_out_or_without_weight_are_not_counted() -> None:
+    y = np.array([[np.nan, 0, 0], [50.0, 0, 0], [0, 0, 0], [0, 90, 0]])
+    result = isodepth.compare(X, y, nan_policy="omit", depth="irw", random_state=0)
+    assert result.rows_outside().rows.tolist() == [3, 1]
+    weighted = isodepth.compare(X, y[1:], weights=(None, [1, 1, 0]), depth="irw", random_state=0)
+    assert weighted.rows_outside().rows.tolist() == [0]
+
+
+def test_single_precision() -> None:
+    x, y = X.astype(np.float32), Y.astype(np.float32)
+    result = isodepth.compare(x, y, q=2, random_state=0)
+    double = isodepth.compare(X, Y, q=2, random_state=0)
+    assert in_order(result.column_shares) == pytest.approx(in_order(double.column_shares), abs=0.02)
+    assert set(result.rows_outside().rows) == set(double.rows_outside().rows)
+
+
+def test_names_of_columns() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    result = isodepth.compare(frame, Y, random_state=0)
+    assert {name for name, _ in result.column_shares} == {"a", "b", "c"}

@@ -1,0 +1,57 @@
+"""Slow, obvious twins of what says where two samples differ: plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from twins import naive
+
+
+def shares_of_levels(
+    gaps: Sequence[float], widths: Sequence[float], directions: Sequence[Sequence[float]]
+) -> list[float]:
+    """Return squared entries averaged over levels, with weights width x gap^2."""
+    total = sum(w * g**2 for w, g in zip(widths, gaps, strict=True))
+    return [
+        sum(w * g**2 * u[j] ** 2 for w, g, u in zip(widths, gaps, directions, strict=True)) / total
+        for j in range(len(directions[0]))
+    ]
+
+
+def shares_of_directions(
+    x: naive.NaiveRegions, y: naive.NaiveRegions, U: naive.Points, eps: float, q: float
+) -> list[float]:
+    """Return the shares of columns with means over directions, straight from the definition."""
+    d = len(U[0])
+    signed = naive.both_signs(U)
+    numerator, weight = [0.0] * d, 0.0
+    for start, stop in naive.pieces(x, y, eps):
+        inside_x = [x.points[i] for i in x.inside(start)]
+        inside_y = [y.points[i] for i in y.inside(start)]
+        powers = [
+            abs(naive.farthest(inside_x, u) - naive.farthest(inside_y, u)) ** q for u in signed
+        ]
+        if sum(powers) == 0:
+            continue
+        squared_gap = (sum(powers) / len(powers)) ** (2 / q)
+        level = float(stop - start) * squared_gap
+        weight += level
+        for j in range(d):
+            entry = sum(w * u[j] ** 2 for w, u in zip(powers, signed, strict=True)) / sum(powers)
+            numerator[j] += level * entry
+    shares = [max(0.0, ((d + q) * n / weight - 1) / q) for n in numerator]
+    return [s / sum(shares) for s in shares]
+
+
+def rows_outside(
+    x: naive.NaiveRegions, Y: naive.Points, U: naive.Points, beta: Fraction
+) -> list[tuple[int, float]]:
+    """Return the rows of Y beyond the region of level beta, with how far, farthest first."""
+    inside = [x.points[i] for i in x.inside(beta)]
+    found = []
+    for i, row in enumerate(Y):
+        far = max(naive.dot(u, row) - naive.farthest(inside, u) for u in naive.both_signs(U))
+        if far > 0:
+            found.append((i, far))
+    return sorted(found, key=lambda item: -item[1])
