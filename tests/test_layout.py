@@ -22,7 +22,7 @@ FLOORS = (
     ("depth", "baselines"),
     ("gap", "theory"),
     ("metric",),
-    ("api", "text", "plot"),
+    ("api", "text", "plot", "chunked"),
     ("many",),
     ("inference",),
     ("cli",),

@@ -159,7 +159,10 @@ class Outlyingness:
 
 @dataclass(frozen=True)
 class FlatPass:
-    """Deviations that are more than rounding, along directions that have no MAD."""
+    """Deviations that are more than rounding, along directions that have no MAD.
+
+    Without a `typical` size nothing is rounding.
+    """
 
     frame: Frame
     middles: np.ndarray
@@ -172,7 +175,10 @@ class FlatPass:
 
     def step(self, state: Digits, rows: Rows) -> None:
         moved = self.frame.moved(rows.points)
-        reach = reach_of(moved, largest_entries(moved), self.typical)
+        if self.typical is None:
+            reach = np.zeros(len(moved), dtype=moved.dtype)
+        else:
+            reach = reach_of(moved, largest_entries(moved), self.typical)
         for block, which, projections in projected(moved, self.frame):
             for k in range(which.start, which.stop):
                 deviations = np.abs(projections[k - which.start] - self.middles[k])

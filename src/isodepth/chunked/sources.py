@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,9 @@ class Source:
     weighted: bool
     chunk_rows: int | None
     label: str
+
+    #: How `Metric` knows one without knowing of this module.
+    reads_in_chunks: ClassVar[bool] = True
 
     @property
     def n_rows(self) -> int | None:

@@ -24,6 +24,7 @@ from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
+from isodepth.metric.streams import is_stream
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.progress import progress_bar
@@ -182,6 +183,8 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = weights_of_each(weights, len(samples), name)
+    if any(map(is_stream, samples)):
+        return _tables_of_streams(samples, each, metric, storage, progress, like, name)
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
 
@@ -227,6 +230,33 @@ def fit_tables(
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
+
+
+def _tables_of_streams(
+    samples: Sequence[Any],
+    weights: Sequence[Any],
+    metric: Metric,
+    storage: str,
+    progress: bool,
+    like: TableStack | None,
+    name: str,
+) -> TableStack:
+    """The same where some samples are read in chunks: one after the other."""
+    if isinstance(metric.scale, str):
+        raise InvalidOptionError(
+            f"scale={metric.scale!r} of many samples in chunks is not known; give one number for "
+            "each column (scale=array)"
+        )
+    made = []
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
+            made.append(metric.table(sample, own, storage=storage))
+            check_comparable(like[0] if like is not None else made[0], made[i], name, f"{name}[{i}]")
+            advance(1)
+    first = made[0]
+    values = np.stack([table.values for table in made])
+    columns = first.columns or (None if like is None else like.columns)
+    return TableStack(values, first.signature, first.n_features, columns, scale=metric.scale)
 
 
 def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:

@@ -20,6 +20,7 @@ from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.pipeline import draw_metric, fit_pair
 from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
 from isodepth.metric.settings import check_table_settings, checked_settings
+from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
@@ -173,7 +174,9 @@ class Metric:
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Regions must be of this depth and these directions, see `regions`.
+            Regions must be of this depth and these directions, see `regions`. What
+            :func:`isodepth.scan` gives, and Dask collections, are read in chunks and compared on
+            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.
@@ -182,6 +185,8 @@ class Metric:
         -------
         distance : float
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().distance(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y, _ = fit_pair(self._options(), self._source, X, Y, weights)
             return drawn.distance(x, y)
@@ -192,6 +197,8 @@ class Metric:
         Where `scale` is None and some column spreads more than a hundred times as widely as
         another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().compare(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y, missing = fit_pair(self._options(), self._source, X, Y, weights)
             comparison = drawn.compare(x, y)
@@ -214,6 +221,7 @@ class Metric:
         weights : array-like of shape (n,) or None
         """
         refuse_envelopes(self.region)
+        refuse_stream(X, "Metric.regions")
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
@@ -263,7 +271,7 @@ class Metric:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
+        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
         weights : array-like of shape (n,) or None
         storage : {"float64", "float32"}
             Precision of the stored support values.
@@ -273,6 +281,8 @@ class Metric:
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
         self.check_for_tables(storage)
+        if is_stream(X):
+            return handler().table(self, X, weights, storage)
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)

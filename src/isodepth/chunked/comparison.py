@@ -1,0 +1,96 @@
+"""Comparison of two sources: all that their tables say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from isodepth.core.levels import LevelPlan
+from isodepth.core.sphere import mean_of_direction
+from isodepth.engine.signed import code_of
+from isodepth.errors import InvalidInputError
+from isodepth.gap.supremum import Gaps
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.table import RegionTable
+
+
+@dataclass(frozen=True)
+class SourceRegions:
+    """What is left of the regions of a source: its table, and how many rows there were.
+
+    Attributes
+    ----------
+    table : RegionTable
+    n_points : int
+        Rows of positive weight.
+    n_features : int
+    depth_bound : float
+        What the depth of a row may be off by; 0 where it is that of the path in memory.
+    """
+
+    table: RegionTable
+    n_points: int
+    n_features: int
+    depth_bound: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SourceComparison(Comparison):
+    """A comparison of samples that were read in chunks: everything but lists of rows.
+
+    Attributes
+    ----------
+    distance_bounds : (float, float)
+        Between these lies the distance that exact depths would give, along the same directions.
+        Both are the distance itself for depths that are exact.
+    """
+
+    distance_bounds: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def bracket(self) -> tuple[float, float]:  # type: ignore[override]
+        """Not known: it needs the rows inside the regions."""
+        self._needs_rows("bracket")
+
+    def rows_outside(self) -> Any:
+        """Not known: rows are not kept."""
+        self._needs_rows("rows_outside")
+
+    def _needs_rows(self, what: str) -> NoReturn:
+        raise InvalidInputError(
+            f"{what} needs the rows of both samples, and these were read in chunks; compare a part "
+            "of them that fits into memory"
+        )
+
+    def _supports(
+        self, side: int, directions: np.ndarray, levels: slice = slice(None)
+    ) -> np.ndarray:
+        table = self.regions[side].table.values  # type: ignore[attr-defined]
+        count = table.shape[1] // 2
+        # These come as blocks of the directions of the tables, in their order.
+        first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
+        places = np.arange(first, first + len(directions))
+        return table[levels][:, np.concatenate([places, count + places])]
+
+
+def table_gaps(
+    x: RegionTable, y: RegionTable, betas: np.ndarray, directions: np.ndarray, q: float
+) -> Gaps:
+    """The gaps of all levels (L,) and where they are attained."""
+    apart = np.abs(x.values.astype(np.float64) - y.values)
+    count = len(directions)
+    larger = np.maximum(apart[:, :count], apart[:, count:])
+    place = larger.argmax(axis=1)
+    rows = np.arange(len(betas))
+    signs = np.where(apart[rows, place] >= apart[rows, count + place], 1.0, -1.0)
+    if np.isinf(q):
+        values = larger[rows, place]
+    else:
+        most = np.maximum(larger.max(axis=1), np.finfo(np.float64).tiny)[:, None]
+        means = ((apart / most) ** q).mean(axis=1) ** (1 / q)
+        values = most[:, 0] * means / mean_of_direction(x.n_features, q)
+    nothing = np.zeros(len(betas), dtype=np.int64)
+    plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
+    return Gaps(plan, values, directions, code_of(place, signs))
