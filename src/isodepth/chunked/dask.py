@@ -108,6 +108,7 @@ class DaskRunner(Runner):
     ) -> Any:
         """Run a pass over the parts of a source, one task a part."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
+        self.begin(source)
         rows = limits.chunk_rows
         if source.chunk_rows is not None:
             rows = min(rows, source.chunk_rows)

@@ -63,6 +63,20 @@ def compare(
     )
 
 
+def tables_of_delayed(
+    metric: Metric, samples: Any, weights: Any, storage: str
+) -> list[RegionTable] | None:
+    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
+    bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
+    if not bag and not all(type(sample).__name__ == "Delayed" for sample in samples):
+        return None
+    if any(own is not None for own in weights):
+        raise InvalidInputError("delayed samples have no weights here; leave them out")
+    from isodepth.chunked.dask import tables_of_delayed as tables
+
+    return tables(metric, samples[0] if bag else samples, storage)
+
+
 def grid_metric(metric: Metric) -> Metric:
     """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
     changes: dict[str, Any] = {}

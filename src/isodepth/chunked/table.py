@@ -112,10 +112,17 @@ class Runner:
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance or (lambda count: None)
 
+    def begin(self, source: Source) -> None:
+        """Tell who watches that a pass begins."""
+        tell = getattr(self.advance, "begin", None)
+        if tell is not None:
+            tell(source.label)
+
     def fold(self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits) -> Any:
         """Run a pass over the chunks of a source, raw ones where there is no preparation."""
         from isodepth.chunked.local import fold_chunks
 
+        self.begin(source)
         prepare: Any = (lambda chunk: chunk) if preparation is None else preparation.rows
         return fold_chunks(
             lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance

@@ -44,8 +44,8 @@ def add_compare_parser(commands: Any) -> None:
         "compare",
         help="compare two tables of numbers",
         description=(
-            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points). Prints their "
-            "distance, the columns that carry the difference, and the level at which they differ "
+            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points), or folders of "
+            "them, which are read in chunks. Prints their distance, the columns that carry the difference, and the level at which they differ "
             "most."
         ),
     )
@@ -75,6 +75,11 @@ def add_compare_parser(commands: Any) -> None:
     setting("--n-levels", type=int, metavar="L", help="how many, with --levels monte-carlo")
     setting("--refine", type=int, metavar="STEPS", help="steps of ascent on the sphere, 0 for none")
     setting("--seed", dest="random_state", type=int, default=0, help="default 0")
+    setting(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="read the tables in chunks on the Dask cluster with that scheduler (tcp://host:8786)",
+    )
     output = parser.add_argument_group("output").add_argument
     output("--json", action="store_true", help="print JSON for machines")
     output("--plot", metavar="FILE", help="draw the gap at every level (.png, .pdf, .svg)")
@@ -101,7 +106,13 @@ def compare_files(options: argparse.Namespace) -> Comparison:
         from isodepth.plot.picture import check_picture, save_picture
 
         check_picture(options.plot)
-    comparison = metric.compare(*_aligned(options.a, options.b, metric.nan_policy))
+    from isodepth.cli import streaming
+
+    comparison: Comparison
+    if streaming.wanted(options):
+        comparison = streaming.compare_sources(options, metric)
+    else:
+        comparison = metric.compare(*_aligned(options.a, options.b, metric.nan_policy))
     if options.plot is not None:
         from isodepth.plot.gap_profile import gap_profile
 

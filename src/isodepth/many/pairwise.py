@@ -24,7 +24,7 @@ from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
-from isodepth.metric.streams import is_stream
+from isodepth.metric.streams import handler, is_stream
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.progress import progress_bar
@@ -63,7 +63,8 @@ def tables(
     Parameters
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
-        The sizes n_i may differ.
+        The sizes n_i may differ. Samples may be read in chunks (:func:`isodepth.scan`), delayed by
+        Dask, or all of them a ``dask.bag``.
     weights : sequence of N arrays of shape (n_i,) or None, or None
     progress : bool
         Show a progress bar (needs tqdm).
@@ -87,7 +88,7 @@ def tables(
     >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    given = as_list(samples, "samples")
+    given = [samples] if is_stream(samples) else as_list(samples, "samples")
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
@@ -247,12 +248,15 @@ def _tables_of_streams(
             f"scale={metric.scale!r} of many samples in chunks is not known; give one number for "
             "each column (scale=array)"
         )
-    made = []
+    metric.check_for_tables(storage)
+    made = handler().tables_of_delayed(metric, samples, weights, storage)
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
-        for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
-            made.append(metric.table(sample, own, storage=storage))
-            check_comparable(like[0] if like is not None else made[0], made[i], name, f"{name}[{i}]")
+        for i, sample in enumerate(samples if made is None else ()):
+            made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
             advance(1)
+    assert made
+    for i, table in enumerate(made):
+        check_comparable(like[0] if like is not None else made[0], table, name, f"{name}[{i}]")
     first = made[0]
     values = np.stack([table.values for table in made])
     columns = first.columns or (None if like is None else like.columns)
