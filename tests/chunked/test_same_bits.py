@@ -25,7 +25,8 @@ def test_chunk_sizes(size: int, dtype: str) -> None:
     # A chunk of one row each for a part of them: 6000 would take a while.
     chunks = cut(points, size) if size > 1 else [*cut(points[:300], 1), points[300:]]
     expected = metric().table(points)
-    found = stream_table(metric(), scan(chunks), in_memory=False).table
+    with small_scale(few=4096, pilots=4096, workspace=200):
+        found = stream_table(metric(), scan(chunks), in_memory=False).table
     assert np.array_equal(found.values, expected.values)
     assert found.signature == expected.signature
 
@@ -52,7 +53,7 @@ def points_of(kind: str, n: int, d: int, seed: int, dtype: str) -> np.ndarray:
     return points.astype(dtype)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     n=st.integers(1, 150),
@@ -90,7 +91,8 @@ def test_data_twice() -> None:
     """Every row twice is the sample once, also where no row is seen twice in one chunk."""
     points = np.random.default_rng(8).standard_normal((5000, 2))
     once = metric().table(points).values
-    assert np.array_equal(streamed_values(metric(), [points, points]), once)
+    with small_scale(few=4096, pilots=4096):
+        assert np.array_equal(streamed_values(metric(), [points, points]), once)
 
 
 @pytest.mark.parametrize("memory_mb", [1, 4, 64])
@@ -98,5 +100,6 @@ def test_memory_and_threads_do_not_matter(memory_mb: float) -> None:
     points = np.random.default_rng(2).standard_normal((9000, 4))
     expected = metric().table(points).values
     for n_jobs in (1, 3):
-        found = streamed_values(metric(memory_mb=memory_mb, n_jobs=n_jobs), [points])
+        with small_scale(few=4096, pilots=4096, workspace=1 << 16):
+            found = streamed_values(metric(memory_mb=memory_mb, n_jobs=n_jobs), [points])
         assert np.array_equal(found, expected)

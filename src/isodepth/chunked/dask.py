@@ -52,6 +52,11 @@ def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
     """A source of the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     label = f"Dask {type(data).__name__}"
+    if type(data).__module__.startswith(("dask.delayed", "dask.bag")):
+        raise InvalidInputError(
+            f"a {label} does not say what columns it has; make it a collection of known shape "
+            "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
+        )
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
         labels = [str(name) for name in data.columns]
         kinds = [np.dtype(kind) if isinstance(kind, np.dtype) else None for kind in data.dtypes]

