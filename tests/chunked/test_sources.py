@@ -222,7 +222,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
     for line, fault, match in (
         (20, "3,four", r"line 21, column 2: 'four' is not a number"),
         (20, "3", r"line 21 has 1 cells where 2 are expected"),
-        (20, "3,", r"lines 15 to 21 contains 1 NaN"),
+        (20, "3,", r"lines 16 to 22 contains 1 NaN"),
     ):
         file.write_text("\n".join(lines[:line] + [fault] + lines[line:]) + "\n")
         with pytest.raises((InvalidInputError, UnreadableFileError), match=match):

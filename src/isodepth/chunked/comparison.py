@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan
+from isodepth.core.levels import LevelPlan, power_mean
 from isodepth.core.sphere import mean_of_direction
 from isodepth.engine.signed import code_of
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.table import RegionTable
+from isodepth.metric.signature import Signature
+from isodepth.metric.table import RegionTable, check_comparable
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,23 @@ class SourceComparison(Comparison):
         return table[levels][:, np.concatenate([places, count + places])]
 
 
+def mean_gap(x: RegionTable, y: RegionTable, gaps: Gaps, q: float, power: tuple[float, float]) -> float:
+    """The distance that the gaps add up to, with the bits it has in memory for q = inf."""
+    if q < math.inf:
+        return x.distance_to(y)
+    check_comparable(x, y, "the table of X", "that of Y")
+    return power_mean(gaps.values, gaps.plan.shares, *power)
+
+
 def table_gaps(
     x: RegionTable, y: RegionTable, betas: np.ndarray, directions: np.ndarray, q: float
 ) -> Gaps:
-    """The gaps of all levels (L,) and where they are attained."""
-    apart = np.abs(x.values.astype(np.float64) - y.values)
+    """The gaps of all levels (L,) and where they are attained.
+
+    Differences are rounded to the precision of the samples, as they are in memory.
+    """
+    dtype = Signature.parse(x.signature).dtype
+    apart = np.abs(x.values.astype(dtype) - y.values.astype(dtype)).astype(np.float64)
     count = len(directions)
     larger = np.maximum(apart[:, :count], apart[:, count:])
     place = larger.argmax(axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.comparison import SourceComparison, SourceRegions, table_gaps
+from isodepth.chunked.comparison import SourceComparison, SourceRegions, mean_gap, table_gaps
 from isodepth.chunked.sources import Source, scan
 from isodepth.chunked.spread import column_spreads
 from isodepth.chunked.table import Runner, Streamed, draw, stream_table
@@ -34,8 +34,7 @@ def table(metric: Metric, X: Any, weights: Any, storage: str, runner: Runner | N
 
 def distance(metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None = None) -> float:
     """`Metric.distance` where a side is a source or a Dask collection."""
-    _, x, y, _ = _both(metric, X, Y, weights, runner)
-    return x.table.distance_to(y.table)
+    return compare(metric, X, Y, weights, runner).distance
 
 
 def compare(
@@ -46,7 +45,8 @@ def compare(
     drawn = draw(used, x.table.n_features, scale)
     assert drawn.betas is not None
     gaps = table_gaps(x.table, y.table, drawn.betas, drawn.directions, used.q)
-    found = x.table.distance_to(y.table)
+    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
+    found = mean_gap(x.table, y.table, gaps, used.q, power)
     missing = None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing)
@@ -56,7 +56,7 @@ def compare(
         signature=x.table.signature,
         columns=check_same_columns(x.table.columns, y.table.columns),
         _gaps=gaps,
-        _power=(used.p, 1.0 if used.normalize else 1.0 - used.eps),
+        _power=power,
         _q=used.q,
         missing=missing,
         distance_bounds=(found, found),
