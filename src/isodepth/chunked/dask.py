@@ -8,6 +8,7 @@ to a small state, and can be repeated anywhere: a worker that dies costs its sha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,6 +139,18 @@ class DaskRunner(Runner):
             (result,) = dask.compute(states[0])
         self.advance(len(source.parts))
         return result
+
+
+    @contextmanager
+    def keeping(self, model: Any) -> Iterator[Any]:
+        """Depths are computed anew in each pass: a task may run anywhere."""
+        yield model.depths
+
+    def fold_depths(
+        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
+    ) -> Any:
+        """Run a pass that needs the depths of rows."""
+        return self.fold(source, preparation, work, limits)
 
 
 @dataclass(frozen=True)

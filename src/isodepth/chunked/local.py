@@ -16,7 +16,7 @@ _END = object()
 
 def fold_chunks(
     chunks: Callable[[], Iterable[Any]],
-    prepare: Callable[[Any], Any],
+    prepare: Callable[[int, Any], Any],
     work: Pass,
     n_workers: int,
     advance: Callable[[int], None] = lambda count: None,
@@ -26,7 +26,8 @@ def fold_chunks(
     Parameters
     ----------
     chunks : gives a fresh iterator of raw chunks; it is read by a thread of its own
-    prepare : turns a raw chunk into what the pass takes, of which the first field holds the rows
+    prepare : turns the number of rows read before, and a chunk, into what the pass takes; the
+        first field of both holds the rows
     n_workers : threads that compute; the result does not depend on it
     advance : told after each chunk
     """
@@ -46,9 +47,11 @@ def fold_chunks(
 
     def read() -> None:
         try:
+            start = 0
             for chunk in chunks():
-                if not put(chunk):
+                if not put((start, chunk)):
                     return
+                start += len(chunk[0])
         except BaseException as error:
             errors.append(error)
             stop.set()
@@ -61,12 +64,12 @@ def fold_chunks(
             state = work.start()
             while not stop.is_set():
                 try:
-                    chunk = ahead.get(timeout=_SECONDS)
+                    item = ahead.get(timeout=_SECONDS)
                 except queue.Empty:
                     continue
-                if chunk is _END:
+                if item is _END:
                     break
-                rows = prepare(chunk)
+                rows = prepare(*item)
                 if len(rows[0]):
                     work.step(state, rows)
                 advance(1)

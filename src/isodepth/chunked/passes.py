@@ -134,8 +134,8 @@ class Outlyingness:
     scales: np.ndarray
     typical: Any
 
-    def depths(self, points: np.ndarray) -> np.ndarray:
-        """The depths (n,), float64, of rows (n, d)."""
+    def outlyingness(self, points: np.ndarray) -> np.ndarray:
+        """How far out rows (n, d) lie, in the precision they have."""
         from isodepth.chunked.counting_loops import raise_rows
 
         moved = self.frame.moved(points)
@@ -154,7 +154,11 @@ class Outlyingness:
                         projections[k - which.start], reach[rows], self.middles[k], self.scales[k]
                     )
                     np.maximum(out[rows], found, out=out[rows])
-        return 1.0 / (1.0 + out.astype(np.float64))
+        return out
+
+    def depths(self, rows: Rows) -> np.ndarray:
+        """The depths (n,), float64, of the rows of a chunk."""
+        return 1.0 / (1.0 + self.outlyingness(rows.points).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -198,7 +202,7 @@ class DepthPass:
     Depths are negated, so that the deepest come first.
     """
 
-    model: Outlyingness
+    depths: Callable[[Rows], np.ndarray]
     n_levels: int
     make: Callable[[], Summary]
     block_rows: int = BLOCK_ROWS
@@ -207,7 +211,7 @@ class DepthPass:
         return self.make()
 
     def step(self, state: Summary, rows: Rows) -> None:
-        falling = -self.model.depths(rows.points)[None]
+        falling = -self.depths(rows)[None]
         for first in range(0, len(rows.points), self.block_rows):
             block = slice(first, first + self.block_rows)
             masses = rows.masses[block] if len(rows.masses) else NO_MASSES
@@ -225,12 +229,12 @@ class SupportPass:
 
     Attributes
     ----------
-    depths : the depths (n,) of rows (n, d)
+    depths : gives the depths (n,) of the rows of a chunk
     thresholds : ndarray of shape (L,), falling
     directions : ndarray of shape (K, d)
     """
 
-    depths: Callable[[np.ndarray], np.ndarray]
+    depths: Callable[[Rows], np.ndarray]
     thresholds: np.ndarray
     directions: np.ndarray
 
@@ -239,7 +243,7 @@ class SupportPass:
 
     def step(self, state: np.ndarray, rows: Rows) -> None:
         n_levels = len(self.thresholds)
-        levels = np.searchsorted(-self.thresholds, -self.depths(rows.points))
+        levels = np.searchsorted(-self.thresholds, -self.depths(rows))
         stops = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
         if not stops[-1]:
             return

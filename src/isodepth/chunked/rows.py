@@ -24,19 +24,18 @@ class Rows(NamedTuple):
     ----------
     points : ndarray of shape (n, d), C-contiguous, without -0.0
     masses : int64 ndarray of shape (n,), empty where each is one unit
+    start : int
+        How many rows were read before these.
     """
 
     points: np.ndarray
     masses: np.ndarray
+    start: int = 0
 
     @property
     def mass(self) -> int:
         """The sum of the masses."""
         return int(self.masses.sum()) if len(self.masses) else len(self.points)
-
-    def part(self, rows: slice) -> Rows:
-        """Some of the rows, one after the other."""
-        return Rows(self.points[rows], self.masses[rows] if len(self.masses) else NO_MASSES)
 
 
 class Frame(NamedTuple):

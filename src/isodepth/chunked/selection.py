@@ -45,7 +45,7 @@ class Pilot(NamedTuple):
 
         Parameters
         ----------
-        values : ndarray of shape (B, m)
+        values : ndarray of shape (B, m), or (1, m) for one set of numbers
         shares : ndarray of shape (B,), in [0, 1]
 
         Returns
@@ -58,14 +58,19 @@ class Pilot(NamedTuple):
         rows, last = np.arange(len(values)), values.shape[1] - 1
         wanted = [(shares + sign * margin).clip(0, 1) for sign in (-1, 1)]
         if (self.masses == self.masses[0]).all():
-            # Without masses to carry along a sort takes a tenth of the time.
-            rising = np.sort(values, axis=1)
             places = [(share * last).astype(np.intp) for share in wanted]
             places[1] = np.minimum(places[1] + 1, last)
+            # Without masses to carry along a few places are found without sorting all.
+            rising = np.partition(values, np.unique(places), axis=1)
+            if len(rising) == 1:
+                rows = np.zeros(len(shares), dtype=np.intp)
         else:
+            if len(values) == 1:
+                values = np.broadcast_to(values, (len(shares), values.shape[1]))
             order = np.argsort(values, axis=1)
             rising = np.take_along_axis(values, order, axis=1)
             upto = np.cumsum(self.masses[order], axis=1)
+            rows = np.arange(len(values))
             places = [
                 (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last)
                 for share in wanted

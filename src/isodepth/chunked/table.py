@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.chunked.parts import RawChunk
-from isodepth.chunked.passes import Fold, LookPass, Pass, SketchPass, SupportPass
+from isodepth.chunked.passes import Fold, LookPass, Outlyingness, Pass, SketchPass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
-from isodepth.chunked.rows import Frame
+from isodepth.chunked.rows import Frame, Rows
 from isodepth.chunked.selection import Pilot, fit_outlyingness
 from isodepth.chunked.sources import Source
+from isodepth.chunked.spill import SpilledDepths
 from isodepth.chunked.thresholds import find_thresholds
 from isodepth.chunked.weights import Looked
 from isodepth.core import row_sketch
@@ -30,7 +33,8 @@ from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 
-_MOST_PILOTS = 1 << 16
+_PILOTS = 1 << 16
+_MOST_PILOTS = 1 << 19
 _MOST_CHUNK_ROWS = 1 << 16
 # Numbers projected between two looks at whether to stop.
 _MOST_WORK = 1 << 25
@@ -65,8 +69,8 @@ class Limits(NamedTuple):
     rows_in_memory: int
 
     @classmethod
-    def of(cls, drawn: DrawnMetric, dtype: str) -> Limits:
-        """Those of a metric with its directions drawn, for rows of that precision."""
+    def of(cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None) -> Limits:
+        """Those of a metric with its directions drawn, for so many rows of that precision."""
         budget = drawn.resources.memory_mb * 2**20
         count, width = drawn.directions.shape
         item = np.dtype(dtype).itemsize
@@ -76,7 +80,9 @@ class Limits(NamedTuple):
         chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
         held = (workers + 1) * max(count, len(drawn.betas)) * (item + 8)  # type: ignore[arg-type]
         workspace = int(budget / 2 / held)
-        pilots = int(budget / 16 / (width * item + 16) / (workers + 1))
+        pilots = int(budget / 4 / (width * item + 16) / (workers + 1))
+        # More pilots save time in every pass, and take time once.
+        pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
         return cls(
             workers,
             max(64, chunk),
@@ -123,10 +129,33 @@ class Runner:
         from isodepth.chunked.local import fold_chunks
 
         self.begin(source)
-        prepare: Any = (lambda chunk: chunk) if preparation is None else preparation.rows
+        def prepare(start: int, chunk: RawChunk) -> Any:
+            return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
+
         return fold_chunks(
             lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance
         )
+
+    @contextmanager
+    def keeping(self, model: Outlyingness) -> Iterator[Any]:
+        """What gives the depths of rows, and may keep those it has computed."""
+        with SpilledDepths(model) as depths:
+            yield depths
+
+    def fold_depths(
+        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
+    ) -> Any:
+        """Run a pass that needs the depths of rows and their masses alone."""
+        from isodepth.chunked.local import fold_chunks
+
+        if depths.complete and not source.weighted:
+            dtype = preparation.dtype
+            return fold_chunks(
+                lambda: depths.pieces(dtype), lambda _, rows: rows, work, limits.workers
+            )
+        state = self.fold(source, preparation, work, limits)
+        depths.known = True
+        return state
 
 
 def stream_table(
@@ -151,7 +180,7 @@ def stream_table(
     options = metric._options()
     preparation = preparation_of(source, options, scale)
     drawn = draw(metric, source.n_features, scale)
-    limits = Limits.of(drawn, preparation.dtype)
+    limits = Limits.of(drawn, preparation.dtype, source.n_rows)
     run = runner or Runner()
     with single_threaded_blas():
         looked, sketch, later = _look(run, source, preparation, limits)
@@ -261,10 +290,17 @@ class _Job:
         tolerance = ProjectionDepth.tie_tolerance if dtype == np.float64 else 0.0
         betas = self.drawn.betas
         assert betas is not None
-        thresholds = find_thresholds(
-            fold, model, pilot, betas, total, n_rows, tolerance, workspace
-        )
-        supports = fold(SupportPass(model.depths, thresholds, self.drawn.directions))
+        pilot_depths = model.depths(Rows(pilot.points, pilot.masses))
+        with self.run.keeping(model) as depths:
+
+            def fold_depths(work: Pass) -> Any:
+                state = self.run.fold_depths(depths, self.source, self.preparation, work, self.limits)
+                return state
+
+            thresholds = find_thresholds(
+                fold_depths, depths, pilot, pilot_depths, betas, total, n_rows, tolerance, workspace
+            )
+            supports = fold(SupportPass(depths, thresholds, self.drawn.directions))
         return supports.astype(self.storage)
 
     def _total(self) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import DepthPass, Fold, Outlyingness, count, digits, gather
+from isodepth.chunked.passes import DepthPass, Fold, count, digits, gather
+from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import Pilot, block, digit_search
 from isodepth.chunked.summaries import Gathered, Intervals
 from isodepth.core.regions import tie_ends
@@ -34,8 +36,9 @@ def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
 
 def find_thresholds(
     fold: Fold,
-    model: Outlyingness,
+    depths: Callable[[Rows], np.ndarray],
     pilot: Pilot,
+    pilot_depths: np.ndarray,
     betas: np.ndarray,
     total: int,
     n_rows: int,
@@ -45,22 +48,20 @@ def find_thresholds(
     """The smallest depth (L,) in the region of each level, ties within `tolerance` included."""
     ranks = level_ranks(betas, total)
     n_levels = len(betas)
-    falling = -model.depths(pilot.points)
-    values = np.broadcast_to(falling, (n_levels, len(falling)))
-    low, high, content = pilot.brackets(values, ranks / total)
+    low, high, content = pilot.brackets(-pilot_depths[None], ranks / total)
     if content.max() * n_rows >= workspace / 2:
         intervals = Intervals(low, high)
-        counted = fold(DepthPass(model, n_levels, count(intervals, _PARTS)))
+        counted = fold(DepthPass(depths, n_levels, count(intervals, _PARTS)))
         low, high, _ = counted.narrowed(ranks, ranks)
     around = _AROUND * tolerance
     miss = low > high
     low, high = low - around, high + around
     low[miss], high[miss] = 1, -1
-    gathered = fold(DepthPass(model, n_levels, gather(Intervals(low, high), workspace), block(workspace)))
+    gathered = fold(DepthPass(depths, n_levels, gather(Intervals(low, high), workspace), block(workspace)))
     found = _ends_of_groups(gathered, low, high, ranks, tolerance)
     lost = np.flatnonzero(np.isnan(found))
     if len(lost):
-        found[lost] = _by_digits(fold, model, ranks[lost], tolerance, workspace)
+        found[lost] = _by_digits(fold, depths, ranks[lost], tolerance, workspace)
     return -found
 
 
@@ -93,12 +94,12 @@ def _ends_of_groups(
 
 
 def _by_digits(
-    fold: Fold, model: Outlyingness, ranks: np.ndarray, tolerance: float, workspace: int
+    fold: Fold, depths: Any, ranks: np.ndarray, tolerance: float, workspace: int
 ) -> np.ndarray:
     """The same, digit by digit and then with what is around."""
 
     def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
-        state: Any = fold(DepthPass(model, len(ranks), digits(prefixes, shift, None)))
+        state: Any = fold(DepthPass(depths, len(ranks), digits(prefixes, shift, None)))
         return state.counts
 
     values = digit_search(counts, np.dtype(np.float64), ranks)
@@ -109,7 +110,7 @@ def _by_digits(
     while True:
         low, high = values - around, values + around
         gathered = fold(DepthPass(
-            model, len(ranks), gather(Intervals(low, high), workspace), block(workspace)
+            depths, len(ranks), gather(Intervals(low, high), workspace), block(workspace)
         ))
         found = _ends_of_groups(gathered, low, high, ranks, tolerance)
         if not np.isnan(found).any():
