@@ -13,7 +13,9 @@ from isodepth.core.sphere import mean_of_direction
 from isodepth.engine.signed import code_of
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps
+from isodepth.chunked.table import Streamed
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.metric import Metric
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable, check_comparable
 
@@ -108,3 +110,33 @@ def table_gaps(
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
     return Gaps(plan, values, directions, code_of(place, signs))
+
+
+def bounds_of_distance(x: Streamed, y: Streamed, used: Metric, found: float) -> tuple[float, float]:
+    """Between what the distance of exact depths lies, along the same directions."""
+    if x.made.inner is None and y.made.inner is None:
+        return found, found
+    (x_low, x_high), (y_low, y_high) = (_between(side) for side in (x, y))
+    with np.errstate(invalid="ignore"):
+        least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
+        most = np.maximum(x_high - y_low, y_high - x_low)
+    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
+    shares = np.full(len(least), 1.0 / len(least))
+    ends = []
+    for apart in (least, most):
+        if np.isinf(apart).any():
+            ends.append(math.inf)
+        elif math.isinf(used.q):
+            ends.append(power_mean(apart.max(axis=1), shares, *power))
+        else:
+            means = (apart**used.q).mean(axis=1) ** (1 / used.q)
+            unit = mean_of_direction(x.table.n_features, used.q)
+            ends.append(power_mean(means / unit, shares, *power))
+    return min(ends[0], found), max(ends[1], found)
+
+
+def _between(side: Streamed) -> tuple[np.ndarray, np.ndarray]:
+    if side.made.inner is None or side.made.outer is None:
+        exact = side.made.values.astype(np.float64)
+        return exact, exact
+    return side.made.inner, side.made.outer

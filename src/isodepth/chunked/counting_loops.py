@@ -123,3 +123,54 @@ def raise_rows(projections, middles, mads, out, nowhere):
     for row in range(projections.shape[0]):
         if mads[row] > 0:
             raise_outlyingness(projections[row], middles[row], mads[row], out, 0, nowhere)
+
+
+@njit(nogil=True, inline="always")
+def _cell(value, middle, scale, bits, most):
+    """The cell of a number among 2 * most: equal steps from 0 to 1, twice as wide from 1 to 3, ...
+
+    Distances from the middle are counted in units of 1 / scale. All roundings on the way keep the
+    order of numbers, so that cells do.
+    """
+    away = (value - middle) * scale
+    place = np.int64(np.float32(1 + abs(away)).view(np.int32) >> (23 - bits))
+    place -= np.int64(127) << bits
+    if place >= most:
+        place = np.int64(most - 1)
+    return most + place if away >= 0 else most - 1 - place
+
+
+@njit(cache=True, nogil=True)
+def cell_rows(projections, middles, scales, bits, masses, counts):
+    """Add masses (n,), or ones where they are empty, to the cells of projections (B, n).
+
+    `counts` is int64 (B, cells).
+    """
+    most = counts.shape[1] // 2
+    for row in range(projections.shape[0]):
+        for i in range(projections.shape[1]):
+            cell = _cell(projections[row, i], middles[row], scales[row], bits, most)
+            counts[row, cell] += masses[i] if masses.shape[0] > 0 else 1
+
+
+@njit(cache=True, nogil=True)
+def bound_rows(projections, middles, scales, bits, low, high, smallest, out):
+    """Bounds of the depths of n points from those of the cells along directions.
+
+    Parameters
+    ----------
+    projections : (B, n)
+    low, high : int64 (B, cells), bounds of what a point in each cell has along each direction
+    smallest : whether depths are the smallest of these, or their sum
+    out : int64 (n, 2), updated in place
+    """
+    most = low.shape[1] // 2
+    for row in range(projections.shape[0]):
+        for i in range(projections.shape[1]):
+            cell = _cell(projections[row, i], middles[row], scales[row], bits, most)
+            if smallest:
+                out[i, 0] = min(out[i, 0], low[row, cell])
+                out[i, 1] = min(out[i, 1], high[row, cell])
+            else:
+                out[i, 0] += low[row, cell]
+                out[i, 1] += high[row, cell]

@@ -17,6 +17,7 @@ import numpy as np
 from isodepth.chunked.parts import RawChunk, numbers_of, place_of
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
+from isodepth.chunked.ranks import Recomputed
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import Limits, Runner
 from isodepth.data.extras import load_extra
@@ -144,7 +145,7 @@ class DaskRunner(Runner):
     @contextmanager
     def keeping(self, model: Any) -> Iterator[Any]:
         """Depths are computed anew in each pass: a task may run anywhere."""
-        yield model.depths
+        yield Recomputed(model)
 
     def fold_depths(
         self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits

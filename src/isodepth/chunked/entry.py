@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.comparison import SourceComparison, SourceRegions, mean_gap, table_gaps
+from isodepth.chunked.comparison import (
+    SourceComparison,
+    SourceRegions,
+    bounds_of_distance,
+    mean_gap,
+    table_gaps,
+)
 from isodepth.chunked.sources import Source, scan
 from isodepth.chunked.spread import column_spreads
 from isodepth.chunked.table import Runner, Streamed, draw, stream_table
@@ -59,7 +65,7 @@ def compare(
         _power=power,
         _q=used.q,
         missing=missing,
-        distance_bounds=(found, found),
+        distance_bounds=bounds_of_distance(x, y, used, found),
     )
 
 
@@ -121,7 +127,7 @@ def _both(
 
 def _regions(streamed: Streamed) -> SourceRegions:
     table = streamed.table
-    return SourceRegions(table, streamed.n_rows, table.n_features, streamed.bound)
+    return SourceRegions(table, streamed.n_rows, table.n_features, streamed.made.depth_bound)
 
 
 def _runner_of(*sources: Source) -> Runner:

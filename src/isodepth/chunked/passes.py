@@ -134,7 +134,14 @@ class Outlyingness:
     scales: np.ndarray
     typical: Any
 
-    def outlyingness(self, points: np.ndarray) -> np.ndarray:
+    raw_width = 1
+
+    @property
+    def raw_dtype(self) -> np.dtype:
+        """The precision of what depths are made of."""
+        return self.mads.dtype
+
+    def raw(self, points: np.ndarray) -> np.ndarray:
         """How far out rows (n, d) lie, in the precision they have."""
         from isodepth.chunked.counting_loops import raise_rows
 
@@ -156,9 +163,9 @@ class Outlyingness:
                     np.maximum(out[rows], found, out=out[rows])
         return out
 
-    def depths(self, rows: Rows) -> np.ndarray:
-        """The depths (n,), float64, of the rows of a chunk."""
-        return 1.0 / (1.0 + self.outlyingness(rows.points).astype(np.float64))
+    def finish(self, raw: np.ndarray) -> np.ndarray:
+        """The depths (n,), float64, of points that lie so far out."""
+        return 1.0 / (1.0 + raw.astype(np.float64))
 
 
 @dataclass(frozen=True)

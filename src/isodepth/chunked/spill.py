@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Outlyingness
 from isodepth.chunked.rows import NO_MASSES, Rows
 
 
@@ -21,7 +20,7 @@ class SpilledDepths:
     process, however that ends. Where the disk is full depths are computed anew each time.
     """
 
-    def __init__(self, model: Outlyingness) -> None:
+    def __init__(self, model: Any) -> None:
         self.model = model
         self.known = False
         self._pieces: dict[int, int] = {}
@@ -41,23 +40,28 @@ class SpilledDepths:
 
     def __call__(self, rows: Rows) -> np.ndarray:
         """The depths (n,), float64, of the rows of a chunk."""
-        dtype = rows.points.dtype
+        return self.model.finish(self.raw(rows))
+
+    def raw(self, rows: Rows) -> np.ndarray:
+        """What the depths of the rows of a chunk are made of."""
+        dtype, width = self.model.raw_dtype, self.model.raw_width
+        place = rows.start * dtype.itemsize * width
         if self.known and self._file is not None:
-            size = len(rows.points) * dtype.itemsize
-            content = os.pread(self._file.fileno(), size, rows.start * dtype.itemsize)
-            return depths_of(np.frombuffer(content, dtype=dtype))
-        found = self.model.outlyingness(rows.points)
+            size = len(rows.points) * dtype.itemsize * width
+            found = np.frombuffer(os.pread(self._file.fileno(), size, place), dtype=dtype)
+            return found if width == 1 else found.reshape(-1, width)
+        found = self.model.raw(rows.points)
         if self._file is not None:
             try:
-                self._write(found, rows.start * dtype.itemsize)
+                self._write(found, place)
                 with self._lock:
                     self._pieces[rows.start] = len(found)
             except OSError:
                 self._file = None
-        return depths_of(found)
+        return found
 
     def _write(self, found: np.ndarray, place: int) -> None:
-        content = memoryview(found).cast("B")
+        content = memoryview(np.ascontiguousarray(found)).cast("B")
         while content:
             written = os.pwrite(self._file.fileno(), content, place)
             content, place = content[written:], place + written
@@ -71,8 +75,3 @@ class SpilledDepths:
     def complete(self) -> bool:
         """Whether all depths lie in the file."""
         return self.known and self._file is not None
-
-
-def depths_of(outlyingness: np.ndarray) -> np.ndarray:
-    """Depths, float64, of points that lie so far out."""
-    return 1.0 / (1.0 + outlyingness.astype(np.float64))

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.chunked.parts import RawChunk
-from isodepth.chunked.passes import Fold, LookPass, Outlyingness, Pass, SketchPass, SupportPass
+from isodepth.chunked.passes import LookPass, Pass, SketchPass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
-from isodepth.chunked.rows import Frame, Rows
+from isodepth.chunked.ranks import CellPass, Cells, RankBounds, Side, WidthPass
+from isodepth.chunked.rows import Frame
 from isodepth.chunked.selection import Pilot, fit_outlyingness
 from isodepth.chunked.sources import Source
 from isodepth.chunked.spill import SpilledDepths
@@ -24,6 +25,8 @@ from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
 from isodepth.depth.base import center_and_exponent
+from isodepth.depth.halfspace import HalfspaceDepth
+from isodepth.depth.irw import IRWDepth
 from isodepth.depth.projection import ProjectionDepth
 from isodepth.engine.spread_passes import largest_entries
 from isodepth.engine.threads import available_cores, single_threaded_blas
@@ -92,6 +95,24 @@ class Limits(NamedTuple):
         )
 
 
+class Tables(NamedTuple):
+    """Support values (L, 2K), and what is known about those of exact depths.
+
+    Attributes
+    ----------
+    values : ndarray of shape (L, 2K)
+    inner, outer : ndarrays of shape (L, 2K), or None where `values` are exact
+        The exact ones lie between these; `inner` may be -inf, where a region may be anything.
+    depth_bound : float
+        No depth is off by more.
+    """
+
+    values: np.ndarray
+    inner: np.ndarray | None = None
+    outer: np.ndarray | None = None
+    depth_bound: float = 0.0
+
+
 @dataclass(frozen=True)
 class Streamed:
     """The table of a source, and what was seen on the way.
@@ -102,14 +123,14 @@ class Streamed:
     n_rows : int
         Rows that have a mass.
     missing : MissingReport or None
-    bound : float
-        What the depths may be off by; 0 where they are those in memory.
+    made : Tables
+        With bounds, where depths are not those in memory.
     """
 
     table: RegionTable
     n_rows: int
     missing: MissingReport | None
-    bound: float = 0.0
+    made: Tables
 
 
 class Runner:
@@ -137,7 +158,7 @@ class Runner:
         )
 
     @contextmanager
-    def keeping(self, model: Outlyingness) -> Iterator[Any]:
+    def keeping(self, model: Any) -> Iterator[Any]:
         """What gives the depths of rows, and may keep those it has computed."""
         with SpilledDepths(model) as depths:
             yield depths
@@ -185,12 +206,12 @@ def stream_table(
     with single_threaded_blas():
         looked, sketch, later = _look(run, source, preparation, limits)
         job = _Job(run, source, later, limits, drawn, looked, sketch, storage)
-        values, bound = job.values(in_memory)
+        made = job.values(in_memory)
     signature = table_signature(drawn, preparation.dtype)
-    table = RegionTable(values, str(signature), source.n_features, source.columns, scale=scale)
+    table = RegionTable(made.values, str(signature), source.n_features, source.columns, scale=scale)
     labels = source.columns or column_labels(source.n_features)
     report = looked.report(labels) if preparation.nan_policy == "omit" else None
-    return Streamed(table, looked.n_present, report, bound)
+    return Streamed(table, looked.n_present, report, made)
 
 
 def draw(metric: Metric, width: int, scale: np.ndarray | None) -> DrawnMetric:
@@ -235,20 +256,24 @@ class _Job:
     sketch: RowSketch
     storage: str
 
-    def values(self, in_memory: bool | None) -> tuple[np.ndarray, float]:
-        """Support values (L, 2K), and what the depths behind them may be off by."""
-        fits = self.looked.n_present <= self.limits.rows_in_memory
+    def values(self, in_memory: bool | None) -> Tables:
+        """Support values (L, 2K)."""
         if self.sketch.complete:
-            return self._of_sample(_sample_of(*self.sketch.lexicographic())), 0.0
+            return Tables(self._of_sample(_sample_of(*self.sketch.lexicographic())))
+        fits = self.looked.n_present <= self.limits.rows_in_memory
         if fits if in_memory is None else in_memory:
-            return self._of_sample(self._loaded()), 0.0
+            return Tables(self._of_sample(self._loaded()))
         depth: Any = self.drawn.source
-        if isinstance(depth, ProjectionDepth) and depth.method == "directions" and not depth.refine:
-            return self._by_projections(), 0.0
+        plain = getattr(depth, "method", "directions") == "directions"
+        if plain and not getattr(depth, "refine", 0):
+            if type(depth) is ProjectionDepth:
+                return Tables(self._by_projections())
+            if type(depth) in (HalfspaceDepth, IRWDepth):
+                return self._by_ranks(type(depth) is HalfspaceDepth)
         raise InvalidOptionError(
             f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
             f"memory_mb={self.drawn.resources.memory_mb:g}, and this depth needs them all at once; "
-            "give more memory, or use depth='projection'"
+            "give more memory, or use depth='projection', 'halfspace' or 'irw'"
         )
 
     def fold(self, work: Pass) -> Any:
@@ -275,33 +300,65 @@ class _Job:
         write_table(self.drawn, regions, out)
         return out
 
-    def _by_projections(self) -> np.ndarray:
+    def _frame(self) -> tuple[Frame, Any, Pilot]:
+        """The frame of the sample, the size of a typical row in it, and the pilot."""
         few, _ = self.sketch.lexicographic(row_sketch.FEW_ROWS)
-        dtype = few.dtype
-        directions = np.ascontiguousarray(self.drawn.directions, dtype=dtype)
+        directions = np.ascontiguousarray(self.drawn.directions, dtype=few.dtype)
         frame = Frame(*center_and_exponent(few), directions)
         sizes = largest_entries(frame.moved(few))
         typical = np.sort(sizes)[len(sizes) // 2]
-        pilot = Pilot(self.sketch.rows, self.sketch.masses)
-        total = self._total()
-        n_rows, workspace = self.looked.n_present, self.limits.workspace
-        fold: Fold = self.fold
-        model = fit_outlyingness(fold, frame, pilot, typical, total, n_rows, workspace)
-        tolerance = ProjectionDepth.tie_tolerance if dtype == np.float64 else 0.0
+        return frame, typical, Pilot(self.sketch.rows, self.sketch.masses)
+
+    def _by_projections(self) -> np.ndarray:
+        frame, typical, pilot = self._frame()
+        total, n_rows = self._total(), self.looked.n_present
+        model = fit_outlyingness(
+            self.fold, frame, pilot, typical, total, n_rows, self.limits.workspace
+        )
+        double = frame.directions.dtype == np.float64
+        tolerance = ProjectionDepth.tie_tolerance if double else 0.0
+        with self.run.keeping(model) as depths:
+            pilot_depths = model.finish(model.raw(pilot.points))
+            thresholds = self._thresholds(depths, depths, pilot, pilot_depths, tolerance)
+            supports = self.fold(SupportPass(depths, thresholds, self.drawn.directions))
+        return supports.astype(self.storage)
+
+    def _thresholds(
+        self, kept: Any, depths: Any, pilot: Pilot, pilot_depths: np.ndarray, tolerance: float
+    ) -> np.ndarray:
         betas = self.drawn.betas
         assert betas is not None
-        pilot_depths = model.depths(Rows(pilot.points, pilot.masses))
+
+        return find_thresholds(
+            lambda work: self._fold_depths(kept, work), depths, pilot, pilot_depths, betas, self._total(), self.looked.n_present,
+            tolerance, self.limits.workspace,
+        )  # fmt: skip
+
+    def _fold_depths(self, kept: Any, work: Pass) -> Any:
+        return self.run.fold_depths(kept, self.source, self.preparation, work, self.limits)
+
+    def _by_ranks(self, smallest: bool) -> Tables:
+        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure."""
+        frame, _, pilot = self._frame()
+        cells = Cells.around(frame, pilot, self.drawn.resources.memory_mb * 2**18)
+        counts = self.fold(CellPass(cells))
+        model = RankBounds.of(cells, counts, self._total(), smallest)
+        raw = model.raw(pilot.points)
+        directions = self.drawn.directions
         with self.run.keeping(model) as depths:
-
-            def fold_depths(work: Pass) -> Any:
-                state = self.run.fold_depths(depths, self.source, self.preparation, work, self.limits)
-                return state
-
-            thresholds = find_thresholds(
-                fold_depths, depths, pilot, pilot_depths, betas, total, n_rows, tolerance, workspace
+            sides = [Side(depths, which, model.unit) for which in (0, 1)]
+            middle = self._thresholds(depths, depths, pilot, model.finish(raw), 0.0)
+            low, high = (
+                self._thresholds(depths, side, pilot, model.unit * raw[:, side.which], 0.0)
+                for side in sides
             )
-            supports = fold(SupportPass(depths, thresholds, self.drawn.directions))
-        return supports.astype(self.storage)
+            supports = self.fold(SupportPass(depths, middle, directions))
+            # A region of lower bounds above the level of upper ones is inside for sure; one of
+            # upper bounds above the level of lower ones holds all of it.
+            inner = self.fold(SupportPass(sides[0], high, directions))
+            outer = self.fold(SupportPass(sides[1], low, directions))
+            width = int(self._fold_depths(depths, WidthPass(depths))[0])
+        return Tables(supports.astype(self.storage), inner, outer, 0.5 * width * model.unit)
 
     def _total(self) -> int:
         if not self.source.weighted:
