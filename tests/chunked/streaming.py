@@ -1,4 +1,4 @@
-"""Streaming on a small scale: sketches, pilots and intervals so small that tests reach every branch."""
+"""Streaming on a small scale: pilots and intervals so small that tests reach every branch."""
 
 from __future__ import annotations
 

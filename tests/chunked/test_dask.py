@@ -125,7 +125,10 @@ def test_bags_and_delayed_samples() -> None:
 
 
 def test_import_brings_no_dask() -> None:
-    code = "import sys, isodepth; isodepth.scan; print([m for m in sys.modules if 'dask' in m.split('.')[0]])"
+    code = (
+        "import sys, isodepth; isodepth.scan; "
+        "print([name for name in sys.modules if 'dask' in name.partition('.')[0]])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

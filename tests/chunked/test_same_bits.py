@@ -66,7 +66,15 @@ def points_of(kind: str, n: int, d: int, seed: int, dtype: str) -> np.ndarray:
     order=st.randoms(use_true_random=False),
 )
 def test_every_kind_of_sample(
-    kind: str, n: int, d: int, seed: int, dtype: str, size: int, workspace: int, weighted: str, order
+    kind: str,
+    n: int,
+    d: int,
+    seed: int,
+    dtype: str,
+    size: int,
+    workspace: int,
+    weighted: str,
+    order,
 ) -> None:
     points = points_of(kind, n, d, seed, dtype)
     rng = np.random.default_rng(seed)

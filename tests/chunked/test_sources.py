@@ -125,7 +125,7 @@ def test_generators_are_refused() -> None:
         (FRAME, {"columns": []}, "columns is empty"),
         (FRAME, {"columns": ["x"], "weights": "x"}, "both as a point's and as the weight"),
         (lambda: 3, {}, "must return an iterator"),
-        (lambda: [], {}, "gives no rows"),
+        (list, {}, "gives no rows"),
     ],
 )
 def test_what_is_no_source(data: object, options: dict, match: str) -> None:
@@ -256,15 +256,17 @@ def test_comparison_without_rows() -> None:
     assert "between 60 and 60 points" in repr(result)
     assert "levels=5" in result.signature
     assert "refine=0" in result.signature
-    for attribute in ("bracket", "rows_outside"):
-        with pytest.raises(InvalidInputError, match="read in chunks"):
-            value = getattr(result, attribute)
-            value()
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        _ = result.bracket
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        result.rows_outside()
     default = isodepth.compare(scan(POINTS), POINTS, n_directions=5, random_state=0)
     assert "levels=20" in default.signature
 
 
-@pytest.mark.parametrize("options", [{"q": 2}, {"scale": "pooled"}, {"scale": "reference"}, {"p": 1}])
+@pytest.mark.parametrize(
+    "options", [{"q": 2}, {"scale": "pooled"}, {"scale": "reference"}, {"p": 1}]
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     x = POINTS.astype(dtype)

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from isodepth.chunked.table import Streamed
 from isodepth.core.levels import LevelPlan, power_mean
 from isodepth.core.sphere import mean_of_direction
 from isodepth.engine.signed import code_of
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps
-from isodepth.chunked.table import Streamed
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.metric import Metric
 from isodepth.metric.signature import Signature
@@ -79,7 +79,9 @@ class SourceComparison(Comparison):
         return table[levels][:, np.concatenate([places, count + places])]
 
 
-def mean_gap(x: RegionTable, y: RegionTable, gaps: Gaps, q: float, power: tuple[float, float]) -> float:
+def mean_gap(
+    x: RegionTable, y: RegionTable, gaps: Gaps, q: float, power: tuple[float, float]
+) -> float:
     """The distance that the gaps add up to, with the bits it has in memory for q = inf."""
     if q < math.inf:
         return x.distance_to(y)

@@ -84,7 +84,7 @@ def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
         places = [place_of(name, labels, label) for name in columns]
     if len(set(places)) < len(places) or set(own) & set(places) or not places:
         raise InvalidInputError(
-            f"columns of {label} must be named once each, that of the weights apart, got {columns!r}"
+            f"columns of {label} must be named once each, apart from the weights, got {columns!r}"
         )
     single = all(kinds[j] == np.float32 for j in places)
     asked = tuple(labels[j] for j in (*places, *own)) if not numbered else (*places, *own)
@@ -140,7 +140,6 @@ class DaskRunner(Runner):
             (result,) = dask.compute(states[0])
         self.advance(len(source.parts))
         return result
-
 
     @contextmanager
     def keeping(self, model: Any) -> Iterator[Any]:

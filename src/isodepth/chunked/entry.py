@@ -19,7 +19,12 @@ from isodepth.chunked.spread import column_spreads
 from isodepth.chunked.table import Runner, Streamed, draw, stream_table
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
-from isodepth.data.validation import check_same_columns, check_same_width, check_weights, split_weights
+from isodepth.data.validation import (
+    check_same_columns,
+    check_same_width,
+    check_weights,
+    split_weights,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import refuse_word_for_one
@@ -30,7 +35,9 @@ from isodepth.metric.table import RegionTable
 LEVELS = 20
 
 
-def table(metric: Metric, X: Any, weights: Any, storage: str, runner: Runner | None = None) -> RegionTable:
+def table(
+    metric: Metric, X: Any, weights: Any, storage: str, runner: Runner | None = None
+) -> RegionTable:
     """`Metric.table` of a source or a Dask collection."""
     refuse_word_for_one(metric.scale)
     source = _source(X, weights, "X")
@@ -74,9 +81,7 @@ def tables_of_delayed(
 ) -> list[RegionTable] | None:
     """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
     bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
-    if not bag and not all(
-        type(sample).__module__ == "dask.delayed" for sample in samples
-    ):
+    if not bag and not all(type(sample).__module__ == "dask.delayed" for sample in samples):
         return None
     if any(own is not None for own in weights):
         raise InvalidInputError("delayed samples have no weights here; leave them out")
@@ -149,8 +154,8 @@ def _source(X: Any, weights: Any, name: str) -> Source:
         return X if isinstance(X, Source) else scan(X)
     if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
         raise InvalidInputError(
-            f"{name} is read in chunks and its weights with it, got weights of {name} as well; name "
-            "their column, as in scan(..., weights='weight')"
+            f"{name} is read in chunks and its weights with it, got weights of {name} as well; "
+            "name their column, as in scan(..., weights='weight')"
         )
     plain = scan(X)
     points = np.concatenate([chunk.values for chunk in plain.chunks(1 << 30)])

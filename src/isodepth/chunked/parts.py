@@ -64,7 +64,8 @@ class ParquetPart:
                 )
                 for batch in batches:
                     values = np.empty(
-                        (batch.num_rows, len(self.columns)), np.float32 if self.single else np.float64
+                        (batch.num_rows, len(self.columns)),
+                        np.float32 if self.single else np.float64,
                     )
                     for position, name in enumerate(self.columns):
                         column = batch.column(batch.schema.get_field_index(name))

@@ -152,9 +152,7 @@ class Outlyingness:
         if flat.any():
             reach = reach_of(moved, largest_entries(moved), self.typical)
         for rows, which, projections in projected(moved, self.frame):
-            raise_rows(
-                projections, self.middles[which], self.mads[which], out[rows], NO_MASSES
-            )
+            raise_rows(projections, self.middles[which], self.mads[which], out[rows], NO_MASSES)
             if reach is not None:
                 for k in np.flatnonzero(flat[which]) + which.start:
                     found = flat_outlyingness(

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import Fold, FlatPass, Outlyingness, ProjectionPass, count, digits, gather
+from isodepth.chunked.passes import (
+    FlatPass,
+    Fold,
+    Outlyingness,
+    ProjectionPass,
+    count,
+    digits,
+    gather,
+)
 from isodepth.chunked.rows import BLOCK_ROWS, Frame
 from isodepth.chunked.summaries import PARTS, Intervals, values_of
 from isodepth.engine.spread_passes import zero_of
@@ -108,9 +116,7 @@ def fit_outlyingness(
         closer_low, closer_high, _ = counted.narrowed(first, last)
         hit = closer_low <= closer_high
         half = low.dtype.type(0.5)
-        about = np.where(
-            hit, half * closer_low + half * closer_high, half * low + half * high
-        )
+        about = np.where(hit, half * closer_low + half * closer_high, half * low + half * high)
         away_low, away_high, _ = _guess(moved, frame, pilot, about)
         found, counted = fold(
             _pass(
@@ -177,7 +183,9 @@ def _middle_of(
     if len(lost):
         both = np.concatenate([lost, lost])
         ranks = np.concatenate([first[lost], last[lost]])
-        values = by_digits(fold, frame.along(both), None if centers is None else centers[both], ranks)
+        values = by_digits(
+            fold, frame.along(both), None if centers is None else centers[both], ranks
+        )
         lower[lost], upper[lost] = values[: len(lost)], values[len(lost) :]
     half = lower.dtype.type(0.5)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
@@ -204,7 +212,7 @@ def digit_search(counts: Any, dtype: np.dtype, ranks: np.ndarray | None, n: int 
     counts : gives the masses (E, 256) of the next eight bits of keys that begin as `prefixes` (E,)
     ranks : int64 ndarray of shape (E,), or None for the middles of E / 2 sets and again
     """
-    word = np.uint32 if dtype.itemsize == 4 else np.uint64
+    word: Any = np.uint32 if dtype.itemsize == 4 else np.uint64
     size = 2 * n if ranks is None else len(ranks)
     prefixes = np.zeros(size, dtype=word)
     for shift in range(8 * dtype.itemsize - 8, -1, -8):

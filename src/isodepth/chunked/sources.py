@@ -88,8 +88,8 @@ class Source:
         rows = self.n_rows
         known = "rows" if rows is None else f"{rows} rows"
         return (
-            f"Source({self.label}: {known}, {self.n_features} column(s), {len(self.parts)} part(s), "
-            f"{self.dtype}{', weighted' if self.weighted else ''})"
+            f"Source({self.label}: {known}, {self.n_features} column(s), "
+            f"{len(self.parts)} part(s), {self.dtype}{', weighted' if self.weighted else ''})"
         )
 
 
@@ -199,7 +199,9 @@ def _opened(data: Any, columns: list[Any] | None, weights: Any) -> Source:
         if not data:
             raise InvalidInputError("scan got an empty list; a sample needs at least one row")
         if all(isinstance(item, str | os.PathLike) for item in data):
-            return _from_files([Path(item) for item in data], columns, weights, f"list of {len(data)}")
+            return _from_files(
+                [Path(item) for item in data], columns, weights, f"list of {len(data)}"
+            )
         return _from_arrays(list(data), columns, weights, f"list of {len(data)}", named=True)
     if callable(data):
         return _from_call(data, columns, weights)
@@ -212,9 +214,7 @@ def _opened(data: Any, columns: list[Any] | None, weights: Any) -> Source:
 # -- files ----------------------------------------------------------------------------------------
 
 
-def _from_files(
-    given: list[Path], columns: list[Any] | None, weights: Any, label: str
-) -> Source:
+def _from_files(given: list[Path], columns: list[Any] | None, weights: Any, label: str) -> Source:
     files = [file for path in given for file in _files_of(path)]
     kinds = sorted({file.suffix.lower() for file in files})
     if len(kinds) > 1:
@@ -251,9 +251,7 @@ def _files_of(path: Path) -> list[Path]:
     return found
 
 
-def _from_parquet(
-    files: list[Path], columns: list[Any] | None, weights: Any, label: str
-) -> Source:
+def _from_parquet(files: list[Path], columns: list[Any] | None, weights: Any, label: str) -> Source:
     headers = [parquet_header(file) for file in files]
     first = headers[0]
     chosen = _chosen(first.names, columns, weights, first.path)
@@ -302,7 +300,7 @@ def _check_chosen(chosen: list[str], own: list[str]) -> None:
 
 
 def _from_csv(files: list[Path], columns: list[Any] | None, weights: Any, label: str) -> Source:
-    parts = []
+    parts: list[CsvPart] = []
     known: tuple[str, ...] | None = None
     width = 0
     chosen: tuple[str, ...] = ()
@@ -316,8 +314,10 @@ def _from_csv(files: list[Path], columns: list[Any] | None, weights: Any, label:
             chosen = _chosen(labels, columns, weights, str(file))
         elif cells != width or names != known:
             raise refuse(
-                file, f"its columns are {labels} where the files before have {list(known or ())}"
-                if names else f"it has {cells} columns where the files before have {width}"
+                file,
+                f"its columns are {labels} where the files before have {list(known or ())}"
+                if names
+                else f"it has {cells} columns where the files before have {width}",
             )
         places = tuple(labels.index(name) for name in chosen)
         parts.append(CsvPart(str(file), header_lines, cells, places))
@@ -346,11 +346,11 @@ def _from_arrays(
     for number, item in enumerate(given):
         place = f"chunk {number}" if named else label
         if looks_like_frame(item):
-            array, labels = read_frame(item, place)
+            array, named_columns = read_frame(item, place)
         else:
-            array, labels = numbers_of(item, None, place), None
+            array, named_columns = numbers_of(item, None, place), None
         arrays.append(array)
-        names.append(labels)
+        names.append(named_columns)
     filled = [i for i, array in enumerate(arrays) if len(array)] or [0]
     first = filled[0]
     labels = list(names[first] or map(str, range(arrays[first].shape[1])))
@@ -367,8 +367,8 @@ def _from_arrays(
                 f"{place} has {arrays[i].shape[1]} column(s) {list(names[i] or ())} where chunk "
                 f"{first} has {len(labels)} {list(names[first] or ())}; give chunks of one table"
             )
-        array = arrays[i] if paths is None else paths[i]
-        parts.append(ArrayPart(array, 0, len(arrays[i]), None if whole else places, place))
+        held: Any = arrays[i] if paths is None else paths[i]
+        parts.append(ArrayPart(held, 0, len(arrays[i]), None if whole else places, place))
     single = all(arrays[i].dtype == np.float32 for i in filled)
     weighted = weights is not None
     points = chosen[:-1] if weighted else chosen

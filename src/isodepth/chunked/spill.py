@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,8 @@ class SpilledDepths:
         self._pieces: dict[int, int] = {}
         self._lock = threading.Lock()
         self._file: Any = None
-        try:
-            self._file = tempfile.TemporaryFile()
-        except OSError:
-            pass
+        with suppress(OSError):
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
 
     def __enter__(self) -> SpilledDepths:
         return self
@@ -61,7 +60,7 @@ class SpilledDepths:
         return found
 
     def _write(self, found: np.ndarray, place: int) -> None:
-        content = memoryview(np.ascontiguousarray(found)).cast("B")
+        content: Any = memoryview(np.ascontiguousarray(found)).cast("B")  # type: ignore[arg-type]
         while content:
             written = os.pwrite(self._file.fileno(), content, place)
             content, place = content[written:], place + written

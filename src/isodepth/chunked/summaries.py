@@ -111,9 +111,7 @@ class Gathered:
 
     def __init__(self, intervals: Intervals, workspace: int) -> None:
         count = len(intervals.low)
-        self.intervals = Intervals(
-            intervals.low.copy(), intervals.high.copy(), intervals.centers
-        )
+        self.intervals = Intervals(intervals.low.copy(), intervals.high.copy(), intervals.centers)
         self.workspace = workspace
         self.below = np.zeros(count, dtype=np.int64)
         self.kept = np.zeros(count, dtype=np.int64)
@@ -237,9 +235,9 @@ class Digits:
 
 def keys_of(values: np.ndarray) -> np.ndarray:
     """Unsigned integers in the order of finite floats (n,) without -0.0."""
-    word = np.uint32 if values.itemsize == 4 else np.uint64
+    word: Any = np.uint32 if values.itemsize == 4 else np.uint64
     sign = word(1 << (8 * values.itemsize - 1))
-    bits = np.ascontiguousarray(values + values.dtype.type(0)).view(word)
+    bits: Any = np.ascontiguousarray(values + values.dtype.type(0)).view(word)
     return np.where(bits & sign, ~bits, bits | sign)
 
 

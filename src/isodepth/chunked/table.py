@@ -145,11 +145,14 @@ class Runner:
         if tell is not None:
             tell(source.label)
 
-    def fold(self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits) -> Any:
+    def fold(
+        self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits
+    ) -> Any:
         """Run a pass over the chunks of a source, raw ones where there is no preparation."""
         from isodepth.chunked.local import fold_chunks
 
         self.begin(source)
+
         def prepare(start: int, chunk: RawChunk) -> Any:
             return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
 
@@ -330,9 +333,16 @@ class _Job:
         assert betas is not None
 
         return find_thresholds(
-            lambda work: self._fold_depths(kept, work), depths, pilot, pilot_depths, betas, self._total(), self.looked.n_present,
-            tolerance, self.limits.workspace,
-        )  # fmt: skip
+            lambda work: self._fold_depths(kept, work),
+            depths,
+            pilot,
+            pilot_depths,
+            betas,
+            self._total(),
+            self.looked.n_present,
+            tolerance,
+            self.limits.workspace,
+        )
 
     def _fold_depths(self, kept: Any, work: Pass) -> Any:
         return self.run.fold_depths(kept, self.source, self.preparation, work, self.limits)

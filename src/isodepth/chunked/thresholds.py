@@ -57,7 +57,9 @@ def find_thresholds(
     miss = low > high
     low, high = low - around, high + around
     low[miss], high[miss] = 1, -1
-    gathered = fold(DepthPass(depths, n_levels, gather(Intervals(low, high), workspace), block(workspace)))
+    gathered = fold(
+        DepthPass(depths, n_levels, gather(Intervals(low, high), workspace), block(workspace))
+    )
     found = _ends_of_groups(gathered, low, high, ranks, tolerance)
     lost = np.flatnonzero(np.isnan(found))
     if len(lost):
@@ -109,9 +111,9 @@ def _by_digits(
     around = 4 * tolerance
     while True:
         low, high = values - around, values + around
-        gathered = fold(DepthPass(
-            depths, len(ranks), gather(Intervals(low, high), workspace), block(workspace)
-        ))
+        gathered = fold(
+            DepthPass(depths, len(ranks), gather(Intervals(low, high), workspace), block(workspace))
+        )
         found = _ends_of_groups(gathered, low, high, ranks, tolerance)
         if not np.isnan(found).any():
             return found

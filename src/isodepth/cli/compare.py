@@ -44,9 +44,9 @@ def add_compare_parser(commands: Any) -> None:
         "compare",
         help="compare two tables of numbers",
         description=(
-            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points), or folders of "
-            "them, which are read in chunks. Prints their distance, the columns that carry the difference, and the level at which they differ "
-            "most."
+            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points), or folders "
+            "of them, which are read in chunks. Prints their distance, the columns that carry the "
+            "difference, and the level at which they differ most."
         ),
     )
     parser.add_argument("a", metavar="A", help="first table")

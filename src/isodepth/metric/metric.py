@@ -20,8 +20,8 @@ from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.pipeline import draw_metric, fit_pair
 from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
 from isodepth.metric.settings import check_table_settings, checked_settings
-from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.signature import Signature
+from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.metric.units import warn_of_units
