@@ -177,7 +177,14 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
         ],
         "missing": None if missing is None else _missing(missing),
         "warnings": notes,
+        **_bounds(comparison),
     }
+
+
+def _bounds(comparison: Comparison) -> dict[str, Any]:
+    """Tables that are read in chunks may have depths that are known up to bounds."""
+    bounds = getattr(comparison, "distance_bounds", None)
+    return {} if bounds is None else {"distance_bounds": list(bounds)}
 
 
 def _named_shares(shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:

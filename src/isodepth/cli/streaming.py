@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Files above this are read in chunks.
 LARGE_BYTES = 1 << 28
+#: How long to wait for a scheduler to answer.
+SCHEDULER_SECONDS = 10.0
 
 
 def wanted(options: argparse.Namespace) -> bool:
@@ -69,7 +71,7 @@ def _runner(scheduler: str | None, shown: bool) -> Iterator[Runner]:
         from isodepth.chunked.dask import DaskRunner
 
         try:
-            client = distributed.Client(scheduler, timeout="10s", set_as_default=False)
+            client = distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidOptionError(
                 f"--scheduler {scheduler}: no Dask scheduler answers there "
