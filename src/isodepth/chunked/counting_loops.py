@@ -36,44 +36,46 @@ def mass_below(values, center, folded, low, masses):
     return np.int64(below)
 
 
+@njit(nogil=True, inline="always")
+def _is_near(values, start, stop, center, folded, target, reach):
+    """Whether a number of a tile may lie within `reach` of the target."""
+    if stop - start < TILE_BYTES // values.itemsize:
+        return True
+    if folded:
+        return nearest_folded(values, start, center, target) <= reach
+    return nearest(values, start, center, target) <= reach
+
+
+@njit(nogil=True, inline="always")
+def _half_length(low, high, eps):
+    """Half of the length of an interval, and what rounding may add to it."""
+    return (high - low) / 2 + 4 * eps * (abs(low) + abs(high))
+
+
 @njit(cache=True, nogil=True)
 def pick_between(values, center, folded, low, high, masses, found, found_masses, kept):
-    """Append the numbers in [low, high] and their masses to `found`; return how many there are.
-
-    Both arrays must have room for one number more than can be found.
-    """
+    """Append the numbers in [low, high] and their masses to `found`; return how many there are."""
     n = values.shape[0]
-    real = values.dtype.type
-    half = real(0.5)
+    half = values.dtype.type(0.5)
     width = TILE_BYTES // values.itemsize
     weighted = masses.shape[0] > 0
     target = half * low + half * high
-    reach = half * high - half * low
-    reach += real(4 * _EPS[values.itemsize // 8]) * (abs(low) + abs(high))
-    start = 0
-    while start < n:
-        stop = start + width
-        if stop > n:
-            stop = n
-        near = low
-        if stop - start < width:
-            near = reach
-        elif folded:
-            near = nearest_folded(values, start, center, target)
-        else:
-            near = nearest(values, start, center, target)
-        if near <= reach:
+    reach = _half_length(low, high, _EPS[values.itemsize // 8])
+    for start in range(0, n, width):
+        stop = min(start + width, n)
+        if _is_near(values, start, stop, center, folded, target, reach):
             for i in range(start, stop):
                 x = abs(values[i] - center) if folded else values[i]
-                found[kept] = x
-                found_masses[kept] = masses[i] if weighted else 1
-                kept += (x >= low) & (x <= high)
-        start = stop
+                # Few are: the branch is foreseen, which costs less than to write all of them.
+                if x >= low and x <= high:
+                    found[kept] = x
+                    found_masses[kept] = masses[i] if weighted else 1
+                    kept += 1
     return kept
 
 
 @njit(cache=True, nogil=True)
-def bin_rows(projections, centers, folded, low, high, scale, masses, work, work_masses, counts):
+def bin_rows(projections, centers, folded, low, high, scale, masses, counts):
     """Count the numbers along each direction in equal parts of an interval.
 
     Parameters
@@ -83,22 +85,31 @@ def bin_rows(projections, centers, folded, low, high, scale, masses, work, work_
     low, high : (B,) the intervals, ends included
     scale : (B,) parts of an interval by its length
     masses : int64 (n,), or empty for unit masses
-    work, work_masses : scratch space for n + 1 numbers and int64 masses
     counts : int64 (B, parts + 1), the mass below the interval, and in each of its parts; added to
     """
     parts = counts.shape[1] - 1
+    n = projections.shape[1]
+    width = TILE_BYTES // projections.itemsize
+    half = projections.dtype.type(0.5)
+    weighted = masses.shape[0] > 0
     for row in range(projections.shape[0]):
         values = projections[row]
+        center = centers[row]
         a = low[row]
-        counts[row, 0] += mass_below(values, centers[row], folded, a, masses)
-        kept = pick_between(
-            values, centers[row], folded, a, high[row], masses, work, work_masses, 0
-        )
-        for i in range(kept):
-            part = np.int64((work[i] - a) * scale[row])
-            if part >= parts:
-                part = parts - 1
-            counts[row, 1 + part] += work_masses[i]
+        b = high[row]
+        counts[row, 0] += mass_below(values, center, folded, a, masses)
+        target = half * a + half * b
+        reach = _half_length(a, b, _EPS[projections.itemsize // 8])
+        for start in range(0, n, width):
+            stop = min(start + width, n)
+            if _is_near(values, start, stop, center, folded, target, reach):
+                for i in range(start, stop):
+                    x = abs(values[i] - center) if folded else values[i]
+                    if x >= a and x <= b:
+                        part = np.int64((x - a) * scale[row])
+                        if part >= parts:
+                            part = np.int64(parts - 1)
+                        counts[row, 1 + part] += masses[i] if weighted else 1
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +117,7 @@ def gather_rows(projections, centers, folded, low, high, masses, below, found, f
     """Pick the numbers along each direction that lie in an interval.
 
     As in `bin_rows`; `below` (B,) is what lies below, `found` and `found_masses` (B, room) are what
-    is picked, of which `kept` (B,) are there already: more than n must be free.
+    is picked, of which `kept` (B,) are there already: n must be free.
     """
     for row in range(projections.shape[0]):
         values = projections[row]

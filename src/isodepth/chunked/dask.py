@@ -106,6 +106,9 @@ class DaskRunner(Runner):
         None for the scheduler that Dask would use: a client, where there is one, or threads here.
     """
 
+    # States travel: they stay small.
+    most_numbers = 1 << 14
+
     def __init__(self, client: Any = None, advance: Any = None) -> None:
         super().__init__(advance)
         self.client = client

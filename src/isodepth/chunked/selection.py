@@ -24,8 +24,10 @@ from isodepth.chunked.rows import BLOCK_ROWS, Frame
 from isodepth.chunked.summaries import PARTS, Intervals, values_of
 from isodepth.engine.spread_passes import zero_of
 
-# A pilot misses a number by more than this many standard errors about once in a million times.
-_ERRORS = 5.0
+# A pilot misses a number by more than this many standard errors about once in 150,000 times.
+_ERRORS = 4.5
+# Numbers in an interval, at most, in units of what the pilot says.
+_MARGIN = 1.3
 
 
 class Pilot(NamedTuple):
@@ -107,7 +109,8 @@ def fit_outlyingness(
     count_of = len(frame.directions)
     first, last = (np.full(count_of, rank) for rank in median_ranks(total))
     low, high, content = _guess(moved, frame, pilot, None)
-    if content.max() * n_rows < workspace / 2:
+    # A gather that succeeds saves a pass; it holds a share of all numbers, and some more by chance.
+    if _MARGIN * content.max() * n_rows < workspace:
         (found,) = fold(_pass(frame, gather(Intervals(low, high), workspace), workspace=workspace))
         middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
         low, high, _ = _guess(moved, frame, pilot, middles)

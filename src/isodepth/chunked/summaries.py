@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.rows import NO_MASSES
+from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES
 
 #: Parts of an interval.
 PARTS = 256
@@ -43,36 +43,31 @@ class Counts:
     def __init__(self, intervals: Intervals, parts: int = PARTS) -> None:
         self.intervals = intervals
         self.counts = np.zeros((len(intervals.low), 1 + parts), dtype=np.int64)
-        self._work: tuple[np.ndarray, np.ndarray] | None = None
-
-    @property
-    def scale(self) -> np.ndarray:
-        """Parts of each interval by its length; 0 where it has none."""
-        low, high, _ = self.intervals
+        low, high, _ = intervals
         length = high - low
-        parts = low.dtype.type(self.counts.shape[1] - 1)
-        return np.divide(parts, length, out=np.zeros_like(low), where=length > 0)
+        # Parts of each interval by its length; 0 where it has none.
+        self.scale = np.divide(low.dtype.type(parts), length, np.zeros_like(low), where=length > 0)
+        self._views: dict[int, tuple[Any, ...]] = {}
 
     def add(self, projections: np.ndarray, masses: np.ndarray, which: slice) -> None:
         """Take in projections (B, n) on the directions `which`."""
         from isodepth.chunked.counting_loops import bin_rows
 
-        low, high, centers = self.intervals
-        n = projections.shape[1]
-        if self._work is None or len(self._work[0]) <= n:
-            self._work = np.empty(n + 1, dtype=low.dtype), np.empty(n + 1, dtype=np.int64)
-        middle = low if centers is None else centers
-        bin_rows(
-            projections, middle[which], centers is not None, low[which], high[which],
-            self.scale[which], masses, *self._work, self.counts[which],
-        )  # fmt: skip
+        # Made once for each block of directions: a slice takes about as long as a thousand numbers.
+        views = self._views.get(which.start)
+        if views is None:
+            some = self.intervals.some(which)
+            middle = some.low if some.centers is None else some.centers
+            views = (middle, some.centers is not None, some.low, some.high, self.scale[which])
+            views = self._views[which.start] = (views, self.counts[which])
+        bin_rows(projections, *views[0], masses, views[1])
 
     def merge(self, other: Counts) -> None:
         """Take in what another has counted."""
         self.counts += other.counts
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_work": None}
+        return {**self.__dict__, "_views": {}}
 
     def narrowed(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, ...]:
         """The parts that hold the numbers of mass ranks `first` to `last` (K,), from 1 on.
@@ -107,94 +102,134 @@ class Counts:
 
 
 class Gathered:
-    """The distinct numbers in intervals with their masses, as long as there is room for them."""
+    """The numbers in intervals with their masses, as long as there is room for them.
+
+    They are written to a page for each direction, which is put aside when it is full. Where there
+    are more than `workspace` of them, equal ones are merged; where that does not help, the
+    direction is given up.
+    """
 
     def __init__(self, intervals: Intervals, workspace: int) -> None:
         count = len(intervals.low)
         self.intervals = Intervals(intervals.low.copy(), intervals.high.copy(), intervals.centers)
         self.workspace = workspace
         self.below = np.zeros(count, dtype=np.int64)
-        self.kept = np.zeros(count, dtype=np.int64)
-        self.found = np.empty((count, workspace), dtype=intervals.low.dtype)
-        self.masses = np.empty((count, workspace), dtype=np.int64)
         self.too_many = np.zeros(count, dtype=bool)
+        self.held = np.zeros(count, dtype=np.int64)
+        # Pairs of numbers and masses, None where each is one unit.
+        self.pieces: list[list[tuple[np.ndarray, np.ndarray | None]]] = [[] for _ in range(count)]
+        self._begin_pages()
+
+    def _begin_pages(self) -> None:
+        count = len(self.below)
+        page = min(self.workspace, 2 * BLOCK_ROWS)
+        self.kept = np.zeros(count, dtype=np.int64)
+        self.found = np.empty((count, page), dtype=self.intervals.low.dtype)
+        self.masses = np.empty((count, page), dtype=np.int64)
+        self._weighted = False
+        self._views: dict[int, tuple[Any, ...]] = {}
+        # No more than these are kept on a page of any direction of a block.
+        self._most: dict[int, int] = {}
 
     def add(self, projections: np.ndarray, masses: np.ndarray, which: slice) -> None:
-        """Take in projections (B, n) on the directions `which`; n must be below the room."""
+        """Take in projections (B, n) on the directions `which`; n must fit on a page."""
         from isodepth.chunked.counting_loops import gather_rows
 
-        self._make_room(which, projections.shape[1])
-        low, high, centers = self.intervals
-        middle = low if centers is None else centers
-        gather_rows(
-            projections, middle[which], centers is not None, low[which], high[which], masses,
-            self.below[which], self.found[which], self.masses[which], self.kept[which],
-        )  # fmt: skip
+        n, page = projections.shape[1], self.found.shape[1]
+        self._weighted = self._weighted or len(masses) > 0
+        most = self._most.get(which.start, page)
+        if most + n > page:
+            for row in np.flatnonzero(self.kept[which] + n > page) + which.start:
+                self._put_aside(int(row))
+            most = int(self.kept[which].max())
+        self._most[which.start] = most + n
+        views = self._views.get(which.start)
+        if views is None:
+            some = self.intervals.some(which)
+            middle = some.low if some.centers is None else some.centers
+            views = (
+                (middle, some.centers is not None, some.low, some.high),
+                (self.below[which], self.found[which], self.masses[which], self.kept[which]),
+            )
+            self._views[which.start] = views
+        gather_rows(projections, *views[0], masses, *views[1])
 
-    def _make_room(self, which: slice, n: int) -> None:
-        for row in np.flatnonzero(self.kept[which] + n >= self.workspace) + which.start:
-            self._put(int(row), *self.numbers(int(row)))
-            if self.kept[row] + n >= self.workspace:
-                self._give_up(int(row))
+    def _put_aside(self, row: int) -> None:
+        kept = int(self.kept[row])
+        if kept and not self.too_many[row]:
+            masses = self.masses[row, :kept].copy() if self._weighted else None
+            self._take(row, [(self.found[row, :kept].copy(), masses)])
+        self.kept[row] = 0
+
+    def _take(self, row: int, pieces: list[tuple[np.ndarray, np.ndarray | None]]) -> None:
+        self.pieces[row] += pieces
+        self.held[row] += sum(len(values) for values, _ in pieces)
+        if self.held[row] <= self.workspace:
+            return
+        values, masses = self._distinct(row)
+        self.pieces[row], self.held[row] = [(values, masses)], len(values)
+        # Half of the room must be free, or equal ones would be looked for again and again.
+        if len(values) > self.workspace // 2:
+            self._give_up(row)
 
     def _give_up(self, row: int) -> None:
         self.too_many[row] = True
-        self.kept[row] = 0
+        self.pieces[row], self.held[row], self.kept[row] = [], 0, 0
         self.intervals.low[row], self.intervals.high[row] = 1, -1
 
-    def _put(self, row: int, values: np.ndarray, masses: np.ndarray) -> None:
-        self.kept[row] = len(values)
-        self.found[row, : len(values)] = values
-        self.masses[row, : len(values)] = masses
+    def _distinct(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        pieces = self.pieces[row]
+        if not pieces:
+            return np.empty(0, dtype=self.found.dtype), np.empty(0, dtype=np.int64)
+        masses = [np.ones(len(v), dtype=np.int64) if m is None else m for v, m in pieces]
+        return distinct(np.concatenate([values for values, _ in pieces]), np.concatenate(masses))
 
     def numbers(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """The distinct numbers along one direction, rising, and their masses."""
-        kept = self.kept[row]
-        return distinct(self.found[row, :kept], self.masses[row, :kept])
+        self._put_aside(row)
+        return self._distinct(row)
 
     def merge(self, other: Gathered) -> None:
         """Take in what another has gathered."""
         self.below += other.below
         for row in range(len(self.kept)):
+            other._put_aside(row)
+            self._put_aside(row)
             if self.too_many[row] or other.too_many[row]:
                 self._give_up(row)
-                continue
-            if not other.kept[row]:
-                continue
-            mine, theirs = self.numbers(row), other.numbers(row)
-            values, masses = distinct(
-                np.concatenate([mine[0], theirs[0]]), np.concatenate([mine[1], theirs[1]])
-            )
-            if len(values) >= self.workspace:
-                self._give_up(row)
             else:
-                self._put(row, values, masses)
+                self._take(row, other.pieces[row])
 
     def __getstate__(self) -> dict[str, Any]:
-        # Only what is filled travels.
-        most = int(self.kept.max(initial=0)) + 1
-        found, masses = self.found[:, :most].copy(), self.masses[:, :most].copy()
-        return {**self.__dict__, "found": found, "masses": masses}
+        for row in range(len(self.kept)):
+            self._put_aside(row)
+        pages = ("kept", "found", "masses", "_weighted", "_views", "_most")
+        return {name: value for name, value in self.__dict__.items() if name not in pages}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in ("found", "masses"):
-            part = state[name]
-            whole = np.empty((len(part), self.workspace), dtype=part.dtype)
-            whole[:, : part.shape[1]] = part
-            setattr(self, name, whole)
+        self._begin_pages()
 
     def ranked(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of mass ranks `first` and `last` (K,), NaN where they are not among these."""
         results = np.full((2, len(first)), np.nan, dtype=self.found.dtype)
         for row in range(len(first)):
-            if self.too_many[row] or not self.kept[row]:
+            self._put_aside(row)
+            if self.too_many[row] or not self.held[row]:
                 continue
-            values, masses = self.numbers(row)
-            upto = self.below[row] + np.cumsum(masses)
-            if self.below[row] < first[row] and last[row] <= upto[-1]:
-                for result, rank in zip(results, (first[row], last[row]), strict=True):
-                    result[row] = values[np.searchsorted(upto, rank)]
+            ranks = np.array([first[row], last[row]]) - self.below[row]
+            if ranks[0] <= 0:
+                continue
+            if all(masses is None for _, masses in self.pieces[row]):
+                # Of unit masses two places are found without sorting the others.
+                values = np.concatenate([values for values, _ in self.pieces[row]])
+                if ranks[1] <= len(values):
+                    results[:, row] = np.partition(values, ranks - 1)[ranks - 1]
+                continue
+            values, masses = self._distinct(row)
+            upto = np.cumsum(masses)
+            if ranks[1] <= upto[-1]:
+                results[:, row] = values[np.searchsorted(upto, ranks)]
         return results[0], results[1]
 
 

@@ -42,7 +42,7 @@ _MOST_CHUNK_ROWS = 1 << 16
 # Numbers projected between two looks at whether to stop.
 _MOST_WORK = 1 << 25
 _LEAST_WORKSPACE = 512
-_MOST_WORKSPACE = 1 << 16
+_MOST_WORKSPACE = 1 << 30
 # Copies of a chunk, in several precisions and orders, that are there at one time.
 _COPIES = 6
 # What the passes in memory hold for each number of a sample.
@@ -72,7 +72,9 @@ class Limits(NamedTuple):
     rows_in_memory: int
 
     @classmethod
-    def of(cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None) -> Limits:
+    def of(
+        cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None, weighted: bool = True
+    ) -> Limits:
         """Those of a metric with its directions drawn, for so many rows of that precision."""
         budget = drawn.resources.memory_mb * 2**20
         count, width = drawn.directions.shape
@@ -81,7 +83,8 @@ class Limits(NamedTuple):
         row = width * 8
         chunk = int(budget / 4 / ((workers + 3) * _COPIES * row))
         chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
-        held = (workers + 1) * max(count, len(drawn.betas)) * (item + 8)  # type: ignore[arg-type]
+        number = item + 8 if weighted else item
+        held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
         workspace = int(budget / 2 / held)
         pilots = int(budget / 4 / (width * item + 16) / (workers + 1))
         # More pilots save time in every pass, and take time once.
@@ -135,6 +138,9 @@ class Streamed:
 
 class Runner:
     """Where passes run: here, one chunk after the other, or elsewhere (`isodepth.chunked.dask`)."""
+
+    #: The most numbers that a state may hold for each direction.
+    most_numbers = _MOST_WORKSPACE
 
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance or (lambda count: None)
@@ -204,8 +210,9 @@ def stream_table(
     options = metric._options()
     preparation = preparation_of(source, options, scale)
     drawn = draw(metric, source.n_features, scale)
-    limits = Limits.of(drawn, preparation.dtype, source.n_rows)
+    limits = Limits.of(drawn, preparation.dtype, source.n_rows, source.weighted)
     run = runner or Runner()
+    limits = limits._replace(workspace=min(limits.workspace, run.most_numbers))
     with single_threaded_blas():
         looked, sketch, later = _look(run, source, preparation, limits)
         job = _Job(run, source, later, limits, drawn, looked, sketch, storage)

@@ -49,7 +49,7 @@ def find_thresholds(
     ranks = level_ranks(betas, total)
     n_levels = len(betas)
     low, high, content = pilot.brackets(-pilot_depths[None], ranks / total)
-    if content.max() * n_rows >= workspace / 2:
+    if 1.3 * content.max() * n_rows >= workspace:
         intervals = Intervals(low, high)
         counted = fold(DepthPass(depths, n_levels, count(intervals, _PARTS)))
         low, high, _ = counted.narrowed(ranks, ranks)
@@ -73,9 +73,9 @@ def _ends_of_groups(
     """The last of the numbers that enter with that of a given rank; NaN where that is not known."""
     found = np.full(len(ranks), np.nan)
     for level, rank in enumerate(ranks.tolist()):
-        if gathered.too_many[level] or not gathered.kept[level]:
-            continue
         values, masses = gathered.numbers(level)
+        if gathered.too_many[level] or not len(values):
+            continue
         upto = gathered.below[level] + np.cumsum(masses)
         if not gathered.below[level] < rank <= upto[-1]:
             continue
