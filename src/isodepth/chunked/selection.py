@@ -26,8 +26,8 @@ from isodepth.engine.spread_passes import zero_of
 
 # A pilot misses a number by more than this many standard errors about once in 150,000 times.
 _ERRORS = 4.5
-# Numbers in an interval, at most, in units of what the pilot says.
-_MARGIN = 1.3
+#: Numbers in an interval, at most, in units of what the pilot says.
+MARGIN = 1.1
 
 
 class Pilot(NamedTuple):
@@ -110,10 +110,11 @@ def fit_outlyingness(
     first, last = (np.full(count_of, rank) for rank in median_ranks(total))
     low, high, content = _guess(moved, frame, pilot, None)
     # A gather that succeeds saves a pass; it holds a share of all numbers, and some more by chance.
-    if _MARGIN * content.max() * n_rows < workspace:
+    if MARGIN * content.max() * n_rows < workspace:
         (found,) = fold(_pass(frame, gather(Intervals(low, high), workspace), workspace=workspace))
         middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
         low, high, _ = _guess(moved, frame, pilot, middles)
+        del found  # as much is gathered again
     else:
         (counted,) = fold(ProjectionPass(frame, (count(Intervals(low, high), PARTS),)))
         closer_low, closer_high, _ = counted.narrowed(first, last)
@@ -131,6 +132,7 @@ def fit_outlyingness(
         )
         middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
         low, high, _ = counted.narrowed(first, last)
+        del found, counted
         # Distances from the median differ from those counted by as much as it does, and rounding.
         eps = np.finfo(low.dtype).eps
         slack = np.abs(middles - about) * (1 + 8 * eps) + 8 * eps * (np.abs(about) + np.abs(high))

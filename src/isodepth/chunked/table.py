@@ -85,8 +85,9 @@ class Limits(NamedTuple):
         chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
         number = item + 8 if weighted else item
         held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
-        workspace = int(budget / 2 / held)
-        pilots = int(budget / 4 / (width * item + 16) / (workers + 1))
+        # The pilot is found before numbers are gathered, and is copied a few times while it is.
+        workspace = int(0.55 * budget / held)
+        pilots = int(budget / 2 / (3 * (width * item + 16) * (workers + 1)))
         # More pilots save time in every pass, and take time once.
         pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
         return cls(

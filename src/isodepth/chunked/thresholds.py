@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.chunked.passes import DepthPass, Fold, count, digits, gather
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Pilot, block, digit_search
+from isodepth.chunked.selection import MARGIN, Pilot, block, digit_search
 from isodepth.chunked.summaries import Gathered, Intervals
 from isodepth.core.regions import tie_ends
 
@@ -49,7 +49,7 @@ def find_thresholds(
     ranks = level_ranks(betas, total)
     n_levels = len(betas)
     low, high, content = pilot.brackets(-pilot_depths[None], ranks / total)
-    if 1.3 * content.max() * n_rows >= workspace:
+    if MARGIN * content.max() * n_rows >= workspace:
         intervals = Intervals(low, high)
         counted = fold(DepthPass(depths, n_levels, count(intervals, _PARTS)))
         low, high, _ = counted.narrowed(ranks, ranks)
