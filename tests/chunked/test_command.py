@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from chunked.streaming import small_scale
 
 import isodepth
 from isodepth.cli import main, streaming
@@ -44,6 +45,19 @@ def test_folders(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str])
     assert report["column_shares"][0]["name"] == "x"
     assert report["distance_bounds"] == [report["distance"], report["distance"]]
     assert "levels=20" in report["signature"]
+
+
+def test_depths_that_are_bounded(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("isodepth.chunked.table._COPIES_IN_MEMORY", 10**9)
+    arguments = ["compare", *map(str, folders), "--directions", "9", "--depth", "halfspace"]
+    with small_scale():
+        assert main(arguments) == 0
+        text = capsys.readouterr().out
+        assert main([*arguments, "--json"]) == 0
+    low, high = json.loads(capsys.readouterr().out)["distance_bounds"]
+    assert f"between      {low:.6g} and {high:.6g}, had all depths been exact" in text
 
 
 def test_large_files_are_read_in_chunks(

@@ -208,6 +208,9 @@ def _text(comparison: Comparison) -> str:
         f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
         f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
     ]
+    low, high = _bounds(comparison).get("distance_bounds", (0.0, 0.0))
+    if low < high:
+        lines.insert(1, f"between      {low:.6g} and {high:.6g}, had all depths been exact")
     if comparison.missing is not None:
         lines.append(f"missing      {comparison.missing}")
     lines.append(f"signature    {comparison.signature}")
