@@ -7,6 +7,7 @@ or too many numbers lie too close, their digits are looked at from the first to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from isodepth.chunked.passes import (
     gather,
 )
 from isodepth.chunked.rows import BLOCK_ROWS, Frame
-from isodepth.chunked.summaries import PARTS, Intervals, values_of
+from isodepth.chunked.summaries import PARTS, Counts, Intervals, values_of
 from isodepth.engine.spread_passes import zero_of
 
 # A pilot misses a number by more than this many standard errors about once in 150,000 times.
@@ -116,8 +117,14 @@ def fit_outlyingness(
         low, high, _ = _guess(moved, frame, pilot, middles)
         del found  # as much is gathered again
     else:
-        (counted,) = fold(ProjectionPass(frame, (count(Intervals(low, high), PARTS),)))
-        closer_low, closer_high, _ = counted.narrowed(first, last)
+        # Of a mass of so many units there is about one number.
+        unit = total / n_rows
+
+        def counting(intervals: Intervals) -> Counts:
+            return fold(ProjectionPass(frame, (count(intervals, PARTS),)))[0]
+
+        room = unit * workspace
+        closer_low, closer_high, _ = closer(counting, Intervals(low, high), first, last, room)
         hit = closer_low <= closer_high
         half = low.dtype.type(0.5)
         about = np.where(hit, half * closer_low + half * closer_high, half * low + half * high)
@@ -131,7 +138,7 @@ def fit_outlyingness(
             )
         )
         middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
-        low, high, _ = counted.narrowed(first, last)
+        low, high, mass = counted.narrowed(first, last)
         del found, counted
         # Distances from the median differ from those counted by as much as it does, and rounding.
         eps = np.finfo(low.dtype).eps
@@ -141,10 +148,33 @@ def fit_outlyingness(
         if miss.any():
             guess_low, guess_high, _ = _guess(moved, frame.along(miss), pilot, middles[miss])
             low[miss], high[miss] = guess_low, guess_high
+        if (mass[~miss] > room).any():
+            again = closer(counting, Intervals(low, high, middles), first, last, room)
+            low, high = again[:2]
     intervals = Intervals(low, high, middles)
     (found,) = fold(_pass(frame, gather(intervals, workspace), workspace=workspace))
     mads = _middle_of(fold, frame, middles, found.ranked(first, last), first, last)
     return _with_flat_directions(fold, frame, middles, mads, typical)
+
+
+def closer(
+    counting: Callable[[Intervals], Counts],
+    intervals: Intervals,
+    first: np.ndarray,
+    last: np.ndarray,
+    room: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Narrow intervals around the numbers of given mass ranks until no more than `room` is inside.
+
+    As `Counts.narrowed`. It ends where parts are no longer any lighter: there are ties.
+    """
+    before = np.inf
+    while True:
+        low, high, mass = counting(intervals).narrowed(first, last)
+        most = mass[low <= high].max(initial=0)
+        if most <= room or most > before / 2:
+            return low, high, mass
+        intervals, before = Intervals(low, high, intervals.centers), most
 
 
 def block(workspace: int) -> int:

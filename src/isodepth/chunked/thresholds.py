@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.chunked.passes import DepthPass, Fold, count, digits, gather
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import MARGIN, Pilot, block, digit_search
+from isodepth.chunked.selection import MARGIN, Pilot, block, closer, digit_search
 from isodepth.chunked.summaries import Gathered, Intervals
 from isodepth.core.regions import tie_ends
 
@@ -50,9 +50,13 @@ def find_thresholds(
     n_levels = len(betas)
     low, high, content = pilot.brackets(-pilot_depths[None], ranks / total)
     if MARGIN * content.max() * n_rows >= workspace:
-        intervals = Intervals(low, high)
-        counted = fold(DepthPass(depths, n_levels, count(intervals, _PARTS)))
-        low, high, _ = counted.narrowed(ranks, ranks)
+        low, high, _ = closer(
+            lambda intervals: fold(DepthPass(depths, n_levels, count(intervals, _PARTS))),
+            Intervals(low, high),
+            ranks,
+            ranks,
+            workspace * total / n_rows,
+        )
     around = _AROUND * tolerance
     miss = low > high
     low, high = low - around, high + around
