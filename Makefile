@@ -30,7 +30,7 @@ MINUTES ?= 60
 JOBS    ?= 2
 ROOMS   ?= core depth gap metric many data theory
 
-.PHONY: help demo test test-slow test-plain lowest mutants lint format bench reproduce docs picture clean
+.PHONY: help demo test test-slow test-plain test-cuda lowest mutants lint format bench reproduce docs picture clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,11 @@ test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops ins
 	ISODEPTH_PLAIN_LOOPS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-plain $(PYTEST) $(PYTEST_ARGS) \
 		tests/engine/test_walk.py tests/engine/test_compiled_loops.py tests/depth tests/gap \
 		tests/properties/test_against_naive.py tests/recorded
+
+# Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
+test-cuda: $(DEV_ENV)  ## run what needs a GPU, and the kernels anywhere
+	$(PIP) install triton
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors)
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text

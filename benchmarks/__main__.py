@@ -13,10 +13,13 @@ from benchmarks.harness import machine
 from benchmarks.harness.child import ROOT
 from benchmarks.publish import checks, pages, short
 from benchmarks.publish.figure import draw
+from benchmarks.publish.scaling_figure import draw_scaling
 from benchmarks.sections import (
+    gpu,
     growth,
     memory,
     profile,
+    scaling,
     shapes,
     small,
     startup,
@@ -28,13 +31,16 @@ from benchmarks.sections import (
 SECTIONS: dict[str, Any] = {
     "small": small,
     "threads": threads,
+    "scaling": scaling,
     "startup": startup,
     "table": table,
     "profile": profile,
     "growth": growth,
     "memory": memory,
     "shapes": shapes,
+    "gpu": gpu,
 }
+SCALING_FIGURE = ROOT / "docs" / "figures" / "scaling.png"
 DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
 
 
@@ -87,7 +93,9 @@ def _parser() -> argparse.ArgumentParser:
 def rendered(results: dict[str, Any]) -> dict[str, str]:
     """Every part of the results as Markdown."""
     found = {name: SECTIONS[name].markdown(results[name]) for name in SECTIONS if name in results}
-    found["machine"] = machine.markdown(results["machine"])
+    # Scaling is often measured on a machine of its own, which its text names.
+    if any(name in results for name in SECTIONS if name != "scaling"):
+        found["machine"] = machine.markdown(results["machine"])
     if "table" in results:
         found["short"] = short.markdown(results["table"], results["machine"])
     if results["checks"]:
@@ -101,6 +109,8 @@ def _write(results: dict[str, Any], out: Path, name: str) -> None:
     written[1].write_text("\n".join(parts), encoding="utf-8")
     if draw(results, out / f"{name}.png"):
         written.append(out / f"{name}.png")
+    if draw_scaling(results, out / f"{name}-scaling.png"):
+        written.append(out / f"{name}-scaling.png")
     print("\n" + "\n".join(map(str, written)))
 
 
@@ -119,6 +129,8 @@ def _publish(path: Path) -> int:
         return 1
     for document in pages.publish(rendered(results), [p for p in DOCUMENTS if p.exists()]):
         print(document.relative_to(ROOT))
+    if draw_scaling(results, SCALING_FIGURE):
+        print(SCALING_FIGURE.relative_to(ROOT))
     return 0
 
 

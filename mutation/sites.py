@@ -42,8 +42,8 @@ OPERATORS = tuple(
     )
 )
 
-#: Decorators of functions that numba compiles: a mutant of these is not Python code that runs.
-COMPILERS = ("jit", "njit", "intrinsic", "overload", "vectorize", "guvectorize")
+#: Decorators of functions that are compiled: a mutant of these is not Python code that runs.
+COMPILERS = ("jit", "njit", "loop", "intrinsic", "overload", "vectorize", "guvectorize")
 
 #: A float that large is a limit of work or of size, and changed by one, which is next to nothing.
 LARGE = 1000.0
@@ -95,7 +95,7 @@ def name_of(node: ast.expr) -> str:
 
 
 def is_compiled(node: Function) -> bool:
-    """Whether a function has a decorator of numba, or one named after it."""
+    """Whether a function has a decorator that compiles it, or one named after numba's."""
     names = [name_of(decorator).strip("_") for decorator in node.decorator_list]
     return any(name in COMPILERS or name.endswith("jit") for name in names)
 

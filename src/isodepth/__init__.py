@@ -12,8 +12,10 @@ from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
+    BusyFileError,
     CacheWarning,
     DegenerateDepthWarning,
+    DeviceMemoryError,
     ForkError,
     InvalidInputError,
     InvalidOptionError,
@@ -25,6 +27,9 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
+from isodepth.inference.permutation.result import TwoSampleResult
+from isodepth.inference.permutation.two_sample import two_sample_test
+from isodepth.inference.verdict import Verdict
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -33,11 +38,13 @@ from isodepth.metric.table import RegionTable
 
 __all__ = [
     "AIIRWDepth",
+    "BusyFileError",
     "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
     "DepthDistance",
     "DepthMonitor",
+    "DeviceMemoryError",
     "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
@@ -54,7 +61,9 @@ __all__ = [
     "ScaleWarning",
     "SignatureError",
     "TrimmedRegions",
+    "TwoSampleResult",
     "UnreadableFileError",
+    "Verdict",
     "__version__",
     "compare",
     "distance",
@@ -62,6 +71,7 @@ __all__ = [
     "scan",
     "tables",
     "theory",
+    "two_sample_test",
     "warm_up",
 ]
 

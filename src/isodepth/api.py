@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from isodepth.depth import BY_NAME
 from isodepth.engine.ordering import order_of
 from isodepth.errors import InvalidOptionError
+from isodepth.inference.permutation.two_sample import two_sample_test
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.metric import Metric
 
@@ -55,13 +56,29 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     return metric_from_options(options).distance(X, Y, weights=weights)
 
 
-def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Comparison:
-    """Compare two samples: how far apart they are, and where.
+def compare(
+    X: Any,
+    Y: Any,
+    *,
+    weights: Any = None,
+    n_resamples: int | None = None,
+    tolerance: float | None = None,
+    blocks: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare two samples: how far apart they are, where, and whether that is more than chance.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
     weights : pair (wx, wy) or None
+    n_resamples : int or None
+        Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
+        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
+        `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
+        is no `eps` and no depth), and has directions and levels of its own. It knows no weights.
+    tolerance, blocks
+        Those of the test.
     **options
         The fields of :class:`Metric`.
 
@@ -79,13 +96,34 @@ def compare(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> Compariso
       largest gap 5 at level beta = ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
-    return metric_from_options(options).compare(X, Y, weights=weights)
+    metric = metric_from_options(options)
+    asked = {"tolerance": tolerance, "blocks": blocks}
+    if n_resamples is None:
+        given = [name for name, value in asked.items() if value is not None]
+        if given:
+            raise InvalidOptionError(
+                f"{given[0]} belongs to the test of the difference: give n_resamples as well, "
+                "such as 999"
+            )
+        return metric.compare(X, Y, weights=weights)
+    if weights is not None:
+        raise InvalidOptionError(
+            "n_resamples asks for a permutation test, which knows no weights; leave out one of them"
+        )
+    taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
+    if not tolerance:
+        taken_over += ["eps", "depth"]
+    shared = {name: options[name] for name in taken_over if options.get(name) is not None}
+    shared.update({name: value for name, value in asked.items() if value is not None})
+    test = two_sample_test(X, Y, n_resamples=n_resamples, **shared)
+    return replace(metric.compare(X, Y), test=test)
 
 
 def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
     """Compile, or load from the cache, what distances need, so that the first one is not slow.
 
     Compilation happens once on a machine and is then cached; loading takes well under a second.
+    The command ``isodepth warm-up`` does the same from a shell.
 
     Parameters
     ----------
@@ -106,6 +144,7 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
+        distance(*small, q=2, n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
         # Many rows are ordered by their first column, and by their depths, by a sort of our own.
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))

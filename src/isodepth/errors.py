@@ -27,12 +27,20 @@ class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not a table of numbers."""
 
 
+class BusyFileError(IsodepthError, RuntimeError):
+    """Another process is using a file, or has changed it in the meantime."""
+
+
 class MissingExtraError(IsodepthError, ImportError):
     """An optional package is needed and not installed."""
 
 
 class ForkError(IsodepthError, RuntimeError):
     """A process was forked at a moment that leaves it unable to compute."""
+
+
+class DeviceMemoryError(IsodepthError, MemoryError):
+    """The memory of a device does not hold what a computation needs."""
 
 
 class DegenerateDepthWarning(UserWarning):

@@ -18,7 +18,8 @@ from benchmarks.harness.data import DEPTHS, SHAPES, pair, shaped_pair
 from benchmarks.harness.timing import Box, alternate, slope
 from benchmarks.peers import authors, pot
 from benchmarks.publish import checks, pages, short
-from benchmarks.sections import growth, memory, profile, shapes, table
+from benchmarks.publish.scaling_figure import draw_scaling
+from benchmarks.sections import growth, memory, profile, scaling, shapes, startup, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.core.directions import unit_vectors
@@ -217,9 +218,10 @@ def test_checks_judge_by_relation_and_target() -> None:
         size | {"who": "POT max-sliced W", "depth": None, "dtype": "float64", "seconds": 56.0},
         size | {"who": "POT max-sliced W", "depth": None, "dtype": "float32", "seconds": 54.0},
     ]
+    started = {"warm_seconds": 0.5, "first_seconds": 5.5, "second_seconds": 4.0}
     found = {
         c["what"]: (c["measured"], c["kept"])
-        for c in checks.measure({"table": rows, "startup": {"warm_extra": 0.5, "cold_extra": 16}})
+        for c in checks.measure({"table": rows, "startup": started})
     }
 
     assert found == {
@@ -231,8 +233,9 @@ def test_checks_judge_by_relation_and_target() -> None:
         ),
         "n=10000, halfspace, 2 thread(s): time over the sort floor": (1 / 0.3, False),
         "n=10000, projection, 2 thread(s): time over the sort floor": (0.5 / 0.3, False),
-        "seconds a first distance adds to the imports, warm numba cache": (0.5, True),
-        "seconds a first distance adds to the imports, cold numba cache": (16, False),
+        "seconds of a process with one distance, compiled code at hand": (0.5, True),
+        "seconds of the first distance, nothing compiled": (5.5, False),
+        "seconds of a float32 halfspace distance after it": (4.0, True),
     }
 
 
@@ -268,6 +271,31 @@ def test_figure_is_drawn(small_table: list[dict[str, Any]], tmp_path: Any) -> No
     assert draw({"machine": machine, "table": small_table, "growth": curves}, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert not draw({"machine": machine}, tmp_path / "b.png")
+
+
+def test_scaling_says_how_each_step_grows(tmp_path: Any) -> None:
+    rows = [scaling.row(300, 3, 20, depth, [1, 2, 3], quick=True) for depth in scaling.DEPTHS]
+    named = {"cpu": "a chip", "cores": 3, "system": "a system", "python": "3"}
+    result = {"machine": named, "rows": rows}
+
+    text = scaling.markdown(result)
+
+    assert all(row["same"] for row in rows)
+    assert all(row["speedup"]["1"] == 1.0 for row in rows)
+    assert "a chip, 3 core(s)" in text
+    assert text.count("| 300 |") == 2 * len(rows)
+    assert "| canonical form | depths | order by depth | levels | walk | of which merging |" in text
+    assert draw_scaling({"scaling": result}, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert not draw_scaling({}, tmp_path / "b.png")
+
+
+def test_a_run_of_scaling_alone_leaves_the_machine_of_the_other_tables() -> None:
+    row = scaling.row(40, 2, 5, "irw", [1], quick=True)
+    named = {"cpu": "a chip", "cores": 1, "system": "a system", "python": "3"}
+    results = {"machine": named, "scaling": {"machine": named, "rows": [row]}, "checks": []}
+
+    assert command.rendered(results).keys() == {"scaling"}
 
 
 def test_publishing_fills_marked_places_only(tmp_path: Any) -> None:
@@ -336,3 +364,19 @@ def test_quick_runs_are_not_published(tmp_path: Any, capsys: Any) -> None:
 
     assert command.main(["--publish", str(path)]) == 1
     assert "not for quoting" in capsys.readouterr().out
+
+
+def test_startup_lists_every_loop_of_both_calls() -> None:
+    loop = {"name": "isodepth.hull.sweep", "functions": 21, "translating": 0.04, "optimizing": 0.8}
+    whole = dict.fromkeys(("imports", "import isodepth", "warm", "cold"), 0.5)
+    result = {
+        "seconds": whole,
+        "processor_seconds": whole,
+        "first_seconds": 1.5,
+        "second_seconds": 0.9,
+        "loops": {"first": [loop], "second": [loop | {"name": "isodepth.engine.walk"}]},
+    }
+    text = startup.markdown(result)
+    assert "| default, float64 | all of it: 1.50 s |" in text
+    assert "| `hull.sweep` | 21 | 0.040 | 0.800 |" in text
+    assert "| `engine.walk` |" in text

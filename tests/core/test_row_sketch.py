@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth.core import row_sketch
-from isodepth.core.row_sketch import RowSketch, few_rows, row_hashes
+from isodepth.core.row_sketch import SketchBuilder, few_rows, row_hashes
 from isodepth.core.sample import Sample
 
 
@@ -50,13 +50,16 @@ def test_streams_and_samples_pick_the_same_rows(
         assert np.array_equal(sample.points[few_rows(sample.points)], expected)
     ends = [0, *sorted(min(cut, n) for cut in cuts), n]
     chunks = [points[start:stop] for start, stop in pairwise(ends)]
-    one = RowSketch.empty(d, dtype, capacity)
+    one = SketchBuilder(d, dtype, capacity)
     for chunk in chunks:
-        one = one.add(chunk, None)
-    other = RowSketch.empty(d, dtype, capacity)
+        one.add(chunk, None)
+    other = SketchBuilder(d, dtype, capacity)
     for chunk in reversed(chunks):
-        other = RowSketch.empty(d, dtype, capacity).add(chunk, None).merge(other)
-    for sketch in (one, other):
+        fresh = SketchBuilder(d, dtype, capacity)
+        fresh.add(chunk, None)
+        fresh.merge(other)
+        other = fresh
+    for sketch in (one.sketch(), other.sketch()):
         found, masses = sketch.lexicographic()
         assert np.array_equal(found, expected)
         # Every row that is kept has all of its mass.

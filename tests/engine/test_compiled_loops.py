@@ -65,7 +65,8 @@ def sort(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def spread(values: np.ndarray) -> tuple[float, float]:
     workspace = spread_workspace(len(values), values.dtype)
     if len(values) <= FEW:
-        middle, mad = medians_and_mads(np.column_stack([values, -values]))
+        middle, mad, other = np.empty((3, 2), dtype=values.dtype)
+        medians_and_mads(np.column_stack([values, -values]), middle, mad, other)
         assert middle[1] == -middle[0]
         assert mad[1] == mad[0]
         return middle[0], mad[0]

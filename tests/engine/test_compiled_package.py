@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 import shutil
 import subprocess
@@ -16,7 +17,12 @@ from isodepth.engine.compiled import jit
 
 PACKAGE = Path(isodepth.__file__).parent
 
-#: The distance of two tables: `index_loops` calls `power_mean` of another file.
+#: The distance of a point to a hull: `nearest_loops` calls `move_to` of another file.
+TRANSLATED = """
+from isodepth.hull import project_to_hull
+print(float(project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 1.0]).distance))
+"""
+#: The distance of two tables: `index_loops` calls `power_mean` of another file, by numba.
 PROGRAM = """
 import numpy as np
 from isodepth.many.index_loops import distances_to
@@ -34,10 +40,12 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(PACKAGE, tmp_path / "site" / "isodepth", ignore=ignored))
 
 
-def run(package: Path, *options: str, **environment: str) -> subprocess.CompletedProcess:
+def run(
+    package: Path, *options: str, program: str = PROGRAM, **environment: str
+) -> subprocess.CompletedProcess:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
     done = subprocess.run(
-        [sys.executable, *options, "-c", PROGRAM],
+        [sys.executable, *options, "-c", program],
         env=kept | {"PYTHONPATH": str(package.parent)} | environment,
         cwd=package.parent,
         capture_output=True,
@@ -62,22 +70,52 @@ def test_changed_callee_in_another_file_is_seen(copy: Path) -> None:
     assert result_of(run(copy, "-W", "error")) == 7.0
 
 
-def test_read_only_installation_without_home_runs_with_one_warning(copy: Path) -> None:
+def test_changed_callee_of_what_is_translated_is_seen(copy: Path) -> None:
+    assert result_of(run(copy, "-W", "error", program=TRANSLATED)) == 1.0
+    callee = copy / "hull" / "factor_loops.py"
+    text = callee.read_text()
+    end = "    return math.sqrt(dot(offset, offset)), math.sqrt(reach)\n"
+    assert end in text
+    callee.write_text(text.replace(end, end.replace("math.sqrt(dot(offset, offset))", "7.0")))
+    # In units of the frame in which hulls are, a power of two.
+    assert math.frexp(result_of(run(copy, "-W", "error", program=TRANSLATED)))[0] == 7 / 8
+
+
+@pytest.mark.parametrize("program", [PROGRAM, TRANSLATED])
+def test_read_only_installation_without_home_runs_with_one_warning(
+    copy: Path, program: str
+) -> None:
     """Files in the place of folders stop root as well as anyone."""
     for folder in [copy, *(path for path in copy.rglob("*") if path.is_dir())]:
         (folder / "__pycache__").write_text("no folder")
-    done = run(copy, "-W", "always", HOME=os.devnull)
+    done = run(copy, "-W", "always", program=program, HOME=os.devnull)
     assert result_of(done) == 1.0
-    assert done.stdout.split()[1] == "None"
+    assert program is TRANSLATED or done.stdout.split()[1] == "None"
     assert done.stderr.count("CacheWarning") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
 
 
-def test_cache_folder_of_the_user_is_taken(copy: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "kind"), [(PROGRAM, "*.nbc"), (TRANSLATED, "*.code")])
+def test_cache_folder_of_the_user_is_taken(
+    copy: Path, tmp_path: Path, program: str, kind: str
+) -> None:
     folder = tmp_path / "mine"
-    done = run(copy, "-W", "error", HOME=os.devnull, NUMBA_CACHE_DIR=str(folder))
-    assert result_of(done) == 1.0
-    assert list(folder.rglob("*.nbc"))
+    chosen = {"HOME": os.devnull, "NUMBA_CACHE_DIR": str(folder)}
+    assert result_of(run(copy, "-W", "error", program=program, **chosen)) == 1.0
+    assert list(folder.rglob(kind))
+    assert not list(copy.rglob(kind))
+
+
+def test_numba_is_not_needed_for_a_distance(copy: Path, tmp_path: Path) -> None:
+    program = """
+import sys
+import isodepth
+for depth in ("projection", "halfspace", "irw"):
+    value = isodepth.distance([[0.0, 1.0], [1.0, 0.0]], [[1.0, 2.0], [2.0, 1.0]], depth=depth)
+print(value, "numba" in sys.modules)
+"""
+    done = run(copy, program=program, NUMBA_CACHE_DIR=str(tmp_path / "mine"))
+    assert done.stdout.split()[1] == "False"
 
 
 def test_works_without_compilation(copy: Path) -> None:

@@ -30,7 +30,7 @@ def test_plans_stay_inside_the_budget(n_jobs: int, memory_mb: float) -> None:
 
 def test_plans_use_what_they_may() -> None:
     """Room for all: as many workers as are worth it, and blocks of the size of a cache."""
-    assert plan_blocks(1000, 4000, 8, 48_000, 0, Resources(16, 256.0)) == (65, 16)
+    assert plan_blocks(1000, 4000, 8, 48_000, 0, Resources(16, 256.0)) == (125, 16)
     # Half a megabyte for eight rows of 8 kB and 48 kB of scratch, each: three workers need less.
     assert plan_blocks(1000, 4000, 8, 48_000, 0, Resources(16, 0.2)) == (2, 3)
 
@@ -65,7 +65,7 @@ class Counted:
 
         states = threads.fold_blocks(items, counted, step, workers)
         self.largest = max(self.largest, sum(held))
-        self.most_workers = max(self.most_workers, len(held))
+        self.most_workers = max(self.most_workers, workers)
         return states
 
 

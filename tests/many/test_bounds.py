@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from isodepth import DegenerateDepthWarning, InvalidInputError, InvalidOptionError, pairwise, tables
-from isodepth.many.pairwise import as_list, table_metric
+from isodepth.many.bags import as_list
+from isodepth.many.pairwise import table_metric
 
 RNG = np.random.default_rng(0)
 BAGS = [RNG.normal(size=(9, 3)) + i for i in range(3)]

@@ -14,7 +14,7 @@ NOT_RUN = {"README.md": 1, "index.md": 1, "performance.md": 1, "scale.md": 1, "t
 #: How many run; pages that are not named have none.
 RUN = {
     "README.md": 2, "alternatives.md": 1, "concepts.md": 4, "index.md": 2, "many_samples.md": 8,
-    "scale.md": 1, "text.md": 7,
+    "scale.md": 1, "significance.md": 6, "monitoring.md": 4, "tensors.md": 3, "text.md": 7,
 }  # fmt: skip
 _FILES = Path(__file__).parent / "files"
 
@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(file, tmp_path)
     demo = ROOT / "examples" / "demo"
     shutil.copytree(demo, tmp_path / "examples" / "demo")
+    shutil.copytree(ROOT / "examples" / "weather", tmp_path / "examples" / "weather")
     shutil.copy(demo / "first_half.csv", tmp_path / "before.csv")
     shutil.copy(demo / "second_half.csv", tmp_path / "after.csv")
     monkeypatch.chdir(tmp_path)

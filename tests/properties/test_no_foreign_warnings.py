@@ -62,14 +62,37 @@ def test_distances_are_silent_and_right(case: str, depth: str) -> None:
     metric = isodepth.Metric(depth=DEPTHS[depth], n_directions=40, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Ours, and deserved by samples of so few rows.
+        # Ours, and deserved by samples of so few rows, or of such columns.
         warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+        warnings.simplefilter("ignore", isodepth.ScaleWarning)
         found = metric.compare(x, y, weights=weights)
         assert str(found)
         assert metric.distance(y, x, weights=back) == found.distance
         assert metric.distance(x, x, weights=same) == 0.0
     assert np.isfinite(found.distance)
     assert found.distance > 0
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "options",
+    [{"q": 2}, {"q": 1, "scale": "pooled"}, {"region": "envelope", "levels": 9}, {"levels": 5}],
+    ids=str,
+)
+def test_settings_are_silent_and_right(case: str, options: dict) -> None:
+    x, y, weights = CASES[case]
+    metric = isodepth.Metric(n_directions=40, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
+        warnings.simplefilter("ignore", isodepth.ScaleWarning)
+        found = metric.compare(x, y, weights=weights)
+        shares = [share for _, share in found.column_shares]
+        outside = found.rows_outside()
+    assert found.distance > 0
+    assert np.isfinite(found.distance)
+    assert sum(shares) == pytest.approx(1.0, rel=1e-9)
+    assert (outside.distances > 0).all()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -18,7 +18,7 @@ from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
-from isodepth.core.row_sketch import RowSketch
+from isodepth.core.row_sketch import SketchBuilder
 from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of
 from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
@@ -55,18 +55,18 @@ class LookPass:
 
     def start(self) -> dict[str, Any]:
         width, dtype = self.preparation.n_features, self.preparation.dtype
-        return {"looked": Looked(), "sketch": RowSketch.empty(width, dtype, self.capacity)}
+        return {"looked": Looked(), "sketch": SketchBuilder(width, dtype, self.capacity)}
 
     def step(self, state: dict[str, Any], chunk: RawChunk) -> None:
         points, weights, missing = self.preparation.split(chunk)
         state["looked"].add(len(chunk.values), len(points), weights, missing)
         if weights is None and len(points):
             rows = self.preparation.finish(points, None, chunk.place)
-            state["sketch"] = state["sketch"].add(rows.points, None)
+            state["sketch"].add(rows.points, None)
 
     def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
         state["looked"].merge(other["looked"])
-        state["sketch"] = state["sketch"].merge(other["sketch"])
+        state["sketch"].merge(other["sketch"])
 
 
 @dataclass(frozen=True)
@@ -78,16 +78,16 @@ class SketchPass:
     capacity: int
 
     def start(self) -> dict[str, Any]:
-        return {"mass": 0, "sketch": RowSketch.empty(self.n_features, self.dtype, self.capacity)}
+        return {"mass": 0, "sketch": SketchBuilder(self.n_features, self.dtype, self.capacity)}
 
     def step(self, state: dict[str, Any], rows: Rows) -> None:
         state["mass"] += rows.mass
         masses = rows.masses if len(rows.masses) else None
-        state["sketch"] = state["sketch"].add(rows.points, masses)
+        state["sketch"].add(rows.points, masses)
 
     def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
         state["mass"] += other["mass"]
-        state["sketch"] = state["sketch"].merge(other["sketch"])
+        state["sketch"].merge(other["sketch"])
 
 
 @dataclass(frozen=True)

@@ -237,7 +237,7 @@ def _look(
 ) -> tuple[Looked, RowSketch, Preparation]:
     """The first look at all data: are they usable, and which rows speak for them?"""
     state = run.fold(source, None, LookPass(preparation, limits.pilots), limits)
-    looked, sketch = state["looked"], state["sketch"]
+    looked, sketch = state["looked"], state["sketch"].sketch()
     if not looked.n_present:
         reason = "every row has a missing value" if looked.n_dropped else "it has no row"
         if source.weighted and looked.n_rows > looked.n_dropped:
@@ -250,7 +250,8 @@ def _look(
     if source.weighted:
         later = preparation.later(looked.rule())
         width, dtype = preparation.n_features, preparation.dtype
-        sketch = run.fold(source, later, SketchPass(width, dtype, limits.pilots), limits)["sketch"]
+        state = run.fold(source, later, SketchPass(width, dtype, limits.pilots), limits)
+        sketch = state["sketch"].sketch()
     return looked, sketch, later
 
 

@@ -80,6 +80,19 @@ def add_compare_parser(commands: Any) -> None:
         metavar="ADDRESS",
         help="read the tables in chunks on the Dask cluster with that scheduler (tcp://host:8786)",
     )
+    setting(
+        "--test",
+        dest="n_resamples",
+        type=int,
+        metavar="N",
+        help="also test whether the difference is more than chance, with N relabelings",
+    )
+    setting(
+        "--tolerance",
+        type=float,
+        metavar="C",
+        help="with --test: the share of foreign rows that either table may have",
+    )
     output = parser.add_argument_group("output").add_argument
     output("--json", action="store_true", help="print JSON for machines")
     output("--plot", metavar="FILE", help="draw the gap at every level (.png, .pdf, .svg)")
@@ -98,10 +111,11 @@ def _levels(text: str) -> int | str:
 
 def compare_files(options: argparse.Namespace) -> Comparison:
     """Compare the two tables, and draw the comparison if asked to."""
-    from isodepth.metric.metric import Metric
+    from isodepth.api import compare, metric_from_options
 
     given = {name: getattr(options, name) for name in _SETTINGS}
-    metric = Metric(**{name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    metric = metric_from_options(given)
     if options.plot is not None:
         from isodepth.plot.picture import check_picture, save_picture
 
@@ -112,7 +126,10 @@ def compare_files(options: argparse.Namespace) -> Comparison:
     if streaming.wanted(options):
         comparison = streaming.compare_sources(options, metric)
     else:
-        comparison = metric.compare(*_aligned(options.a, options.b, metric.nan_policy))
+        a, b = aligned_tables(options.a, options.b, metric.nan_policy)
+        comparison = compare(
+            a, b, n_resamples=options.n_resamples, tolerance=options.tolerance, **given
+        )
     if options.plot is not None:
         from isodepth.plot.gap_profile import gap_profile
 
@@ -120,7 +137,7 @@ def compare_files(options: argparse.Namespace) -> Comparison:
     return comparison
 
 
-def _aligned(
+def aligned_tables(
     a_path: str, b_path: str, nan_policy: str
 ) -> tuple[Table | np.ndarray, Table | np.ndarray]:
     """Both tables with the columns of the first, in its order."""
@@ -176,6 +193,7 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
             for path, regions in zip(paths, comparison.regions, strict=True)
         ],
         "missing": None if missing is None else _missing(missing),
+        "test": None if comparison.test is None else comparison.test.to_dict(),
         "warnings": notes,
         **_bounds(comparison),
     }
@@ -213,6 +231,8 @@ def _text(comparison: Comparison) -> str:
         lines.insert(1, f"between      {low:.6g} and {high:.6g}, had all depths been exact")
     if comparison.missing is not None:
         lines.append(f"missing      {comparison.missing}")
+    if comparison.test is not None:
+        lines.append(f"test         {comparison.test.summary}")
     lines.append(f"signature    {comparison.signature}")
     return "\n".join(lines)
 

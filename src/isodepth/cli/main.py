@@ -1,4 +1,4 @@
-"""The command line: `isodepth compare A B`, `isodepth score -c FILE -r FILE`.
+"""The command line: one module a command.
 
 This module dispatches, and sees to it that a command ends with a code and at most one line.
 """
@@ -14,7 +14,10 @@ from typing import NoReturn, TextIO
 
 from isodepth._version import __version__
 from isodepth.cli.compare import add_compare_parser
+from isodepth.cli.monitor import add_monitor_parser
 from isodepth.cli.score import add_score_parser
+from isodepth.cli.test import add_test_parser
+from isodepth.cli.warm_up import add_warm_up_parser
 from isodepth.errors import IsodepthError
 
 _BAD_INPUT = 2
@@ -35,8 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0; 2 after one line on stderr that says what is wrong with the input; 74 after one line
-        where the output cannot be written; 130 after Ctrl-C; 141 where nobody reads the output.
+        0; 1 where `monitor check` rings; 2 after one line on stderr that says what is wrong with
+        the input; 74 after one line where the output cannot be written; 130 after Ctrl-C; 141
+        where nobody reads the output.
     """
     try:
         return _run(arguments)
@@ -70,7 +74,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     for note in notes:
         _say("warning", note)
     _print(options.report(result, notes, options) + "\n")
-    return 0
+    code = getattr(options, "code", None)
+    return 0 if code is None else code(result)
 
 
 class _OutputFailed(Exception):
@@ -99,7 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"isodepth {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_compare_parser(commands)
+    add_test_parser(commands)
     add_score_parser(commands)
+    add_warm_up_parser(commands)
+    add_monitor_parser(commands)
     return parser
 
 

@@ -14,7 +14,7 @@ from isodepth.errors import InvalidOptionError
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
 # Drawing these again for every pair of small samples would take a tenth of the time of a distance.
-_KEPT_NUMBERS = 20_000
+_KEPT_NUMBERS = 100_000
 
 
 def unit_vectors(

@@ -11,6 +11,10 @@ from isodepth.core.sample import Sample
 from isodepth.data.validation import check_direction_rows, check_levels_inside
 from isodepth.engine.cached import cached_property
 from isodepth.engine.ordering import order_of
+from isodepth.engine.rows import take_rows
+from isodepth.engine.threads import Resources
+
+_ALONE = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,9 +80,10 @@ class TrimmedRegions:
         distinct_depth: np.ndarray,
         tie_tolerance: float,
         origin: Any = None,
+        resources: Resources = _ALONE,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
-        order = order_of(-distinct_depth)
+        order = order_of(-distinct_depth, resources)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
         if sample.masses is None:
@@ -101,7 +106,14 @@ class TrimmedRegions:
     @cached_property
     def ordered(self) -> np.ndarray:
         """The distinct points (u, d), deepest first: every region is a prefix."""
-        return self.sample.points.take(self.order, axis=0)
+        return self.put_in_order(_ALONE)
+
+    def put_in_order(self, resources: Resources) -> np.ndarray:
+        """Like `ordered`, on several threads where it is not known yet."""
+        known = self.__dict__.get("ordered")
+        if known is None:
+            known = self.__dict__["ordered"] = take_rows(self.sample.points, self.order, resources)
+        return known
 
     @property
     def n_points(self) -> int:

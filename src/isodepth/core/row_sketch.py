@@ -84,17 +84,6 @@ class RowSketch(NamedTuple):
         hashes, masses = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         return cls(hashes, np.empty((0, n_features), dtype=dtype), masses, capacity, True)
 
-    def add(self, points: np.ndarray, masses: np.ndarray | None) -> RowSketch:
-        """With further rows (n, d) that hold no -0.0, of unit masses or masses (n,)."""
-        hashes = row_hashes(points)
-        units = np.ones(len(points), dtype=np.int64) if masses is None else masses
-        if len(self.hashes) == self.capacity:
-            # What lies beyond the last row kept cannot come in; most rows do.
-            near = hashes <= self.hashes[-1]
-            complete = self.complete and bool(near.all())
-            return self._with(hashes[near], points[near], units[near], complete)
-        return self._with(hashes, points, units, self.complete)
-
     def merge(self, other: RowSketch) -> RowSketch:
         """The sketch of both streams: the same bits in whatever order they are merged."""
         complete = self.complete and other.complete
@@ -132,6 +121,51 @@ class RowSketch(NamedTuple):
         rows, masses = self.rows[:count], self.masses[:count]
         order = np.lexsort(rows.T[::-1])
         return rows[order], masses[order]
+
+
+class SketchBuilder:
+    """A sketch that grows: rows that may come in are put aside, and taken in many at a time."""
+
+    def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
+        self._sketch = RowSketch.empty(n_features, dtype, capacity)
+        self._waiting: list[RowSketch] = []
+
+    def add(self, points: np.ndarray, masses: np.ndarray | None) -> None:
+        """Take in further rows (n, d) that hold no -0.0, of unit masses or masses (n,)."""
+        own = self._sketch
+        hashes = row_hashes(points)
+        units = np.ones(len(points), dtype=np.int64) if masses is None else masses
+        near = slice(None)
+        if len(own.hashes) == own.capacity:
+            # What lies beyond the last row kept cannot come in; most rows do.
+            near = hashes <= own.hashes[-1]
+        some = RowSketch(hashes[near], points[near], units[near], own.capacity, True)
+        complete = len(some.hashes) == len(hashes)
+        self._waiting.append(some._replace(complete=complete))
+        if sum(len(part.hashes) for part in self._waiting) > own.capacity // 4:
+            self.sketch()
+
+    def merge(self, other: SketchBuilder) -> None:
+        """Take in what another has seen."""
+        self._waiting.append(other.sketch())
+        self.sketch()
+
+    def sketch(self) -> RowSketch:
+        """The sketch of all rows so far."""
+        if self._waiting:
+            self._sketch = self._sketch.merge(_joined(self._waiting))
+            self._waiting = []
+        return self._sketch
+
+
+def _joined(parts: list[RowSketch]) -> RowSketch:
+    return RowSketch(
+        np.concatenate([part.hashes for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.masses for part in parts]),
+        parts[0].capacity,
+        all(part.complete for part in parts),
+    )
 
 
 def _mixed(numbers: np.ndarray) -> np.ndarray:

@@ -17,11 +17,14 @@ from isodepth.data.validation import check_weights
 from isodepth.engine.cached import cached_property
 from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.engine.ordering import order_of
+from isodepth.engine.rows import over_rows
+from isodepth.engine.threads import Resources
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 TOTAL_BITS = 61
 # Weights of so few binary digits are meant as they are.
 _FEW_DIGITS = 14
+_ALONE = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +48,22 @@ class Sample:
     inverse: np.ndarray
 
     @classmethod
-    def of(cls, points: np.ndarray, weights: Any = None, name: str = "weights") -> Sample:
+    def of(
+        cls,
+        points: np.ndarray,
+        weights: Any = None,
+        name: str = "weights",
+        resources: Resources = _ALONE,
+    ) -> Sample:
         """Canonical form of checked points (n, d) with optional weights (n,)."""
         refuse_forsaken_child()
         checked = check_weights(weights, len(points), name)
         if checked is None:
-            return cls._merge(points, None)
+            return cls._merge(points, None, resources)
         present = checked > 0
         if present.all():
-            return cls._merge(points, exact_masses(checked))
-        kept = cls._merge(points[present], exact_masses(checked[present]))
+            return cls._merge(points, exact_masses(checked), resources)
+        kept = cls._merge(points[present], exact_masses(checked[present]), resources)
         inverse = np.full(len(points), -1, dtype=np.intp)
         inverse[present] = kept.inverse
         return cls(kept.points, kept.masses, kept.total, inverse)
@@ -70,18 +79,27 @@ class Sample:
         return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
 
     @classmethod
-    def _merge(cls, points: np.ndarray, masses: np.ndarray | None) -> Sample:
-        order, distinct = lexicographic_order(points)
-        rows = points.take(order, axis=0)
-        # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
-        rows += points.dtype.type(0)
-        inverse = np.empty(len(rows), dtype=np.intp)
+    def _merge(
+        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _ALONE
+    ) -> Sample:
+        order, distinct = lexicographic_order(points, resources)
+        n, width = points.shape
+        rows = np.empty((n, width), dtype=points.dtype)
+        inverse = np.empty(n, dtype=np.intp)
+
+        def put(some: slice) -> None:
+            places = order[some]
+            taken = points.take(places, axis=0, out=rows[some], mode="clip")
+            # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
+            taken += points.dtype.type(0)
+            inverse[places] = np.arange(some.start, some.stop)
+
+        over_rows(n, width, put, resources)
         if not distinct:
             first = np.ones(len(rows), dtype=bool)
             np.any(rows[1:] != rows[:-1], axis=1, out=first[1:])
             distinct = bool(first.all())
         if distinct:
-            inverse[order] = np.arange(len(rows))
             ordered = None if masses is None else masses[order]
         else:
             inverse[order] = np.cumsum(first) - 1
@@ -93,7 +111,7 @@ class Sample:
         if ordered is not None and (ordered == ordered[0]).all():
             ordered = None
         total = len(rows) if ordered is None else int(ordered.sum())
-        return cls(np.ascontiguousarray(rows), ordered, total, inverse)
+        return cls(rows, ordered, total, inverse)
 
     @property
     def n_points(self) -> int:
@@ -137,13 +155,15 @@ class Sample:
         return self.unit_masses / self.total
 
 
-def lexicographic_order(points: np.ndarray) -> tuple[np.ndarray, bool]:
+def lexicographic_order(
+    points: np.ndarray, resources: Resources = _ALONE
+) -> tuple[np.ndarray, bool]:
     """Indices that sort rows by their first column, then the second, and so on.
 
     Also whether the first column alone shows that no two rows are equal.
     """
-    column = points[:, 0]
-    order = order_of(column)
+    column = np.ascontiguousarray(points[:, 0])
+    order = order_of(column, resources)
     leading = column[order]
     tied = leading[1:] == leading[:-1]
     if not tied.any():

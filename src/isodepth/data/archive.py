@@ -75,9 +75,12 @@ def write_file(
 
 
 def read_file(
-    path: str | os.PathLike[str], kind: str
+    path: str | os.PathLike[str], kind: str, *more: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what `write_file` wrote; anything else raises UnreadableFileError."""
+    """Read what `write_file` wrote; anything else raises UnreadableFileError.
+
+    Files of the kinds in `more` will do as well.
+    """
     source = _check_name(path, UnreadableFileError)
     content = _content(source)
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
@@ -98,7 +101,7 @@ def read_file(
             f"{source} has format {found[0]!r:.80} version {found[1]!r:.80}; this isodepth reads "
             f"{_FORMAT!r} version {_VERSION}"
         )
-    if found[2] != kind:
+    if found[2] not in (kind, *more):
         raise UnreadableFileError(f"{source} holds a {found[2]!s:.80}, not a {kind}")
     return header, arrays
 

@@ -107,10 +107,11 @@ def check_finite(
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
     counts, largest, first = np.zeros(points.shape[1], np.int64), 0.0, None
     for start in range(0, len(points), rows):
-        sizes = np.abs(points[start : start + rows])
-        # A comparison with NaN is false.
-        if (sizes <= limit).all():
+        some = points[start : start + rows]
+        # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
+        if some.max() <= limit and some.min() >= -limit:
             continue
+        sizes = np.abs(some)
         bad = ~np.isfinite(sizes)
         counts += bad.sum(axis=0)
         largest = max(largest, float(sizes[~bad].max(initial=0.0)))

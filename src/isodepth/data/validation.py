@@ -234,15 +234,16 @@ def check_n_jobs(value: Any) -> int | None:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    wrong = InvalidInputError(
-        f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
-    )
     try:
         array = to_array(betas, name)
+        right = array.dtype.kind in "biuf"
     except ValueError:
-        raise wrong from None
-    if array.dtype.kind not in "biuf":
-        raise wrong
+        right = False
+    if not right:
+        # Only now: writing out an array takes longer than all of the check.
+        raise InvalidInputError(
+            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+        )
     array = array.astype(np.float64)
     if not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(

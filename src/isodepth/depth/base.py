@@ -12,10 +12,12 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
 from isodepth.depth.estimator import Estimator, join_scikit_learn
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources
 from isodepth.errors import DegenerateDepthWarning
 
 _PROBED_ROWS = 7
+_ALONE = Resources(n_jobs=1)
 
 
 class Depth(Estimator):
@@ -127,7 +129,13 @@ class Depth(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
         distinct = self.sample_depth(sample, directions, resources)
-        depths = distinct[sample.inverse]
+        depths = np.empty(len(points), dtype=distinct.dtype)
+
+        def look_up(some: slice) -> None:
+            # Rows of weight zero are at -1, and get theirs below.
+            distinct.take(sample.inverse[some], out=depths[some], mode="wrap")
+
+        over_rows(len(points), 1, look_up, resources)
         weightless = sample.inverse < 0
         if weightless.any():
             depths[weightless] = self.point_depth(sample, points[weightless], directions, resources)
@@ -202,16 +210,25 @@ def center_and_exponent(rows: np.ndarray) -> tuple[np.ndarray, int]:
     return center, math.frexp(np.abs(few - center).max())[1]
 
 
-def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
+def standardize(sample: Sample, points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
-    return moved_by(points, *center_and_exponent(sample.points[sample.few]))
+    center, exponent = center_and_exponent(sample.points[sample.few])
+    return moved_by(points, center, exponent, resources)
 
 
-def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
+def moved_by(
+    points: np.ndarray, center: np.ndarray, exponent: int, resources: Resources = _ALONE
+) -> np.ndarray:
     """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
-    moved = points - center
-    if abs(exponent) > 64:
-        # Here the power of two itself may be out of range.
-        return np.ldexp(moved, -exponent)
-    moved *= points.dtype.type(2.0**-exponent)
+    moved = np.empty(points.shape, dtype=points.dtype)
+
+    def move(some: slice) -> None:
+        rows = np.subtract(points[some], center, out=moved[some])
+        if abs(exponent) > 64:
+            # Here the power of two itself may be out of range.
+            np.ldexp(rows, -exponent, out=rows)
+        else:
+            rows *= points.dtype.type(2.0**-exponent)
+
+    over_rows(len(points), points.shape[1], move, resources)
     return moved

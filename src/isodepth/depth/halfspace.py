@@ -55,7 +55,7 @@ class HalfspaceDepth(MinimizedDepth):
         resources: Resources,
     ) -> np.ndarray:
         joint = sample if queries is None else sample.with_queries(queries)
-        points = standardize(sample, joint.points)
+        points = standardize(sample, joint.points, resources)
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,14 +41,14 @@ class IRWDepth(Depth):
     affine_invariant = False
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        points = standardize(sample, sample.points)
+        points = standardize(sample, sample.points, resources)
         return mean_rank_weight(points, sample.masses, sample.total, directions, resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
         joint = sample.with_queries(points)
-        moved = standardize(sample, joint.points)
+        moved = standardize(sample, joint.points, resources)
         return mean_rank_weight(moved, joint.masses, joint.total, directions, resources)[
             joint.inverse
         ]

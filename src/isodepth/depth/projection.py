@@ -56,7 +56,7 @@ class ProjectionDepth(MinimizedDepth):
         directions: np.ndarray,
         resources: Resources,
     ) -> np.ndarray:
-        points = standardize(sample, sample.points)
+        points = standardize(sample, sample.points, resources)
         asked = None if queries is None else standardize(sample, queries)
         if self.refine:
 

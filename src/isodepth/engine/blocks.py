@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import (
     Resources,
     bytes_of,
@@ -17,14 +18,21 @@ from isodepth.engine.threads import (
 
 State = TypeVar("State")
 
-# One block of projections should stay in a core's second-level cache.
+# One block of projections should stay in a core's second-level cache. Every block needs the
+# interpreter for a moment, which serves one worker at a time: many of them take larger ones, as
+# far as machines with that many cores have the caches for it.
 _CACHE_BYTES = 1 << 19
+_MANY_WORKERS = 4
 _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
+# Workers that begin late, or are slower, leave blocks to others: so there are some for each.
+_BLOCKS_EACH = 2
 # So few projected numbers take no thought: less than a second thread is worth, and with all that is
 # held beside them less than a megabyte.
 _LITTLE = 20_000
 _LITTLE_MB = 4.0
+# Fewer rows are laid out in tiles before another thread has woken up.
+_MANY_ROWS = 1 << 15
 #: Up to this many points are looked at along several directions at once.
 FEW = 64
 
@@ -72,14 +80,17 @@ def plan_blocks(
     row = n * itemsize
     each = row + beside
     budget = resources.memory_mb * 2**20
-    fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, _CACHE_BYTES // row))
     wanted = worker_count(resources.n_jobs, n_directions, n * n_directions)
     # One worker with one direction is the least there is, whatever the budget says.
     workers = workers_within(wanted, held + each, resources.memory_mb)
+    larger = 2 if workers >= _MANY_WORKERS else 1
+    fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row))
     size = max(1, int(min(fitting, (budget / workers - held) // each)))
-    # As many blocks, of one size: workers that get equally many of them end together.
-    n_blocks = -(-n_directions // size)
-    size = -(-n_directions // n_blocks)
+    # Of one size, and equally many for each worker: so that they end together.
+    rounds = -(-n_directions // (size * workers))
+    if workers > 1:
+        rounds = max(rounds, _BLOCKS_EACH)
+    size = -(-n_directions // (rounds * workers))
     return BlockPlan(size, min(workers, -(-n_directions // size)))
 
 
@@ -103,7 +114,7 @@ def fold_projections(
     beside : int
         Bytes that `step` allocates for each direction of a block.
     """
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+    from isodepth.engine.compiled.tiles import multipliers, project
 
     n = len(points)
     # The first state is made before the others, to see how large they are.
@@ -114,7 +125,7 @@ def fold_projections(
         held = bytes_of(ready[0])
         size, workers = plan_blocks(n, len(directions), points.itemsize, held, beside, resources)
     blocks = [slice(k, min(k + size, len(directions))) for k in range(0, len(directions), size)]
-    tiles = tiles_of(points)
+    tiles = _tiles_of_many(points, resources)
     rows = multipliers(directions, points.dtype)
 
     def begin() -> tuple[State, np.ndarray]:
@@ -130,3 +141,24 @@ def fold_projections(
         step(state[0], projections, block)
 
     return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]
+
+
+def _tiles_of_many(points: np.ndarray, resources: Resources) -> Any:
+    """`tiles_of` points (n, d), laid out by several threads."""
+    from isodepth.engine.compiled.tiles import Tiles, tiles_of
+
+    n, d = points.shape
+    if n < _MANY_ROWS:
+        return tiles_of(points)
+    width = tiles_of(points[:1]).values.shape[2]
+    count = -(-n // width)
+    tiles = Tiles(np.empty((count, d, width), points.dtype), np.empty(count, np.int64))
+
+    def lay_out(some: slice) -> None:
+        part = tiles_of(points[some])
+        which = slice(some.start // width, some.start // width + len(part.starts))
+        tiles.values[which] = part.values
+        tiles.starts[which] = part.starts + some.start
+
+    over_rows(n, d, lay_out, resources)
+    return tiles

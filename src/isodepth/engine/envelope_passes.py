@@ -8,10 +8,21 @@ import numpy as np
 
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.mean_passes import SumsOfPowers
-from isodepth.engine.threads import Resources
+from isodepth.engine.threads import (
+    Resources,
+    bytes_of,
+    fold_blocks,
+    worker_count,
+    workers_within,
+)
 
-# Numbers of two tables that are held at a time. Where blocks end does not depend on the threads.
-_BLOCK_NUMBERS = 1 << 20
+_UNIT_MASSES = np.empty(0, dtype=np.int64)
+# Numbers that a worker holds at a time. Where blocks end does not depend on the threads.
+_BLOCK_NUMBERS = 1 << 17
+_MOST_DIRECTIONS = 256
+
+#: Points (n, d), and their masses (n,) or None where each is one unit.
+Weighted = tuple[np.ndarray, np.ndarray | None]
 
 
 def write_quantiles(
@@ -35,29 +46,28 @@ def write_quantiles(
     directions : ndarray of shape (K, d)
     out : ndarray of shape (L, 2K)
     """
-    n, count = len(points), len(directions)
+    from isodepth.engine.compiled.quantiles import quantile_block
+    from isodepth.engine.compiled.sorting import sort_workspace
 
-    def step(_: None, projections: np.ndarray, which: slice) -> None:
-        opposite = slice(count + which.start, count + which.stop)
-        if masses is None:
-            projections.sort(axis=1)
-            out[:, which] = projections[:, n - tails].T
-            out[:, opposite] = -projections[:, tails - 1].T
-            return
-        order = projections.argsort(axis=1, kind="stable")
-        for row, k in enumerate(range(which.start, which.stop)):
-            along = projections[row, order[row]]
-            reached = np.cumsum(masses[order[row]])
-            out[:, k] = along[np.searchsorted(reached, reached[-1] - tails, side="right")]
-            out[:, count + k] = -along[np.searchsorted(reached, tails)]
+    count = len(directions)
+    units = _UNIT_MASSES if masses is None else masses
 
-    beside = 0 if masses is None else 3 * 8 * n
-    fold_projections(points, directions, lambda: None, step, resources, beside)
+    def start() -> tuple:
+        return sort_workspace(len(points), points.dtype)
+
+    def step(workspace: tuple, projections: np.ndarray, which: slice) -> None:
+        upper, lower = np.empty((2, len(projections), len(tails)), points.dtype)
+        quantile_block(projections, units, tails, workspace, upper, lower)
+        out[:, which] = upper.T
+        out[:, count + which.start : count + which.stop] = lower.T
+
+    beside = 2 * len(tails) * points.itemsize
+    fold_projections(points, directions, start, step, resources, beside)
 
 
 def envelope_gaps(
-    x: tuple[np.ndarray, np.ndarray | None],
-    y: tuple[np.ndarray, np.ndarray | None],
+    x: Weighted,
+    y: Weighted,
     tails_x: np.ndarray,
     tails_y: np.ndarray,
     directions: np.ndarray,
@@ -78,24 +88,54 @@ def envelope_gaps(
     gaps : float64 ndarray of shape (L,), the largest, or the mean of order q
     where : int64 ndarray of shape (L,), codes of the largest as in `engine.signed`
     """
-    n_levels, count = len(tails_x), len(directions)
-    size = max(1, min(count, _BLOCK_NUMBERS // (4 * n_levels)))
+    from isodepth.engine.compiled.quantiles import quantile_block
+    from isodepth.engine.compiled.sorting import sort_workspace
+    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+
+    dtype, n_levels, count = x[0].dtype, len(tails_x), len(directions)
+    rows = multipliers(directions, dtype)
+    sides = [
+        (tiles_of(points), _UNIT_MASSES if masses is None else masses, tails, len(points))
+        for (points, masses), tails in ((x, tails_x), (y, tails_y))
+    ]
+    largest_side = max(sides[0][3], sides[1][3])
+    each = largest_side + 4 * n_levels
+    size = max(1, min(_MOST_DIRECTIONS, count, _BLOCK_NUMBERS // each))
     sums = SumsOfPowers(n_levels, q)
-    for block, start in enumerate(range(0, count, size)):
-        few = directions[start : start + size]
-        apart = np.empty((2, n_levels, 2 * len(few)))
-        write_quantiles(*x, tails_x, few, apart[0], resources)
-        write_quantiles(*y, tails_y, few, apart[1], resources)
-        gaps = np.abs(apart[0] - apart[1])
-        each = np.maximum(gaps[:, : len(few)], gaps[:, len(few) :])
-        # Of equal gaps the first direction is named, and u before -u.
-        lane = each.argmax(axis=1)
-        largest = each[np.arange(n_levels), lane]
-        ahead = gaps[np.arange(n_levels), lane] == largest
-        where = np.where(ahead, start + lane, -1 - (start + lane))
-        total = np.zeros(n_levels)
-        if not math.isinf(q):
-            unit = np.where(largest > 0, largest, 1.0)
-            total = ((gaps / unit[:, None]) ** q).sum(axis=1)
-        sums.add(block, largest, total, where)
+
+    def start() -> tuple:
+        workspaces = tuple(sort_workspace(side[3], dtype) for side in sides)
+        return workspaces, np.empty(size * largest_side, dtype)
+
+    def step(state: tuple, block: int) -> None:
+        few = rows[block * size : (block + 1) * size]
+        found = np.empty((2, 2, len(few), n_levels), dtype)
+        for (tiles, units, tails, n), workspace, out in zip(sides, state[0], found, strict=True):
+            projections = state[1][: len(few) * n].reshape(-1, n)
+            project(tiles, few, projections)
+            quantile_block(projections, units, tails, workspace, out[0], out[1])
+        gaps = np.abs(found[0] - found[1]).astype(np.float64, copy=False)
+        sums.add(block, *_of_block(gaps, block * size, q))
+
+    n_blocks = -(-count // size)
+    workers = worker_count(resources.n_jobs, n_blocks, 2 * largest_side * count)
+    if workers > 1:
+        held = bytes_of(start()) + (8 * size + 6) * 8 * n_levels
+        workers = workers_within(workers, held, resources.memory_mb)
+    fold_blocks(range(n_blocks), start, step, workers)
     return (sums.largest if math.isinf(q) else sums.mean(2 * count)), sums.where
+
+
+def _of_block(gaps: np.ndarray, first: int, q: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Largest gaps (L,), sums of powers in units of them, and codes, of gaps (2, B, L)."""
+    farther = gaps.max(axis=0)
+    # Of equal gaps the first direction is named, and u before -u.
+    lane = farther.argmax(axis=0)
+    levels = np.arange(gaps.shape[2])
+    largest = farther[lane, levels]
+    ahead = gaps[0, lane, levels] == largest
+    where = np.where(ahead, first + lane, -1 - (first + lane))
+    if math.isinf(q):
+        return largest, np.zeros_like(largest), where
+    powers = gaps / np.where(largest > 0, largest, 1.0)
+    return largest, (powers**q).sum(axis=(0, 1)), where

@@ -3,7 +3,7 @@
 A fork copies one thread and all locks, as they stand. Whoever held one is not there to release it,
 so that the child waits for ever. Before a fork we therefore wait until no other thread imports a
 module on our behalf (modules are imported when first used, under a lock of their own), and hold the
-remaining locks ourselves: numba's, under which code is compiled, and those given to `hold_at_fork`.
+remaining locks ourselves: those under which code is compiled, and those given to `hold_at_fork`.
 """
 
 from __future__ import annotations
@@ -77,10 +77,12 @@ def _in_child() -> None:
 
 
 def _wanted() -> list[Any]:
-    """All locks to hold, numba's first: it is the one that is held for long."""
+    """All locks to hold, those of compilers first: they are held for long."""
     compiler = sys.modules.get("numba.core.compiler_lock")
     lock = getattr(getattr(compiler, "global_compiler_lock", None), "_lock", None)
-    return [*([] if lock is None else [lock]), *_locks]
+    # Likewise our own: it is looked up, as the modules of loops import each other alone.
+    own = getattr(sys.modules.get(f"{_PACKAGE}.engine.compiled.lite.entries"), "translating", None)
+    return [*(one for one in (lock, own) if one is not None), *_locks]
 
 
 def _hold_all() -> bool:

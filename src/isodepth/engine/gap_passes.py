@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from isodepth.engine.signed import place_of
 from isodepth.engine.threads import (
     Resources,
-    best_of_workers,
     bytes_of,
     fold_blocks,
     worker_count,
@@ -18,6 +18,12 @@ from isodepth.engine.threads import (
 _TILES = 4
 # With less than this to do for each tile, more of them are taken together.
 _WORTH_A_CALL = 1 << 13
+# What calling a block takes, in projected numbers, and the share of a block by which workers that
+# get equally many of them may be apart.
+_CALL = 20_000
+_APART = 0.25
+# So many levels of all workers are merged at a time.
+_MERGED = 1 << 13
 _CHUNK_BYTES = 1 << 16
 _FEWEST_ROWS = 64
 _MOST_ROWS = 1024
@@ -56,25 +62,79 @@ def search_gaps(
     tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels = len(stops_x)
-    size = max(_TILES, min(len(tiles.starts), _WORTH_A_CALL // walked))
+    workers = worker_count(resources.n_jobs, len(tiles.starts), walked * len(directions))
+    size = _block_size(len(tiles.starts), walked, tiles.values.shape[2], workers)
     blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
 
+    def room() -> tuple:
+        return walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
+
+    if workers > 1:
+        held = bytes_of(room()) + 16 * n_levels
+        workers = workers_within(min(workers, len(blocks)), held, resources.memory_mb)
+    # One row a worker, first written to by that worker.
+    gaps, where = np.empty((workers, n_levels)), np.empty((workers, n_levels), dtype=np.int64)
+    number = itertools.count()
+
     def start() -> tuple[np.ndarray, np.ndarray, tuple]:
-        workspace = walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
-        return np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64), workspace
+        mine = next(number)
+        gaps[mine], where[mine] = -1.0, 0
+        return gaps[mine], where[mine], room()
 
     def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
-        gaps, where, workspace = state
         walk(
             x, y, stops_x, stops_y, ends, tiles.values[block], tiles.starts[block],
-            workspace, gaps, where,
+            state[2], state[0], state[1],
         )  # fmt: skip
 
-    workers = worker_count(resources.n_jobs, len(blocks), walked * len(directions))
-    if workers > 1:
-        workers = workers_within(workers, bytes_of(start()), resources.memory_mb)
-    states = fold_blocks(blocks, start, step, workers)
-    return best_of_workers([state[:2] for state in states], np.greater, place_of)
+    used = len(fold_blocks(blocks, start, step, workers))
+    if used == 1:
+        return gaps[0], where[0]
+    return merge_walks(gaps[:used], where[:used], resources)
+
+
+def _block_size(n_tiles: int, walked: int, width: int, workers: int) -> int:
+    """How many tiles make a block, so that the last worker ends soon."""
+    if workers == 1:
+        return max(_TILES, min(n_tiles, _WORTH_A_CALL // walked))
+    call = _CALL / (walked * width)
+
+    def needed(size: int) -> float:
+        rounds = -(-n_tiles // (size * workers))
+        return rounds * (size + call) + _APART * size
+
+    return min(range(1, -(-n_tiles // workers) + 1), key=needed)
+
+
+def merge_walks(
+    gaps: np.ndarray, where: np.ndarray, resources: Resources
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest gap at each level among those of all workers, and its direction.
+
+    Of equal gaps the first direction is named.
+
+    Parameters
+    ----------
+    gaps, where : ndarrays of shape (workers, L), codes of directions as in `engine.signed`
+    """
+    count, n_levels = gaps.shape
+    largest, chosen = np.empty(n_levels), np.empty(n_levels, dtype=np.int64)
+
+    def step(_: None, first: int) -> None:
+        some = slice(first, first + _MERGED)
+        np.maximum.reduce(gaps[:, some], axis=0, out=largest[some])
+        # Twice the number of the direction, plus one for its opposite: what rises with the number.
+        codes = where[:, some]
+        keys = (codes << 1) ^ (codes >> 63)
+        keys[gaps[:, some] != largest[some]] = np.iinfo(np.int64).max
+        first_key = np.minimum.reduce(keys, axis=0)
+        np.bitwise_xor(first_key >> 1, -(first_key & 1), out=chosen[some])
+
+    blocks = range(0, n_levels, _MERGED)
+    # Comparing and choosing takes several times what a projected number takes.
+    workers = worker_count(resources.n_jobs, len(blocks), 4 * count * n_levels)
+    fold_blocks(blocks, lambda: None, step, workers)
+    return largest, chosen
 
 
 def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from isodepth.engine.blocks import are_few, fold_projections, project_all
@@ -39,7 +41,9 @@ def smallest_halfspace(
         from isodepth.engine.compiled.small_ranks import small_halfspace_block
 
         fewest = np.full(len(points), total, dtype=np.int32)
-        small_halfspace_block(project_all(points, directions), fewest)
+        small_halfspace_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), fewest
+        )
         return fewest, _NOWHERE
     from isodepth.engine.compiled.halfspace_bounds import bounds_workspace
     from isodepth.engine.compiled.ranks import halfspace_block
@@ -49,20 +53,32 @@ def smallest_halfspace(
     dtype = np.int32 if masses is None else np.int64
     n_located = len(points) if locate else 0
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
-        # One more than any mass, so that the first direction is always an improvement.
+    # One more than any mass, so that the first direction is always an improvement.
+    known = np.full(len(points), total + 1, dtype=dtype)
+    exchange = threading.Lock()
+
+    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]]:
         best = np.full(len(points), total + 1, dtype=dtype)
         workspace = sort_workspace(len(points), points.dtype)
         bounds = bounds_workspace(len(points), points.dtype)
-        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds
+        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds, [0]
 
     def step(
-        state: tuple[np.ndarray, np.ndarray, tuple, tuple], projections: np.ndarray, which: slice
+        state: tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]],
+        projections: np.ndarray,
+        which: slice,
     ) -> None:
-        best, where, workspace, bounds = state
+        best, where, workspace, bounds, done = state
         halfspace_block(
             projections, units, np.int64(total), workspace, bounds, best, which.start, where
         )
+        # The smaller the masses found so far, the fewer points a direction can matter to. So
+        # workers tell each other theirs, ever less often: after 1, 2, 4, ... blocks.
+        done[0] += 1
+        if not locate and done[0] & (done[0] - 1) == 0:
+            with exchange:
+                np.minimum(known, best, out=known)
+                best[:] = known
 
     states = fold_projections(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.less)
@@ -83,7 +99,9 @@ def mean_rank_weight(
         from isodepth.engine.compiled.small_ranks import small_rank_weight_block
 
         weights = np.zeros(len(points), dtype=np.int64)
-        small_rank_weight_block(project_all(points, directions), weights)
+        small_rank_weight_block(
+            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), weights
+        )
         return weights / (2.0 * total * len(directions))
     from isodepth.engine.compiled.ranks import rank_weight_block
     from isodepth.engine.compiled.sorting import sort_workspace
@@ -105,5 +123,8 @@ def mean_rank_weight(
         rank_weight_block(projections, units, np.int64(total), shift, workspace, sums)
 
     states = fold_projections(points, directions, start, step, resources)
-    sums = np.add.reduce([sums for sums, _ in states], dtype=np.int64)
+    sums = states[0][0]
+    # A type that can hold the sum over some of the directions can hold that over all.
+    for other, _ in states[1:]:
+        sums += other
     return np.ldexp(sums.astype(np.float64), int(shift)) / (2.0 * total * len(directions))

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
+from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
+_ALONE = Resources(n_jobs=1)
 _NOWHERE = np.empty(0, dtype=np.int64)
 # np.finfo takes longer than what it is needed for.
 _EPSILON = {code: float(np.finfo(code).eps) for code in "fd"}
@@ -50,7 +52,7 @@ def largest_outlyingness(
     plain = masses is None and queries is None and not locate
     if plain and are_few(points, directions, resources):
         return _few_outlyingness(points, directions), _NOWHERE
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
     from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
         outlyingness_block,
@@ -59,13 +61,13 @@ def largest_outlyingness(
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
-    sizes, typical, zero = _rounding_sizes(points, few)
+    sizes, typical, zero = _rounding_sizes(points, resources, few)
     reach = reach_of(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = reach_of(points, largest_entries(queries), typical)
+        judged_reach = reach_of(points, largest_entries(queries, resources), typical)
     n_judged = len(points) if queries is None else len(queries)
     n_located = n_judged if locate else 0
 
@@ -85,7 +87,8 @@ def largest_outlyingness(
         flat = np.empty(len(projections), dtype=points.dtype)
         rest = (zero, other, out, which.start, where, flat)
         if masses is None and len(points) <= FEW:
-            some_flat = small_outlyingness_block(projections, *rest)
+            room = small_workspace(len(points), len(projections), points.dtype)
+            some_flat = small_outlyingness_block(projections, room, *rest)
         elif masses is None:
             some_flat = outlyingness_block(projections, workspace, *rest)
         else:
@@ -108,14 +111,15 @@ def largest_outlyingness(
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block
+    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
 
-    sizes, typical, zero = _rounding_sizes(points)
+    sizes, typical, zero = _rounding_sizes(points, _ALONE)
     projections = project_all(points, directions)
     out = np.zeros(len(points), dtype=points.dtype)
     flat = np.empty(len(projections), dtype=points.dtype)
     none = np.empty((0, 0), dtype=points.dtype)
-    if small_outlyingness_block(projections, zero, none, out, 0, _NOWHERE, flat):
+    room = small_workspace(len(points), len(projections), points.dtype)
+    if small_outlyingness_block(projections, room, zero, none, out, 0, _NOWHERE, flat):
         reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = projections[row], reach
@@ -124,12 +128,13 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def _rounding_sizes(
-    points: np.ndarray, few: np.ndarray | None = None
+    points: np.ndarray, resources: Resources, few: np.ndarray | None = None
 ) -> tuple[np.ndarray, Any, Any]:
     """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
-    sizes = largest_entries(points)
+    sizes = largest_entries(points, resources)
     some = sizes if few is None or len(few) == len(sizes) else sizes[few]
-    typical = np.sort(some)[len(some) // 2]
+    middle = len(some) // 2
+    typical = np.sort(some)[middle] if middle <= FEW else np.partition(some, middle)[middle]
     return sizes, typical, zero_of(points, typical)
 
 
@@ -211,9 +216,18 @@ def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any
     return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
-def largest_entries(points: np.ndarray) -> np.ndarray:
+def largest_entries(points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     """The largest absolute value in each row of (n, d)."""
-    if points.shape[1] > 32:
-        return np.abs(points).max(axis=1)
-    # Along the long axis a maximum is taken for several rows at once.
-    return np.abs(np.ascontiguousarray(points.T)).max(axis=0)
+    n, width = points.shape
+    largest = np.empty(n, dtype=points.dtype)
+
+    def find(some: slice) -> None:
+        rows = points[some]
+        if width > 32:
+            np.abs(rows).max(axis=1, out=largest[some])
+        else:
+            # Along the long axis a maximum is taken for several rows at once.
+            np.abs(np.ascontiguousarray(rows.T)).max(axis=0, out=largest[some])
+
+    over_rows(n, width, find, resources)
+    return largest

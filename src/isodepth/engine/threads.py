@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from isodepth.engine.cores import available_cores
 from isodepth.engine.forking import hold_at_fork
+from isodepth.engine.pool import Job, current_job
 
 Block = TypeVar("Block")
 State = TypeVar("State")
 
 # Below this many projected numbers a thread costs more than it saves.
-_WORTH_A_THREAD = 100_000
+_WORTH_A_THREAD = 250_000
 
 
 class Resources(NamedTuple):
@@ -24,13 +25,6 @@ class Resources(NamedTuple):
 
     n_jobs: int | None = None
     memory_mb: float = 256.0
-
-
-def available_cores() -> int:
-    """Cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
@@ -58,6 +52,7 @@ def fold_blocks(
     start: Callable[[], State],
     step: Callable[[State, Block], None],
     workers: int,
+    threads: int | None = None,
 ) -> list[State]:
     """Apply `step` to every block, each worker with a state of its own, and return the states.
 
@@ -65,49 +60,39 @@ def fold_blocks(
     maximum, an integer sum), so the result is the same for any number of workers. A step that
     calls BLAS needs `single_threaded_blas` around all of it for that. An exception or an interrupt
     stops all workers at their next block.
+
+    Parameters
+    ----------
+    workers : int
+        The most threads to use, with the caller's; those that find nothing to do make no state.
+    threads : int or None
+        The most threads to use together with the folds that the steps make themselves, where these
+        may use more of them than there are workers here.
     """
     if workers == 1:
+        around = current_job()
         state = start()
         for block in blocks:
+            if around is not None:
+                around.check()
             step(state, block)
         return [state]
-    queue: Iterator[Block] = iter(blocks)
-    take = threading.Lock()
-    stop = threading.Event()
-    states: list[State] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            state = start()
-            while not stop.is_set():
-                with take:
-                    block = next(queue, None)
-                if block is None:
-                    break
-                step(state, block)
-            states.append(state)
-        except BaseException as error:
-            stop.set()
-            errors.append(error)
-
     with single_threaded_blas():
-        helpers = [threading.Thread(target=work, daemon=True) for _ in range(workers - 1)]
-        try:
-            for helper in helpers:
-                helper.start()
-            work()
-            for helper in helpers:
-                helper.join()
-        finally:
-            # Reached early by an interrupt: whoever is still at work ends with its present block.
-            stop.set()
-            for helper in helpers:
-                if helper.ident is not None:
-                    helper.join()
-    if errors:
-        raise errors[0]
-    return states
+        return Job(iter(blocks), start, step, workers, threads or workers).run()
+
+
+def side_by_side(tasks: Sequence[Callable[[], Any]], threads: int) -> list[Any]:
+    """What the tasks return, done at the same time; folds in them share the threads."""
+    if threads == 1:
+        return [task() for task in tasks]
+    results: list[Any] = [None] * len(tasks)
+
+    def step(_: None, i: int) -> None:
+        results[i] = tasks[i]()
+
+    workers = min(len(tasks), threads)
+    fold_blocks(range(len(tasks)), lambda: None, step, workers, threads)
+    return results
 
 
 def best_of_workers(
@@ -117,14 +102,20 @@ def best_of_workers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Combine (values, where) of all workers; of equal values the first direction is named.
 
-    `where` may be empty, if nobody asked; `place_of` turns it into the numbers of directions.
+    `where` may be empty, if nobody asked: then `better` is np.less or np.greater, and the first
+    state is written over. `place_of` turns `where` into the numbers of directions.
     """
     values, where = states[0]
+    if not len(where):
+        # Of two numbers the better one: a pass over each state and nothing else.
+        pick = np.minimum if better is np.less else np.maximum
+        for other, _ in states[1:]:
+            pick(values, other, out=values)
+        return values, where
     for other, other_where in states[1:]:
         take = better(other, values)
-        if len(where):
-            tied = (other == values) & (place_of(other_where) < place_of(where))
-            where = np.where(take | tied, other_where, where)
+        tied = (other == values) & (place_of(other_where) < place_of(where))
+        where = np.where(take | tied, other_where, where)
         values = np.where(take, other, values)
     return values, where
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.hull.factor_loops import Workspace, append, descend, factorize, move_to
 
 
@@ -33,6 +33,11 @@ class Climbers(NamedTuple):
     trial: Any  # (C, d) the direction to try next
     basis: Any  # (C, k, d + 1) and
     triangle: Any  # (C, k, k) factorizations
+    affine: Any  # (k,) and the next two: scratch space of a factorization
+    offset: Any  # (d,)
+    column: Any  # (d + 1,)
+    unused: Any  # (0,)
+    unlisted: Any  # int64 (0,)
 
 
 def climbers(n_climbers: int, dim: int, steps: int) -> Climbers:
@@ -52,24 +57,15 @@ def climbers(n_climbers: int, dim: int, steps: int) -> Climbers:
         trial=np.zeros((n_climbers, dim)),
         basis=np.zeros((n_climbers, k, dim + 1)),
         triangle=np.zeros((n_climbers, k, k)),
+        affine=np.empty(k),
+        offset=np.empty(dim),
+        column=np.empty(dim + 1),
+        unused=np.empty(0),
+        unlisted=np.empty(0, dtype=np.int64),
     )
 
 
-@njit(cache=True, nogil=True)
-def _workspace(state, c, dim):
-    return Workspace(
-        state.basis[c],
-        state.triangle[c],
-        np.empty(state.basis.shape[1]),
-        np.empty(dim),
-        np.empty(dim + 1),
-        np.empty(0),
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-    )
-
-
-@njit(cache=True, nogil=True)
+@loop
 def _aim(work, state, c, distance, reach):
     """Point the next trial from the nearest point to the corner; False when they coincide."""
     state.distance[c] = distance
@@ -80,7 +76,7 @@ def _aim(work, state, c, distance, reach):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _restart(work, state, c, rows, query, met):
     """Start from the single active row `met`."""
     state.active[c, 0] = met
@@ -90,20 +86,23 @@ def _restart(work, state, c, rows, query, met):
     return usable
 
 
-@njit(cache=True, nogil=True)
+@loop
 def place(x, y, state, c, met):
     """Let climber `c` start at its corner with the row `met` of the other sample."""
     rows = y if state.side[c] == 0 else x
     query = x[state.corner[c]] if state.side[c] == 0 else y[state.corner[c]]
-    work = _workspace(state, c, x.shape[1])
+    work = Workspace(
+        state.basis[c], state.triangle[c], state.affine, state.offset, state.column, state.unused,
+        state.unlisted, state.unlisted,
+    )  # fmt: skip
     if not _restart(work, state, c, rows, query, met):
         return False
     distance, reach = move_to(work, rows, state.active[c], state.weights[c], 1, query)
     return _aim(work, state, c, distance, reach)
 
 
-@njit(cache=True, nogil=True)
-def climb(x, y, sx, sy, state, live, slack):
+@loop
+def climb(x, y, sx, sy, state, live, slack, going):
     """Judge the trial of each live climber and propose its next.
 
     Parameters
@@ -113,13 +112,9 @@ def climb(x, y, sx, sy, state, live, slack):
     state : Climbers, changed in place
     live : int64 (J,) the climbers that are still under way
     slack : relative distance to the best the corner can give at which a climber stops
-
-    Returns
-    -------
-    going : bool (J,) which of them go on
+    going : bool (J,), False; set to which of them go on
     """
     dim = x.shape[1]
-    going = np.zeros(live.shape[0], np.bool_)
     for j in range(live.shape[0]):
         c = live[j]
         level = state.level[c]
@@ -142,7 +137,10 @@ def climb(x, y, sx, sy, state, live, slack):
         known = False
         for i in range(count):
             known |= state.active[c, i] == met
-        work = _workspace(state, c, dim)
+        work = Workspace(
+            state.basis[c], state.triangle[c], state.affine, state.offset, state.column,
+            state.unused, state.unlisted, state.unlisted,
+        )  # fmt: skip
         if furthest != state.corner[c] and (solved or known or found >= state.distance[c]):
             state.corner[c] = furthest
             query = corners[furthest]
@@ -150,7 +148,7 @@ def climb(x, y, sx, sy, state, live, slack):
             if usable:
                 count, _ = descend(work, state.active[c], state.weights[c], count)
             elif _restart(work, state, c, rows, query, met):
-                count = np.int64(1)
+                count = 1
             else:
                 continue
         elif solved or known:
@@ -166,4 +164,3 @@ def climb(x, y, sx, sy, state, live, slack):
         state.count[c] = count
         distance, reach = move_to(work, rows, state.active[c], state.weights[c], count, query)
         going[j] = _aim(work, state, c, distance, reach)
-    return going

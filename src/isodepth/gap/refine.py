@@ -159,7 +159,9 @@ def _climb(
                 break
             trials = state.trial[going]
             sx, sy = (support_points(*pair, trials) for pair in ((x, stops_x), (y, stops_y)))
-            going = going[climb(x, y, sx, sy, state, going, _SLACK)]
+            goes_on = np.zeros(len(going), dtype=bool)
+            climb(x, y, sx, sy, state, going, _SLACK, goes_on)
+            going = going[goes_on]
     return state.best[: len(corners)]
 
 

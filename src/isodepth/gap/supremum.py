@@ -28,6 +28,7 @@ class Gaps(NamedTuple):
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
     where : int64 ndarray of shape (L,): codes of vectors and signs, as in `engine.signed`
     exact : whether no direction whatsoever attains more
+    full : whether they are gaps of full regions, whose corners are no sample points
     """
 
     plan: LevelPlan
@@ -35,6 +36,7 @@ class Gaps(NamedTuple):
     vectors: np.ndarray
     where: np.ndarray
     exact: bool = False
+    full: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
         """The unit vectors, of shape (number of `levels`, d), at which the gaps are attained."""
@@ -71,7 +73,7 @@ def find_gaps(
         from isodepth.gap.full_regions import full_region_gaps
 
         gaps, vectors = full_region_gaps(regions_x, regions_y, plan)
-        return Gaps(plan, gaps, vectors, np.arange(len(gaps)), exact=True)
+        return Gaps(plan, gaps, vectors, np.arange(len(gaps)), exact=True, full=True)
     if way == "search" and (refine == 0 or x.shape[1] == 1):
         # In one dimension the two directions there are have been tried.
         return Gaps(plan, *_searched(x, y, plan, directions, resources))

@@ -14,26 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
-
-# None of these loops makes an array, so arrays need not be counted, which saves a tenth of the time
-# to compile them. Numba's name for that may change; nothing but that time depends on it.
-UNCOUNTED: dict[str, Any] = {"_nrt": False}
-try:
-    njit(**UNCOUNTED)(lambda: None)
-except (KeyError, TypeError):
-    UNCOUNTED = {}
-# Called by compiled code only: without the wrappers for Python, compilation takes less time.
-inner = njit(
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    **UNCOUNTED,
-)
-# Part of its only caller: what is compiled apart is compiled again with whatever calls it.
-merged = njit(nogil=True, error_model="numpy", inline="always", **UNCOUNTED)
+from isodepth.engine.compiled.lite.loop import loop
 
 EPSILON = float(np.finfo(np.float64).eps)
 #: Rows kept from one look at all candidates to be tried before the next.
@@ -70,7 +51,7 @@ def workspace(n_rows: int, dim: int) -> Workspace:
     )
 
 
-@inner
+@loop
 def dot(x, y):
     """Four running sums, in an order fixed here: processors of any width agree to the bit."""
     a = b = c = d = 0.0
@@ -85,7 +66,7 @@ def dot(x, y):
     return (a + b) + (c + d)
 
 
-@inner
+@loop
 def distance_between(x, y):
     total = 0.0
     for k in range(x.shape[0]):
@@ -93,7 +74,7 @@ def distance_between(x, y):
     return math.sqrt(total)
 
 
-@inner
+@loop
 def append(work, count, row, query, height):
     """Add the column of `row` to the factorization; False when it depends on those present."""
     basis, triangle, column = work.basis, work.triangle, work.column
@@ -119,7 +100,7 @@ def append(work, count, row, query, height):
     return True
 
 
-@inner
+@loop
 def factorize(work, rows, active, count, query):
     """Factorise a set of active rows anew; False when they are dependent or touch the query.
 
@@ -139,7 +120,7 @@ def factorize(work, rows, active, count, query):
     return True, height
 
 
-@inner
+@loop
 def _drop(work, count, gone):
     """Take column `gone` out of a factorization of `count` columns."""
     basis, triangle = work.basis, work.triangle
@@ -162,7 +143,7 @@ def _drop(work, count, gone):
             basis[i + 1, k] = c * lower - s * upper
 
 
-@inner
+@loop
 def _affine_weights(work, count):
     """Set the first `count` of `work.affine` to the weights of the affine minimizer."""
     basis, triangle, affine = work.basis, work.triangle, work.affine
@@ -177,7 +158,7 @@ def _affine_weights(work, count):
         affine[i] /= total
 
 
-@inner
+@loop
 def descend(work, active, weights, count):
     """Go to the affine minimizer, dropping the rows whose weight would turn negative on the way.
 
@@ -220,7 +201,7 @@ def descend(work, active, weights, count):
             return count, False
 
 
-@inner
+@loop
 def straighten(work, count):
     """Make `work.offset` orthogonal to the affine span of the factorised rows; return its length.
 
@@ -249,7 +230,7 @@ def straighten(work, count):
     return math.sqrt(dot(offset, offset))
 
 
-@inner
+@loop
 def move_to(work, rows, active, weights, count, query):
     """Set `work.offset` to the combined active rows minus the query.
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.hull.factor_loops import (
     EPSILON,
     SHORT,
@@ -22,8 +22,6 @@ from isodepth.hull.factor_loops import (
     distance_between,
     dot,
     factorize,
-    inner,
-    merged,
     move_to,
     straighten,
 )
@@ -38,7 +36,6 @@ _LISTED = 0.5
 _USEFUL = 0.25
 #: How many listed rows may turn out to be no use.
 _CHANCES = 8
-# Numbers are written as np.int64(0) where a plain 0 would have the callee compiled once more.
 
 
 class Targets(NamedTuple):
@@ -58,7 +55,7 @@ def targets_of(rows: np.ndarray, ids: np.ndarray) -> Targets:
     return Targets(rows, np.ascontiguousarray(rows[ids].T), ids)
 
 
-@inner
+@loop
 def lowest_slope(work, targets, start, stop, query):
     """Return the candidate of start..stop lowest along `work.offset`, and <offset, it - query>.
 
@@ -90,7 +87,7 @@ def lowest_slope(work, targets, start, stop, query):
     return found, slopes[found]
 
 
-@inner
+@loop
 def _make_shortlist(work, ids, stop, highest):
     """List the first candidates whose slope is at most `highest`; return how many."""
     slopes, shortlist = work.slopes, work.shortlist
@@ -104,7 +101,7 @@ def _make_shortlist(work, ids, stop, highest):
     return listed
 
 
-@inner
+@loop
 def _lowest_listed(work, rows, listed, query):
     """Return the listed row lowest along `work.offset`, and <offset, it - query>."""
     offset = work.offset
@@ -117,7 +114,7 @@ def _lowest_listed(work, rows, listed, query):
     return found, lowest
 
 
-@inner
+@loop
 def _closest_candidate(work, targets, stop, query):
     columns, squares = targets.columns, work.slopes
     for j in range(stop):
@@ -133,7 +130,7 @@ def _closest_candidate(work, targets, stop, query):
     return targets.ids[found]
 
 
-@merged
+@loop
 def find_nearest(work, targets, stop, query, active, weights, count, enough, slack):
     """Find the point nearest to `query` in the hull of the first `stop` candidates.
 
@@ -163,14 +160,14 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
     if not usable:
         active[0] = _closest_candidate(work, targets, stop, query)
         weights[0] = 1.0
-        count = np.int64(1)
+        count = 1
         usable, height = factorize(work, rows, active, count, query)
         if not usable:
             return count, 0.0, 0.0, True
     distance, reach = move_to(work, rows, active, weights, count, query)
     if distance < SHORT * reach:
         distance = straighten(work, count)
-    lower, chances, listed, largest = 0.0, _CHANCES, np.int64(0), 0.0
+    lower, chances, listed, largest = 0.0, _CHANCES, 0, 0.0
     for _ in range(MAX_STEPS):
         if distance <= enough:
             return count, distance, lower, False
@@ -182,7 +179,7 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
             entering, slope = _lowest_listed(work, rows, listed, query)
             from_list = distance * distance - slope >= _USEFUL * largest
         if not from_list:
-            found, slope = lowest_slope(work, targets, np.int64(0), stop, query)
+            found, slope = lowest_slope(work, targets, 0, stop, query)
             lower = slope / distance if slope > 0.0 else 0.0
             entering = ids[found]
             rounding = 4.0 * EPSILON * distance_between(rows[entering], query)
@@ -196,7 +193,7 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
         if known or not append(work, count, rows[entering], query, height):
             if not from_list:
                 return count, distance, lower, True
-            listed = 0  # type: ignore[assignment]
+            listed = 0
             continue
         active[count] = entering
         weights[count] = 0.0
@@ -209,21 +206,19 @@ def find_nearest(work, targets, stop, query, active, weights, count, enough, sla
             # Rounding is all that is left, unless a listed row was the wrong one: look at all
             # again, but not forever.
             chances = chances - 1 if from_list else 0
-            listed = 0  # type: ignore[assignment]
+            listed = 0
     return count, distance, lower, False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find_nearest_of_each(work, targets, queries, weights):
-    """Project every query (q, d); fill `weights` (q, n), return distances and lower bounds (q,)."""
-    n = queries.shape[0]
-    distances, lowers = np.empty(n), np.empty(n)
-    active = np.zeros(work.affine.shape[0], dtype=np.int64)
-    shares = np.zeros(work.affine.shape[0])
-    for i in range(n):
+@loop
+def find_nearest_of_each(work, targets, queries, active, shares, weights, distances, lowers):
+    """Project every query (q, d); fill `weights` (q, n), `distances` and `lowers` (q,).
+
+    `active` int64 (k,) and `shares` (k,) are scratch space, as long as `work.affine`.
+    """
+    for i in range(queries.shape[0]):
         count, distances[i], lowers[i], _ = find_nearest(
-            work, targets, targets.ids.shape[0], queries[i], active, shares, np.int64(0), 0.0, EXACT
+            work, targets, targets.ids.shape[0], queries[i], active, shares, 0, 0.0, EXACT
         )
         for j in range(count):
             weights[i, active[j]] = shares[j]
-    return distances, lowers

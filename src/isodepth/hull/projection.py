@@ -63,7 +63,10 @@ def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
     n, dim = frame.first.shape
     targets = targets_of(frame.first, np.arange(n, dtype=np.int64))
     weights = np.zeros((len(frame.second), n))
-    distance, lower = find_nearest_of_each(workspace(n, dim), targets, frame.second, weights)
+    distance, lower = np.empty((2, len(frame.second)))
+    work = workspace(n, dim)
+    active, shares = np.empty(len(work.affine), dtype=np.int64), np.empty(len(work.affine))
+    find_nearest_of_each(work, targets, frame.second, active, shares, weights, distance, lower)
     nearest = weights @ rows
     result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
     return result if asked.ndim == 2 else Projection(*(part[0] for part in result))

@@ -14,16 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.hull.factor_loops import (
     EPSILON,
     SHORT,
-    UNCOUNTED,
     distance_between,
     dot,
     factorize,
-    inner,
-    merged,
     move_to,
     straighten,
 )
@@ -56,7 +53,7 @@ def sources(rows: np.ndarray, others: np.ndarray) -> Sources:
     )
 
 
-@inner
+@loop
 def _n_below(numbers, limit):
     """How many of the increasing numbers are below a limit; compiles faster than searchsorted."""
     low, high = 0, numbers.shape[0]
@@ -69,7 +66,7 @@ def _n_below(numbers, limit):
     return low
 
 
-@merged
+@loop
 def _still_solved(work, state, i, query, targets, stop, slack):
     """Whether no candidate that entered since row `i` was solved brings the hull closer to it."""
     if state.solved[i] == 0:
@@ -93,7 +90,7 @@ def _still_solved(work, state, i, query, targets, stop, slack):
     return True
 
 
-@merged
+@loop
 def _project(work, state, i, query, targets, stop, enough, slack):
     """Sharpen the bounds of row `i`; True if solved, and then `work.offset` leads to the hull."""
     if not _still_solved(work, state, i, query, targets, stop, slack):
@@ -114,7 +111,7 @@ def _project(work, state, i, query, targets, stop, enough, slack):
     return True
 
 
-@inner
+@loop
 def _largest_open(state, ids, stop, level):
     """Return the candidate of largest bound not looked at in this level, or -1, and its bound."""
     found, largest = -1, -1.0
@@ -125,7 +122,7 @@ def _largest_open(state, ids, stop, level):
     return found, largest
 
 
-@inner
+@loop
 def _largest_bound(state, ids, stop):
     largest = 0.0
     for j in range(stop):
@@ -134,7 +131,17 @@ def _largest_bound(state, ids, stop):
     return largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
+@loop
+def _reached(work, state, i, query, targets, stop, level, best, slack):
+    """Look at row `i`; its distance if that is solved, else -1."""
+    state.looked[i] = level
+    if not _project(work, state, i, query, targets, stop, (1.0 + slack) * best, slack):
+        return -1.0
+    # Solved exactly, the distance is the more precise of its two bounds.
+    return state.bound[i] if slack <= EXACT else state.lower[i]
+
+
+@loop
 def sweep(
     first, second, from_first, from_second, stops_first, stops_second, first_level, last_level,
     work, winner, slack, limit, lower, upper, directions, sides,
@@ -174,20 +181,21 @@ def sweep(
             if work.spent[0] > limit:
                 lower[level] = best
                 return
-            near, state = (first, from_first) if side == 0 else (second, from_second)
-            far, stop = (second, stop_second) if side == 0 else (first, stop_first)
-            state.looked[i] = level
-            enough = (1.0 + slack) * best
-            if _project(work, state, i, near.rows[i], far, stop, enough, slack):
-                # Solved exactly, the distance is the more precise of its two bounds.
-                value = state.bound[i] if slack <= EXACT else state.lower[i]
-                if value > best:
-                    best = value
-                    size = math.sqrt(dot(work.offset, work.offset))
-                    for k in range(work.offset.shape[0]):
-                        directions[level, k] = -work.offset[k] / size
-                    winner[0], winner[1] = side, i
-                    sides[level] = side
+            if side == 0:
+                value = _reached(
+                    work, from_first, i, first.rows[i], second, stop_second, level, best, slack
+                )
+            else:
+                value = _reached(
+                    work, from_second, i, second.rows[i], first, stop_first, level, best, slack
+                )
+            if value > best:
+                best = value
+                size = math.sqrt(dot(work.offset, work.offset))
+                for k in range(work.offset.shape[0]):
+                    directions[level, k] = -work.offset[k] / size
+                winner[0], winner[1] = side, i
+                sides[level] = side
             i = -1
         lower[level] = best
         bound = _largest_bound(from_first, first.ids, stop_first)

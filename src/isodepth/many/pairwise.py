@@ -27,6 +27,7 @@ from isodepth.metric.settings import draws_at_random
 from isodepth.metric.streams import handler, is_stream
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
+from isodepth.metric.tensors import room_for_tensors
 from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
@@ -186,6 +187,13 @@ def fit_tables(
     each = weights_of_each(weights, len(samples), name)
     if any(map(is_stream, samples)):
         return _tables_of_streams(samples, each, metric, storage, progress, like, name)
+    tensors = room_for_tensors(*samples)
+    if tensors is not None and tensors.lie_elsewhere(samples, name):
+        values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
+        stack = TableStack(values, signature, width, None, scale=metric.scale)
+        if like is not None:
+            check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+        return stack
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
 

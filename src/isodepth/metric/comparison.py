@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from isodepth.metric.where import (
     shares_of_directions,
     shares_of_levels,
 )
+
+if TYPE_CHECKING:
+    from isodepth.metric.gradient import Gradient
 
 
 class LargestGap(NamedTuple):
@@ -62,6 +65,8 @@ class Comparison:
     missing : MissingPair or None
         With ``nan_policy="omit"``: how many of how many rows were left out, because of which
         columns, and how the missing shares of the two samples compare.
+    test : TwoSampleResult or None
+        Whether the difference is real, where :func:`isodepth.compare` was asked to test it.
 
     Examples
     --------
@@ -87,6 +92,7 @@ class Comparison:
     _envelope: bool = False
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
+    test: Any = None
 
     @property
     def levels(self) -> np.ndarray:
@@ -135,6 +141,38 @@ class Comparison:
         )
         upper = np.maximum(bounds.upper, self.gaps)
         return self.distance, power_mean(upper, plan.shares, *self._power)
+
+    def gradient(self) -> Gradient:
+        """How the distance changes when rows of X and Y move: its derivative by each entry.
+
+        Exact almost everywhere: at each level it pulls at the two rows that are furthest out along
+        the direction of the gap, and only there. Rows that are equal share what pulls at their
+        place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two
+        points is a mixture of rows, which share its pull. A refined distance (``refine`` above 0,
+        in more than one dimension) has none that is known, and full regions and envelopes have
+        corners that are no rows. A mean over directions (a finite ``q``) pulls at two rows along
+        each of them. Columns that were divided by a given ``scale`` are differentiated as they
+        were before; a scale that was taken from the data is not, and there is no gradient.
+
+        Returns
+        -------
+        gradient : Gradient
+            With `x` of shape (n, d) and `y` of shape (m, d).
+
+        Examples
+        --------
+        >>> import isodepth
+        >>> result = isodepth.compare([[0.0], [2.0]], [[5.0]], depth="halfspace", p=1)
+        >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
+        (5.0, array([-1.,  0.]), array([1.]))
+        """
+        from isodepth.metric.gradient import gradient_of_comparison
+        from isodepth.metric.signature import Signature
+
+        signature = Signature.parse(self.signature)
+        return gradient_of_comparison(
+            signature, self._gaps, self.regions, self._power, self._q, self.missing
+        )
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:
@@ -234,4 +272,6 @@ class Comparison:
         ]
         if self.missing is not None:
             lines.append(str(self.missing))
+        if self.test is not None:
+            lines.append(self.test.summary)
         return "\n  ".join([*lines, self.signature])

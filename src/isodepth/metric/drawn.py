@@ -17,10 +17,12 @@ from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
 )
+from isodepth.depth.base import Depth
 from isodepth.depth.resolve import DepthSource
 from isodepth.engine.threads import (
     Resources,
     fold_blocks,
+    side_by_side,
     single_threaded_blas,
     worker_count,
 )
@@ -32,6 +34,9 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.origin import Origin
 from isodepth.metric.preparation import prepare, refuse_envelopes
 from isodepth.metric.signature import Signature
+
+# Fewer numbers are put into canonical form before another thread has woken up.
+_WORTH_MERGING_TOGETHER = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +123,7 @@ class DrawnMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(given, each, called, strict=True)
         ]
-        clouds = [Sample.of(points, w) for points, _, w in checked]
+        clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
         self.source.warn_if_uninformative(*clouds)
         result: list[Any] = [None] * len(given)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
@@ -147,10 +152,62 @@ class DrawnMetric:
         )
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            points, weights, columns, sample, depth, distinct, tolerance, self.origin
+            points,
+            weights,
+            columns,
+            sample,
+            depth,
+            distinct,
+            tolerance,
+            self.origin,
+            self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
+
+    def merged_pair(self, x: tuple[Any, Any], y: tuple[Any, Any]) -> list[Sample]:
+        """The canonical forms of two samples, given as points and weights that were checked."""
+        threads = self._threads_for_both(x[0], y[0])
+        if x[0].size + y[0].size < _WORTH_MERGING_TOGETHER:
+            threads = 1
+        resources = self.resources
+
+        def merged(points: np.ndarray, weights: np.ndarray | None) -> Sample:
+            return Sample.of(points, weights, resources=resources)
+
+        return side_by_side([lambda: merged(*x), lambda: merged(*y)], threads)
+
+    def fit_pair(self, x: tuple[Any, ...], y: tuple[Any, ...]) -> list[TrimmedRegions]:
+        """The regions of two samples, each given as the arguments of `fit`."""
+        threads = self._threads_for_both(x[0], y[0])
+        if threads == 1:
+            return [self.fit(*x), self.fit(*y)]
+        rows = len(x[0]) + len(y[0])
+
+        def fit(given: tuple[Any, ...]) -> TrimmedRegions:
+            # Of few threads one more than its share: whoever ends first comes to help.
+            n_jobs = min(threads, -(-threads * len(given[0]) // rows) + (threads < 4))
+            shared = {"n_jobs": n_jobs, "memory_mb": self.options["memory_mb"] / 2}
+            part = replace(self, options={**self.options, **shared})
+            regions = part.fit(*given)
+            # Needed for the gaps: now is a good time, while the other sample is at work as well.
+            regions.put_in_order(part.resources)
+            return regions
+
+        return side_by_side([lambda: fit(x), lambda: fit(y)], threads)
+
+    def _threads_for_both(self, x: np.ndarray, y: np.ndarray) -> int:
+        """How many threads may work on both samples at a time; 1 for one sample after the other.
+
+        What runs on one thread for a sample then runs for two. Both are also in memory at a time,
+        twice more than the samples themselves: so not where these are large. Functions of the
+        user's are called by no other thread than the one they came from.
+        """
+        beside = 4 * (x.nbytes + y.nbytes)
+        if not isinstance(self.source, Depth) or beside > self.options["memory_mb"] * 2**20 / 2:
+            return 1
+        work = (len(x) + len(y)) * len(self.directions)
+        return worker_count(self.options["n_jobs"], work, work)
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """DR_{p,eps} between the samples of two regions made along these directions."""
@@ -186,7 +243,7 @@ class DrawnMetric:
         if self.options["region"] == "envelope":
             return envelope_plan(x.sample, y.sample, self.options["eps"], self.betas)
         if self.betas is None:
-            return exact_plan(x, y, self.options["eps"])
+            return exact_plan(x, y, self.options["eps"], self.resources)
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:

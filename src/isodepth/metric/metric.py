@@ -19,11 +19,12 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.pipeline import draw_metric, fit_pair
 from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
-from isodepth.metric.settings import check_table_settings, checked_settings
+from isodepth.metric.settings import DEFAULT_MEMORY_MB, check_table_settings, checked_settings
 from isodepth.metric.signature import Signature
 from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
+from isodepth.metric.tensors import room_for_tensors
 from isodepth.metric.units import warn_of_units
 
 
@@ -65,7 +66,8 @@ class Metric:
     refine : int or None
         Steps of ascent from the best directions found, for a supremum that random directions miss
         in more than a few dimensions; 0 switches it off. It never lowers a gap. None takes 20 for
-        q = inf, and 0 for a finite q, where there is nothing to climb to.
+        q = inf, and 0 for a finite q, where there is nothing to climb to; also for tensors that
+        require grad, since what is refined has no gradient.
     gap : {"search", "exact"}
         `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
@@ -93,7 +95,8 @@ class Metric:
     memory_mb : float
         How much scratch memory all threads together may take for blocks of directions; fewer of
         them are used where it is short. One thread with one direction is the least. The result
-        does not depend on it.
+        does not depend on it. For tensors on a device it bounds the scratch memory there; unless
+        told otherwise that is a share of what is free, at most 8 GB.
 
     Examples
     --------
@@ -125,7 +128,7 @@ class Metric:
     dtype: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
-    memory_mb: float = 256.0
+    memory_mb: float = DEFAULT_MEMORY_MB
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -168,7 +171,7 @@ class Metric:
 
     # -- what it makes ----------------------------------------------------------------------
 
-    def distance(self, X: Any, Y: Any, weights: Any = None) -> float:
+    def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
         """DR_{p,eps} between two samples.
 
         Parameters
@@ -176,17 +179,21 @@ class Metric:
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
             Regions must be of this depth and these directions, see `regions`. What
             :func:`isodepth.scan` gives, and Dask collections, are read in chunks and compared on
-            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``.
+            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors
+            of torch on one device, which may require grad.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.
 
         Returns
         -------
-        distance : float
+        distance : float, or a tensor without dimensions where X and Y are tensors
         """
         if is_stream(X) or is_stream(Y):
             return handler().distance(self, X, Y, weights)
+        tensors = room_for_tensors(X, Y)
+        if tensors is not None:
+            return tensors.distance(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y, _ = fit_pair(self._options(), self._source, X, Y, weights)
             return drawn.distance(x, y)
@@ -196,9 +203,14 @@ class Metric:
 
         Where `scale` is None and some column spreads more than a hundred times as widely as
         another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
+
+        Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
         """
         if is_stream(X) or is_stream(Y):
             return handler().compare(self, X, Y, weights)
+        tensors = room_for_tensors(X, Y)
+        if tensors is not None:
+            return tensors.compare(self, X, Y, weights)
         with single_threaded_blas():
             drawn, x, y, missing = fit_pair(self._options(), self._source, X, Y, weights)
             comparison = drawn.compare(x, y)

@@ -67,6 +67,11 @@ def fit_pair(
         scale=settings["scale"],
     )
     drawn = _fitting(settings, source, x.shape[1], X, Y, scale)
+    if not isinstance(X, TrimmedRegions) and not isinstance(Y, TrimmedRegions):
+        sample_x, sample_y = drawn.merged_pair((x, wx), (y, wy))
+        source.warn_if_uninformative(sample_x, sample_y)
+        X, Y = drawn.fit_pair((x, wx, columns, sample_x), (y, wy, columns, sample_y))
+        return drawn, X, Y, missing
     sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
     sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
     source.warn_if_uninformative(sample_x, sample_y)

@@ -13,7 +13,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights, split_weights
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.sides import OMIT_HINT, Sides, check_sides
 
 
@@ -113,7 +113,7 @@ def pooled_scale(
     width = parts[0].points.shape[1]
     for i, part in enumerate(parts):
         if part.points.shape[1] != width:
-            raise InvalidOptionError(
+            raise InvalidInputError(
                 f"all samples must have the same number of columns, got {part.points.shape[1]} in "
                 f"{name}[{i}] and {width} in the first"
             )

@@ -23,8 +23,20 @@ from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
 
+
+class DefaultSteps(int):
+    """Steps of ascent that nobody asked for: a gradient, which has none, may go without them."""
+
+
 #: Steps of ascent where nothing is said, with the supremum over directions.
-REFINE = 20
+REFINE = DefaultSteps(20)
+
+
+class DefaultMegabytes(float):
+    """A budget that nobody asked for: on another device its own memory says how much there is."""
+
+
+DEFAULT_MEMORY_MB = DefaultMegabytes(256.0)
 
 
 def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
@@ -120,7 +132,7 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
 
 def _checked_refine(refine: Any, q: float, region: str) -> int:
     """Steps towards the supremum; a mean over directions has none to climb to."""
-    if refine is None:
+    if refine is None or isinstance(refine, DefaultSteps):
         return REFINE if math.isinf(q) and region != "envelope" else 0
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:

@@ -209,9 +209,9 @@ class Signature:
                 "seed"
             )
         levels, n_levels = read_levels(self.levels)
-        # Envelopes have no depth, and take the default for none.
-        depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
         try:
+            # Envelopes have no depth, and take the default for none.
+            depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
             return {
                 **depth,
                 "p": self.p,

@@ -25,7 +25,7 @@ def warn_of_units(x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None)
     if len(varied) < 2:
         return
     spread = pooled_spread(rows[:, varied])
-    if not spread.max() > WIDE * spread.min():
+    if not spread.max() / WIDE > spread.min():
         return
     labels = columns or column_labels(x.shape[1])
     widest, narrowest = (labels[varied[at]] for at in (spread.argmax(), spread.argmin()))

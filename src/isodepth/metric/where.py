@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -124,8 +125,8 @@ def rows_outside(points: np.ndarray, supports: np.ndarray, directions: np.ndarra
             excess[further] = value[further]
             where[further] = (first + best)[further]
     # A row that lies in the region may be rounded beyond it.
-    sizes = np.sqrt((points.astype(np.float64) ** 2).sum(axis=1))
-    rounding = 4 * points.shape[1] * float(np.finfo(points.dtype).eps) * sizes
+    d, eps = points.shape[1], float(np.finfo(points.dtype).eps)
+    rounding = 4 * d * eps * math.sqrt(d) * np.abs(points).max(axis=1)
     outside = np.flatnonzero(excess > rounding)
     order = outside[np.argsort(-excess[outside], kind="stable")]
     signs = np.where(where[order] < n_directions, 1.0, -1.0)

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.sorting import (
     CHUNK,
     PROBES,
     SortRoom,
     center_and_spread,
     fill_buckets,
+    fill_by_crowds,
+    has_crowds,
+    n_probes,
     sort_with_index,
     sort_workspace,
 )
@@ -59,7 +62,7 @@ def bounds_workspace(n: int, dtype: Any) -> BoundsRoom:
     )
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _bound_masses(values, center, spread, workspace):
     """Fill and count the buckets, and bound the smaller of the two masses of anything in each."""
     n = values.shape[0]
@@ -67,11 +70,17 @@ def _bound_masses(values, center, spread, workspace):
     for b in range(start.shape[0]):
         start[b] = 0
     counts = start[1:]
+    n_buckets = workspace.bound.shape[0]
+    crowds = has_crowds(workspace.values[: n_probes(n)], center, spread)
+    if crowds:
+        fill_by_crowds(
+            values, center, spread, workspace.values, workspace.found, n_buckets, workspace.bucket
+        )
     for first in range(0, n, CHUNK):
         bucket = workspace.bucket[first : min(first + CHUNK, n)]
-        fill_buckets(
-            values[first : min(first + CHUNK, n)], center, spread, workspace.bound.shape[0], bucket
-        )
+        chunk = values[first : min(first + CHUNK, n)]
+        if not crowds:
+            fill_buckets(chunk, center, spread, n_buckets, bucket)
         for i in range(bucket.shape[0]):
             counts[bucket[i]] += 1
     running = 0
@@ -83,7 +92,7 @@ def _bound_masses(values, center, spread, workspace):
         workspace.bound[b] = from_below if from_below < from_above else from_above
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _points_of_wanted(n, workspace):
     """List the points whose bucket is wanted; return how many."""
     count = 0
@@ -93,7 +102,7 @@ def _points_of_wanted(n, workspace):
     return count
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _rank_found(values, count, workspace, best):
     """Lower `best` for the listed points, which are all the points of some buckets."""
     n = values.shape[0]
@@ -103,7 +112,7 @@ def _rank_found(values, count, workspace, best):
     part = SortRoom(
         everything.keys[:count], everything.index[:count], everything.bucket[:count],
         everything.count[: 2 * count + 1], everything.spare_keys, everything.spare_index,
-        everything.spare_bucket,
+        everything.spare_bucket, everything.starts, everything.cursors,
     )  # fmt: skip
     sort_with_index(workspace.values[:count], part)
     here = -1
@@ -127,7 +136,7 @@ def _rank_found(values, count, workspace, best):
         i = stop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def lower_by_bounds(values, workspace, best):
     """Lower `best` (n,) to the smaller closed-halfspace mass of each point, for unit masses.
 

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from functools import cache as once
 from typing import Any
 
-import numba
-
 from isodepth._version import __version__
 from isodepth.errors import CacheWarning
 
@@ -24,39 +22,60 @@ from isodepth.errors import CacheWarning
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Any of these in a file says that its code is compiled, or goes into code that is. Such files
 # import each other alone, so that nothing outside of them can change what is compiled.
-_MARKS = (b"isodepth.engine.compiled.jit import", b"from numba", b"goes into compiled code")
+_MARKS = (
+    b"isodepth.engine.compiled.jit import",
+    b"isodepth.engine.compiled.lite",
+    b"from numba",
+    b"goes into compiled code",
+)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit` with a cache of our own; the options are those of numba."""
 
+    import numba
+
+    _teach_numba()
+
     def decorate(function: Callable[..., Any]) -> Any:
         compiled = numba.njit(**options)(function)
         # With NUMBA_DISABLE_JIT the function comes back as it is.
-        if cache and not _uncached and hasattr(compiled, "enable_caching"):
+        if cache and hasattr(compiled, "enable_caching"):
             compiled._cache = _cache_of(function)
         return compiled
 
     return decorate
 
 
-_uncached: list[bool] = []
+_others: list[type] = []
+_taught: set[type] = set()
 
 
-def stop_caching() -> None:
-    """Keep nothing of what is decorated from here on."""
-    _uncached.append(True)
+def called_by_numba(kind: type) -> type:
+    """Let what numba compiles call the instances of a class, which have a `by_numba`."""
+    _others.append(kind)
+    return kind
+
+
+def _teach_numba() -> None:
+    from numba.core import types
+    from numba.extending import typeof_impl
+
+    for kind in set(_others) - _taught:
+        typeof_impl.register(kind)(lambda called, _: types.Dispatcher(called.by_numba))
+        _taught.add(kind)
 
 
 def plain_loops_wanted() -> bool:
-    """Whether the user asks for plain loops instead of vector instructions."""
+    """Whether the user asks for numba and plain loops instead of vector instructions."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return True
     return os.environ.get("ISODEPTH_PLAIN_LOOPS", "0") not in ("", "0")
 
 
 def code_stamp(package: str = PACKAGE) -> bytes:
     """A digest of every file of the package that holds compiled code, and of the version."""
-    flavor = " with plain loops" if plain_loops_wanted() else ""
-    digest = hashlib.blake2b(f"{__version__}{flavor}".encode(), digest_size=16)
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
     if not os.path.isdir(package):
         return digest.digest() + _archive_stamp(package)
     for path in _source_files(package):
@@ -87,7 +106,7 @@ def _source_files(folder: str) -> Iterator[str]:
 
 
 @once
-def _loaded_stamp() -> bytes:
+def loaded_stamp() -> bytes:
     """The stamp of what this process runs, taken when the first of it is loaded."""
     return code_stamp()
 
@@ -98,7 +117,7 @@ def _cache_of(function: Callable[..., Any]) -> Any:
     from isodepth.engine.compiled.cache import SealedCache
 
     try:
-        return SealedCache(function, _loaded_stamp(), still_loaded, warn_uncached)
+        return SealedCache(function, loaded_stamp(), still_loaded, warn_uncached)
     except (RuntimeError, OSError) as error:
         # Numba has no place to write to, or the sources cannot be read.
         warn_uncached(error)
@@ -108,7 +127,7 @@ def _cache_of(function: Callable[..., Any]) -> Any:
 def still_loaded() -> bool:
     """Whether the files are still those that this process runs."""
     try:
-        return code_stamp() == _loaded_stamp()
+        return code_stamp() == loaded_stamp()
     except OSError:
         return False
 

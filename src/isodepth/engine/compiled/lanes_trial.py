@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.entries import call_translated
+from isodepth.engine.compiled.lite.function import Source
 from isodepth.engine.compiled.vector_lanes import (
     TILE_BYTES,
     follow_four,
@@ -16,7 +17,6 @@ from isodepth.engine.compiled.vector_lanes import (
 
 # Only one operation of each kind, as the others are made by the same code: this is compiled before
 # anything else, and should take little time.
-@njit(cache=True, nogil=True)
 def _use_each(tiles, rows, out, range_, tops, lows, moves, found):
     multiply_four(tiles, 0, rows, 0, out, 0, out.shape[1])
     place = follow_four(tiles, 0, rows, 0, range_, tops, lows, moves, 0)
@@ -34,7 +34,7 @@ def works(dtype: str) -> bool:
     range_ = np.array([np.full(width, np.inf), np.full(width, -np.inf)], dtype)
     tops, lows = np.zeros((2, 6, width), dtype)
     moves, found = np.zeros(5, np.int64), np.zeros(3)
-    _use_each(tiles, rows, out, range_, tops, lows, moves, found)
+    call_translated(Source(_use_each, ""), tiles, rows, out, range_, tops, lows, moves, found)
 
     products = rows @ tiles[0]
     highest, lowest = (f.accumulate(products) for f in (np.maximum, np.minimum))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.walk import _follow
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop
 def power(ratio, q):
     """ratio ** q, without a call for the powers that are in use."""
     if q == 2.0:
@@ -23,12 +23,12 @@ def power(ratio, q):
     return ratio**q
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _add(workspace, stops_x, stops_y, start, stop, first, lane, end, q, largest, sums, where):
     """Add what `_follow` noted at the levels start..stop, for the lanes lane..end of a tile."""
     tops, lows, moves, _ = workspace
-    at_x = np.int64(0)
-    at_y = np.int64(moves.shape[0] // 2)
+    at_x = 0
+    at_y = moves.shape[0] // 2
     level = start
     while level < stop:
         while moves[at_x] < stops_x[level]:
@@ -36,7 +36,7 @@ def _add(workspace, stops_x, stops_y, start, stop, first, lane, end, q, largest,
         while moves[at_y] < stops_y[level]:
             at_y += 1
         most = 0.0
-        code = np.int64(0)
+        code = 0
         for k in range(lane, end):
             above = np.float64(abs(tops[at_x, k] - tops[at_y, k]))
             below = np.float64(abs(lows[at_x, k] - lows[at_y, k]))
@@ -65,7 +65,7 @@ def _add(workspace, stops_x, stops_y, start, stop, first, lane, end, q, largest,
             level += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def mean_walk(
     x, y, stops_x, stops_y, ends, tiles, starts, lanes, workspace, q, largest, sums, where
 ):
@@ -82,19 +82,19 @@ def mean_walk(
     where : int64 (L,), becomes the first direction of the largest gap: k for u_k, -1 - k for -u_k
     """
     ranges = workspace.ranges
-    half = np.int64(workspace.moves.shape[0] // 2)
+    half = workspace.moves.shape[0] // 2
     for side in range(2):
         for tile in range(tiles.shape[0]):
             for k in range(tiles.shape[2]):
                 ranges[side, tile, 0, k] = np.inf
                 ranges[side, tile, 1, k] = -np.inf
-    row_x = np.int64(0)
-    row_y = np.int64(0)
-    level = np.int64(0)
+    row_x = 0
+    row_y = 0
+    level = 0
     for chunk in range(ends.shape[0]):
         end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
         for tile in range(tiles.shape[0]):
-            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], np.int64(0))
+            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
             _follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
             _add(
                 workspace, stops_x, stops_y, level, done, starts[tile],

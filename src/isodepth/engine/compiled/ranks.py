@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.engine.compiled.halfspace_bounds import WORTH_BOUNDS, lower_by_bounds
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.sorting import (
     STRETCH,
     divide,
@@ -15,7 +15,7 @@ from isodepth.engine.compiled.sorting import (
 )
 
 
-@njit(cache=True, nogil=True)
+@loop
 def all_distinct(keys):
     """Whether no two neighbors of sorted `keys` (n,) are equal."""
     # As wide as float32, for vector instructions.
@@ -25,7 +25,7 @@ def all_distinct(keys):
     return tied == 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def halfspace_block(projections, masses, total, workspace, bounds, best, first, where):
     """Lower `best` (n,) to the smallest closed-halfspace mass seen at each point.
 
@@ -76,13 +76,13 @@ def halfspace_block(projections, masses, total, workspace, bounds, best, first, 
             start = stop
 
 
-@njit(nogil=True, inline="always")
+@loop
 def _weight(twice, total, shift):
     """min(F, 1 - F) in units of 2**shift / (2 total), where F is `twice` / (2 total)."""
     return min(twice, 2 * total - twice) >> shift
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _add_weights(keys, index, first, total, shift, out):
     """Add the weights of sorted `keys` (n,), of unit mass and with `first` values below them.
 
@@ -104,7 +104,7 @@ def _add_weights(keys, index, first, total, shift, out):
         i += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _add_weights_by_stretches(values, workspace, shift, acc):
     """Like `rank_weight_block` for one direction, unit masses and many values.
 
@@ -113,9 +113,10 @@ def _add_weights_by_stretches(values, workspace, shift, acc):
     """
     n = values.shape[0]
     bits = stretch_bits(n)
-    starts = divide(values, workspace)
+    stretches = divide(values, workspace)
+    starts = workspace.starts
     weights = workspace.spare_index
-    for s in range(starts.shape[0] - 1):
+    for s in range(stretches):
         first, last = np.int64(starts[s]), np.int64(starts[s + 1])
         size = last - first
         # The same places, stretch after stretch: they stay in the cache. Of `count` a stretch needs
@@ -135,7 +136,7 @@ def _add_weights_by_stretches(values, workspace, shift, acc):
         acc[i] += weights[place]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def rank_weight_block(projections, masses, total, shift, workspace, acc):
     """Add min(F, 1 - F), in units of 2**shift / (2 total), to `acc` (n,) for each projection.
 
@@ -151,7 +152,7 @@ def rank_weight_block(projections, masses, total, shift, workspace, acc):
             continue
         sort_with_index(projections[row], workspace)
         if masses.shape[0] == 0:
-            _add_weights(keys, index, np.int64(0), total, shift, acc)
+            _add_weights(keys, index, 0, total, shift, acc)
             continue
         below = total - total
         start = 0

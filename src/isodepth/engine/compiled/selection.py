@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lanes import TILE_BYTES, nearest, nearest_folded
+from isodepth.engine.compiled.lite.loop import loop
 
 # Rounding of float32 and of float64.
 _EPS = (float(np.finfo(np.float32).eps), float(np.finfo(np.float64).eps))
@@ -26,7 +26,7 @@ _FIRST_MARGIN = 0.08
 _DENSITY = 0.54
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _insertion_sort(values, size):
     for i in range(1, size):
         x = values[i]
@@ -37,7 +37,7 @@ def _insertion_sort(values, size):
         values[j + 1] = x
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _select(work, size, rank):
     """The element of `work[:size]` that has `rank` in sorted order, by dividing in three.
 
@@ -67,7 +67,7 @@ def _select(work, size, rank):
         size = kept
 
 
-@njit(nogil=True, inline="always")
+@loop
 def _count_below(values, center, folded, low, high):
     """How many of the numbers are below each of two."""
     # 32 bits, like float32: counters as wide as the numbers are what vector instructions need.
@@ -85,7 +85,7 @@ def _count_below(values, center, folded, low, high):
     return np.int64(below_low), np.int64(below_high)
 
 
-@njit(nogil=True, inline="always")
+@loop
 def _copy_some(values, start, stop, center, folded, low, high, work, kept):
     for i in range(start, stop):
         x = abs(values[i] - center) if folded else values[i]
@@ -94,7 +94,7 @@ def _copy_some(values, start, stop, center, folded, low, high, work, kept):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _copy_between(values, center, folded, low, high, work):
     """Copy the numbers in [low, high) to the front of `work` (n + 1,); return how many."""
     n = values.shape[0]
@@ -119,7 +119,7 @@ def _copy_between(values, center, folded, low, high, work):
     return _copy_some(values, start, n, center, folded, low, high, work, kept)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop
 def mean_of_middle(values, center, folded, guess, spread, work):
     """The usual sample median of some numbers: the mean of the two middle ones.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _count(row, upto, from_):
     """Write how many values are no larger and no smaller than each of `row` (n,)."""
     n = row.shape[0]
@@ -37,12 +37,14 @@ def _count(row, upto, from_):
         from_[i] = count
 
 
-@njit(cache=True, nogil=True)
-def small_halfspace_block(projections, best):
-    """Lower `best` (n,) to the smallest closed-halfspace mass in `projections` (B, n)."""
+@loop
+def small_halfspace_block(projections, counts, best):
+    """Lower `best` (n,) to the smallest closed-halfspace mass in `projections` (B, n).
+
+    `counts`, int32 (2, n), is scratch space.
+    """
     n = projections.shape[1]
-    upto = np.empty(n, np.int32)
-    from_ = np.empty(n, np.int32)
+    upto, from_ = counts[0], counts[1]
     for row in range(projections.shape[0]):
         _count(projections[row], upto, from_)
         for i in range(n):
@@ -50,12 +52,14 @@ def small_halfspace_block(projections, best):
             best[i] = smaller if smaller < best[i] else best[i]
 
 
-@njit(cache=True, nogil=True)
-def small_rank_weight_block(projections, sums):
-    """Add min(F, 1 - F), in units of 1 / (2 n), to `sums` (n,) for each of `projections` (B, n)."""
+@loop
+def small_rank_weight_block(projections, counts, sums):
+    """Add min(F, 1 - F), in units of 1 / (2 n), to `sums` (n,) for each of `projections` (B, n).
+
+    `counts`, int32 (2, n), is scratch space.
+    """
     n = projections.shape[1]
-    upto = np.empty(n, np.int32)
-    from_ = np.empty(n, np.int32)
+    upto, from_ = counts[0], counts[1]
     for row in range(projections.shape[0]):
         _count(projections[row], upto, from_)
         for i in range(n):

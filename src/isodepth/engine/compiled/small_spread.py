@@ -7,13 +7,29 @@ points that takes a fraction of the time of anything that looks at one direction
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.spread import judge_row
 
 
-@njit(cache=True, nogil=True, inline="always")
+class SmallRoom(NamedTuple):
+    """Room for n points and B directions."""
+
+    rows: Any  # (n, B)
+    middle: Any  # (B,)
+    mad: Any  # (B,)
+    other: Any  # (B,)
+
+
+def small_workspace(n: int, width: int, dtype: Any) -> SmallRoom:
+    """Allocate for n points and `width` directions."""
+    return SmallRoom(np.empty((n, width), dtype), *np.empty((3, width), dtype))
+
+
+@loop
 def sort_columns(rows):
     """Sort every column of `rows` (n, B) in place, by Batcher's odd-even merging network."""
     n, width = rows.shape
@@ -36,7 +52,7 @@ def sort_columns(rows):
         size *= 2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _deviation(rows, middle, rank, out):
     """Write to `out` (B,) the deviation from `middle` (B,) of rank 1, 2, ... in sorted columns.
 
@@ -56,39 +72,36 @@ def _deviation(rows, middle, rank, out):
             out[k] = larger if larger < out[k] else out[k]
 
 
-# Part of its only caller: compiling it apart would take as long again.
-@njit(cache=True, nogil=True, inline="always")
-def medians_and_mads(rows):
+@loop
+def medians_and_mads(rows, middle, mad, other):
     """Medians and median absolute deviations, both (B,), of the columns of `rows` (n, B).
 
-    The columns are sorted in place.
+    The columns are sorted in place; `other` (B,) is scratch space.
     """
     n, width = rows.shape
     real = rows.dtype.type
     half = real(0.5)
     sort_columns(rows)
-    middle = np.empty(width, rows.dtype)
-    mad = np.empty(width, rows.dtype)
     for k in range(width):
         middle[k] = half * rows[(n - 1) // 2, k] + half * rows[n // 2, k]
     _deviation(rows, middle, (n + 1) // 2, mad)
     if n % 2 == 0:
-        other = np.empty(width, rows.dtype)
         _deviation(rows, middle, n // 2 + 1, other)
         for k in range(width):
             mad[k] = half * mad[k] + half * other[k]
-    return middle, mad
 
 
-@njit(cache=True, nogil=True)
-def small_outlyingness_block(projections, zero, queries, out, first, where, flat):
-    """The same as `outlyingness_block` for a few points."""
+@loop
+def small_outlyingness_block(projections, workspace, zero, queries, out, first, where, flat):
+    """The same as `outlyingness_block` for a few points; `workspace` from `small_workspace`."""
     width, n = projections.shape
-    rows = np.empty((n, width), projections.dtype)
+    rows = workspace.rows
+    middle = workspace.middle
+    mad = workspace.mad
     for row in range(width):
         for i in range(n):
             rows[i, row] = projections[row, i]
-    middle, mad = medians_and_mads(rows)
+    medians_and_mads(rows, middle, mad, workspace.other)
     some = False
     for row in range(width):
         some |= judge_row(

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 
 PROBES = 16
+# Values that lie in crowds are divided into so many parts, and these into buckets.
+_MOST_PARTS = 1 << 11
 # Buckets with more elements than this are sorted by heap.
 _CROWDED = 24
 # Above this size a scatter to random places misses the cache: values are first divided into
@@ -27,7 +29,7 @@ _MOST_STRETCHES = 256
 CHUNK = 1 << 12
 
 
-@njit(nogil=True, inline="always")
+@loop
 def probe(values, probes):
     """Sorted evenly spaced elements of `values` (n,), written to `probes` (m,), m <= n."""
     n = values.shape[0]
@@ -41,13 +43,9 @@ def probe(values, probes):
         probes[j + 1] = x
 
 
-@njit(cache=True, nogil=True)
-def center_and_spread(values, scratch):
-    """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
-
-    The spread is 0 only where all values are equal. `scratch` has room for PROBES values.
-    """
-    n = values.shape[0]
+@loop
+def n_probes(n):
+    """How many of n values are looked at to know roughly where they are."""
     m = n // 16
     if m < 8:
         m = 8
@@ -55,6 +53,18 @@ def center_and_spread(values, scratch):
         m = PROBES
     if m > n:
         m = n
+    return m
+
+
+@loop
+def center_and_spread(values, scratch):
+    """A middle value and the distance of the quartiles, roughly: enough to balance buckets.
+
+    The spread is 0 only where all values are equal. `scratch` has room for PROBES values, of which
+    the first `n_probes` are left there, rising.
+    """
+    n = values.shape[0]
+    m = n_probes(n)
     probes = scratch[:m]
     probe(values, probes)
     center = probes[m // 2]
@@ -71,7 +81,7 @@ def center_and_spread(values, scratch):
     return center, spread
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _sift_down(keys, index, start, root, size):
     key = keys[start + root]
     item = index[start + root]
@@ -90,7 +100,7 @@ def _sift_down(keys, index, start, root, size):
     index[start + root] = item
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _heap_sort(keys, index, start, stop):
     size = stop - start
     for root in range(size // 2 - 1, -1, -1):
@@ -105,7 +115,7 @@ def _heap_sort(keys, index, start, stop):
         _sift_down(keys, index, start, np.int64(0), np.int64(last))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _all_equal(keys, start, stop):
     for i in range(start + 1, stop):
         if keys[i] != keys[start]:
@@ -123,11 +133,14 @@ class SortRoom(NamedTuple):
     spare_keys: Any  # (n,) where n is large, else empty; likewise the next two
     spare_index: Any
     spare_bucket: Any
+    starts: Any  # (s + 1,) where the stretches start and end, and
+    cursors: Any  # how far each is filled; empty where n is small
 
 
 def sort_workspace(n: int, dtype: Any) -> SortRoom:
     """Allocate for projections of n points."""
     spare = n if n > STRETCH else 0
+    most = _MOST_STRETCHES + 2 if n > STRETCH else 0
     # Unsigned: a number that may be negative counts from the end, which has to be looked at.
     return SortRoom(
         keys=np.empty(n, dtype),
@@ -137,11 +150,12 @@ def sort_workspace(n: int, dtype: Any) -> SortRoom:
         spare_keys=np.empty(spare, dtype),
         spare_index=np.empty(spare, np.uint32),
         spare_bucket=np.empty(spare, np.uint32),
+        starts=np.empty(most, np.uint32),
+        cursors=np.empty(most, np.uint32),
     )
 
 
-# Without this error model every division is checked for zero, and the loop uses no vectors.
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop
 def fill_buckets(values, center, spread, n_buckets, bucket):
     """Write to `bucket` (n,) the place of each value among `n_buckets`; it rises with the value."""
     real = values.dtype.type
@@ -158,7 +172,76 @@ def fill_buckets(values, center, spread, n_buckets, bucket):
         bucket[i] = np.int32(half * (x / (one + abs(x))) + half)
 
 
-@njit(cache=True, nogil=True)
+@loop
+def _squashed(x, center, scale):
+    """Where `fill_buckets` puts a value, between -1 and 1."""
+    t = (x - center) * scale
+    return t / (1 + abs(t))
+
+
+@loop
+def has_crowds(probes, center, spread):
+    """Whether much lies so close together that `fill_buckets` puts it into few buckets.
+
+    That is, an eighth of the `probes` (m,), which rise, in a five hundredth of the buckets; equal
+    values do no harm.
+    """
+    step = probes.shape[0] // 8
+    if step < 2:
+        return False
+    scale = 1.35 / spread
+    crowds = False
+    for j in range(probes.shape[0] - step):
+        low, high = probes[j], probes[j + step]
+        if low < high:
+            apart = _squashed(high, center, scale) - _squashed(low, center, scale)
+            crowds |= apart < 0.004
+    return crowds
+
+
+@loop
+def fill_by_crowds(values, center, spread, scratch, starts, n_buckets, bucket):
+    """Like `fill_buckets`, for values in crowds far from each other.
+
+    They are divided coarsely first. Each part then has as many of the buckets as it has values,
+    evenly from its smallest to its largest. `scratch` has room for a quarter, and `starts` for an
+    eighth of the values and one.
+    """
+    real = values.dtype.type
+    n = values.shape[0]
+    parts = n // 8 if n // 8 < _MOST_PARTS else _MOST_PARTS
+    fill_buckets(values, center, spread, parts, bucket)
+    lows, slopes = scratch[:parts], scratch[parts : 2 * parts]
+    for c in range(parts):
+        starts[c] = 0
+        lows[c] = np.inf
+        slopes[c] = -np.inf
+    for i in range(n):
+        c = bucket[i]
+        x = values[i]
+        starts[c] += 1
+        lows[c] = x if x < lows[c] else lows[c]
+        slopes[c] = x if x > slopes[c] else slopes[c]
+    each = n_buckets / n
+    before = np.int64(0)
+    for c in range(parts):
+        count = np.int64(starts[c])
+        width = slopes[c] - lows[c]
+        slopes[c] = 0.0
+        if width > 0 and each * count > 1.0:
+            slopes[c] = (each * count - 1.0) / width
+        if count == 0:
+            lows[c] = 0.0
+        starts[c] = np.int64(each * before)
+        before = np.int64(before + count)
+    last = real(n_buckets - 1)
+    for i in range(n):
+        c = bucket[i]
+        place = real(starts[c]) + (values[i] - lows[c]) * slopes[c]
+        bucket[i] = np.int32(place if place < last else last)
+
+
+@loop
 def _scatter(values, bucket, first, count, keys, index):
     """Counting sort by `bucket` (n,) - `first`; returns whether a bucket is crowded.
 
@@ -186,7 +269,7 @@ def _scatter(values, bucket, first, count, keys, index):
     return crowded
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _sort_crowded(count, keys, index):
     start = np.int64(0)
     for b in range(count.shape[0] - 1):
@@ -196,7 +279,7 @@ def _sort_crowded(count, keys, index):
         start = stop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_by_buckets(values, bucket, first, count, keys, index):
     """Sort `values` (n,) into `keys`, with `index` the places they came from.
 
@@ -221,7 +304,7 @@ def sort_by_buckets(values, bucket, first, count, keys, index):
             index[j + 1] = item
 
 
-@njit(cache=True, nogil=True)
+@loop
 def stretch_bits(n):
     """How many buckets make a stretch, as a power of two, for n values in 2 n buckets."""
     bits = 0
@@ -230,12 +313,13 @@ def stretch_bits(n):
     return np.uint32(bits)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def divide(values, workspace):
     """Divide many `values` (n,) into stretches: all of one are below all of the next.
 
     Fills `room.bucket`, and `room.spare_keys` and `room.spare_bucket` with one stretch after the
-    other, each in the order of `values`. Returns where they start and end, of shape (s + 1,).
+    other, each in the order of `values`; `room.starts` has where they start and end. Returns how
+    many there are.
     """
     n = values.shape[0]
     bits = stretch_bits(n)
@@ -243,26 +327,35 @@ def divide(values, workspace):
     if not spread > 0:
         # Equal values need no spread: all of them are at the center.
         spread = spread + 1
-    starts = np.zeros((2 * n >> bits) + 2, np.uint32)
+    stretches = (2 * n >> bits) + 1
+    starts, cursors = workspace.starts, workspace.cursors
+    for s in range(stretches + 1):
+        starts[s] = 0
     next_starts = starts[1:]
+    crowds = has_crowds(workspace.keys[: n_probes(n)], center, spread)
+    if crowds:
+        fill_by_crowds(
+            values, center, spread, workspace.keys, workspace.count, 2 * n, workspace.bucket
+        )
     for first in range(0, n, CHUNK):
         bucket = workspace.bucket[first : min(first + CHUNK, n)]
-        fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
+        if not crowds:
+            fill_buckets(values[first : min(first + CHUNK, n)], center, spread, 2 * n, bucket)
         for i in range(bucket.shape[0]):
             next_starts[bucket[i] >> bits] += 1
-    for s in range(starts.shape[0] - 1):
+    for s in range(stretches):
         starts[s + 1] += starts[s]
-    cursors = starts.copy()
+        cursors[s] = starts[s]
     for i in range(n):
         s = workspace.bucket[i] >> bits
         place = cursors[s]
         cursors[s] = place + 1
         workspace.spare_keys[place] = values[i]
         workspace.spare_bucket[place] = workspace.bucket[i]
-    return starts
+    return stretches
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_stretch(workspace, number, start, stop, keys, index):
     """Sort stretch `number`, start..stop of what was divided, into `keys` and `index`.
 
@@ -275,21 +368,23 @@ def sort_stretch(workspace, number, start, stop, keys, index):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sort_with_index(values, workspace):
     """Sort `values` (n,) into `room.keys`, with `room.index` the places they came from."""
     n = values.shape[0]
     keys, index = workspace.keys, workspace.index
     if n > STRETCH:
-        starts = divide(values, workspace)
+        stretches = divide(values, workspace)
         bits = stretch_bits(n)
-        cursors = starts.copy()
+        starts, cursors = workspace.starts, workspace.cursors
+        for s in range(stretches):
+            cursors[s] = starts[s]
         for i in range(n):
             s = workspace.bucket[i] >> bits
             place = cursors[s]
             cursors[s] = place + 1
             workspace.spare_index[place] = i
-        for s in range(starts.shape[0] - 1):
+        for s in range(stretches):
             start, stop = np.int64(starts[s]), np.int64(starts[s + 1])
             sort_stretch(workspace, s, start, stop, keys[start:stop], index[start:stop])
             for i in range(start, stop):
@@ -297,7 +392,10 @@ def sort_with_index(values, workspace):
         return
     center, spread = center_and_spread(values, workspace.keys)
     if spread > 0:
-        fill_buckets(values, center, spread, 2 * n, workspace.bucket)
+        if has_crowds(keys[: n_probes(n)], center, spread):
+            fill_by_crowds(values, center, spread, keys, workspace.count, 2 * n, workspace.bucket)
+        else:
+            fill_buckets(values, center, spread, 2 * n, workspace.bucket)
         sort_by_buckets(values, workspace.bucket, np.uint32(0), workspace.count, keys, index)
     else:
         for i in range(n):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.selection import mean_of_middle
 from isodepth.engine.compiled.sorting import center_and_spread, sort_with_index
 
@@ -16,8 +16,7 @@ def spread_workspace(n: int, dtype: Any) -> np.ndarray:
     return np.empty(n + 1, dtype)
 
 
-# Part of its only caller: compiling it apart would take as long again.
-@njit(cache=True, nogil=True, inline="always")
+@loop
 def median_and_mad(values, work):
     """Median and median absolute deviation of many `values` (n,)."""
     real = values.dtype.type
@@ -36,7 +35,7 @@ def median_and_mad(values, work):
     return middle, result
 
 
-@njit(cache=True, nogil=True)
+@loop
 def weighted_median(values, masses, total, workspace):
     """The median of `values` (n,) repeated `masses` (n,) times."""
     sort_with_index(values, workspace)
@@ -55,7 +54,7 @@ def weighted_median(values, masses, total, workspace):
     return low
 
 
-@njit(cache=True, nogil=True)
+@loop
 def raise_outlyingness(projection, middle, mad, out, direction, where):
     """Raise `out` (n,) to |projection - middle| / mad."""
     n = projection.shape[0]
@@ -72,7 +71,7 @@ def raise_outlyingness(projection, middle, mad, out, direction, where):
             out[i] = x if x > out[i] else out[i]
 
 
-@njit(nogil=True, inline="always")
+@loop
 def judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat):
     """Raise `out` along one direction, or note the median where there is no MAD to divide by.
 
@@ -89,7 +88,7 @@ def judge_row(row, middle, mad, projections, zero, queries, out, first, where, f
     return False
 
 
-@njit(cache=True, nogil=True)
+@loop
 def outlyingness_block(projections, work, zero, queries, out, first, where, flat):
     """Raise `out` to the largest |<u,x> - med| / MAD seen at each point, for equal masses.
 
@@ -116,7 +115,7 @@ def outlyingness_block(projections, work, zero, queries, out, first, where, flat
     return some
 
 
-@njit(cache=True, nogil=True)
+@loop
 def weighted_outlyingness_block(
     projections, workspace, deviations, masses, total, zero, queries, out, first, where, flat
 ):

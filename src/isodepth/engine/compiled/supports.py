@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def extend(projections, start, stop, top, low):
     """Take rows start..stop of `projections` (R, B) into the running maxima and minima (B,)."""
     width = top.shape[0]
@@ -16,7 +16,7 @@ def extend(projections, start, stop, top, low):
             low[k] = x if x < low[k] else low[k]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def extend_located(projections, start, stop, top, low, first, at_top, at_low):
     """The same, and note the rows (B,) of the extremes, counted from `first` on."""
     width = top.shape[0]
@@ -31,7 +31,7 @@ def extend_located(projections, start, stop, top, low, first, at_top, at_low):
                 at_low[k] = first + i
 
 
-@njit(cache=True, nogil=True)
+@loop
 def note_supports(projections, first, stops, done, top, low, at, upper, lower, located):
     """Move running extremes on by one chunk of rows, and note them at the levels it completes.
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lanes import check_precision, lanes, multiply_four, multiply_one
+from isodepth.engine.compiled.lite.loop import loop
 
 
 class Tiles(NamedTuple):
@@ -66,11 +66,11 @@ def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
     out[:] = wide[:, : out.shape[1]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _multiply(tiles, starts, rows, out):
     count, n = out.shape
     for tile in range(tiles.shape[0]):
-        row = np.int64(0)
+        row = 0
         place = starts[tile]
         while row + 4 <= count:
             multiply_four(tiles, tile, rows, row, out, place, n)

@@ -2,7 +2,7 @@
 
 These few operations on whole tiles stay in registers; LLVM maps them to whatever vectors the
 processor has. `plain_lanes` has the same operations as loops. Types of what is loaded and stored
-are given with every instruction: pointers of LLVM no longer know what they point to.
+are given with every instruction: pointers of LLVM do not know what they point to.
 """
 
 from __future__ import annotations
@@ -11,130 +11,147 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.core import cgutils
-from numba.core.errors import TypingError
-from numba.extending import intrinsic
+from isodepth.engine.compiled.jit import called_by_numba
+from isodepth.engine.compiled.lite.kinds import FLOATS, Array, LiteError, Number
+from isodepth.engine.compiled.lite.writer import Writer
 
 #: The size of a tile.
 TILE_BYTES = 64
-_INDEX = types.int64
+#: What comparisons may take for granted: there are no NaN, and zeros have no sign.
+_FINITE = "nnan nsz"
+
+
+@called_by_numba
+class Operation:
+    """An operation on tiles: a text for LLVM, and the name of a loop that does the same."""
+
+    def __init__(self, write: Callable[..., Any], plain_name: str) -> None:
+        self._write = write
+        self._plain_name = plain_name
+
+    def write_call(self, out: Writer, *values: Any) -> Any:
+        """Write its instructions; called while a loop is translated."""
+        return self._write(out, *values)
+
+    @property
+    def by_numba(self) -> Any:
+        """The loop that does the same."""
+        import isodepth.engine.compiled.plain_lanes as plain
+
+        return getattr(plain, self._plain_name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.by_numba(*arguments)
 
 
 def _check_arrays(name: str, *arrays: Any, index: Any = None) -> None:
-    """Refuse, while compiling, arrays whose numbers do not lie as the instructions take them."""
-    real = arrays[0].dtype if isinstance(arrays[0], types.Array) else None
+    """Refuse, while translating, arrays whose numbers do not lie as the instructions take them."""
     for array in arrays:
-        if not isinstance(array, types.Array) or array.layout != "C":
-            raise TypingError(f"{name} takes C-contiguous arrays, got {array}")
-        if array.dtype != real or not isinstance(real, types.Float):
-            raise TypingError(f"{name} takes arrays of one float dtype, got {real} and {array}")
+        if not isinstance(array, Array) or not array.type.dense:
+            raise LiteError(f"{name} takes C-contiguous arrays, got {array}")
+        real = arrays[0].type.element
+        if array.type.element != real or array.element.kind not in FLOATS:
+            raise LiteError(f"{name} takes arrays of one float dtype, got {real} and {array}")
     if index is not None and not (
-        isinstance(index, types.Array) and index.layout == "C" and index.dtype == _INDEX
+        isinstance(index, Array) and index.type.dense and index.type.element == "q"
     ):
-        raise TypingError(f"{name} takes a C-contiguous array of int64 numbers, got {index}")
+        raise LiteError(f"{name} takes a C-contiguous array of int64 numbers, got {index}")
 
 
 class _Lanes:
     """Writes operations on tiles of one kind of float."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any) -> None:
-        self.builder = builder
-        self.context = context
-        self.size = kind.dtype.bitwidth // 8
-        self.width = TILE_BYTES // self.size
-        self.number = context.get_value_type(kind.dtype)
-        self.type = ir.VectorType(self.number, self.width)
-        self.zero = ir.Constant(self.type, [0.0] * self.width)
+    def __init__(self, out: Writer, array: Array) -> None:
+        self.out = out
+        self.number = array.element.kind
+        self.bits = 8 * array.element.size
+        self.width = TILE_BYTES // array.element.size
+        self.type = f"<{self.width} x {self.number}>"
+        self.mask = f"<{self.width} x i1>"
 
-    def array(self, kind: Any, value: Any) -> Any:
-        return self.context.make_array(kind)(self.context, self.builder, value)
+    def index(self, value: Any, factor: int = 1) -> str:
+        """A whole number, perhaps times another."""
+        text = self.out.cast(value, "i64").text
+        return text if factor == 1 else self.out.set(f"mul nsw i64 {text}, {factor}")
 
-    def times(self, number: Any, factor: int) -> Any:
-        return self.builder.mul(number, ir.Constant(number.type, factor))
+    def sum(self, a: str, b: str | int) -> str:
+        return self.out.set(f"add nsw i64 {a}, {b}")
 
-    def _tile(self, array: Any, place: Any) -> Any:
+    def _tile(self, array: Array, place: str) -> str:
         """Where the tile begins that starts at the flat `place` of an array."""
-        start = self.builder.gep(array.data, [place], source_etype=self.number)
-        return self.builder.bitcast(start, self.type.as_pointer())
+        return self.out.set(f"getelementptr {self.number}, ptr {array.data}, i64 {place}")
 
-    def load(self, array: Any, place: Any) -> Any:
-        return self.builder.load(self._tile(array, place), align=self.size, typ=self.type)
+    def load(self, array: Array, place: str) -> str:
+        return self.out.set(
+            f"load {self.type}, ptr {self._tile(array, place)}, align {self.bits // 8}"
+        )
 
-    def store(self, vector: Any, array: Any, place: Any) -> None:
-        self.builder.store(vector, self._tile(array, place), align=self.size)
+    def store(self, vector: str, array: Array, place: str) -> None:
+        at = self._tile(array, place)
+        self.out.do(f"store {self.type} {vector}, ptr {at}, align {self.bits // 8}")
 
-    def repeat(self, number: Any) -> Any:
-        nothing = ir.Constant(self.type, ir.Undefined)
-        index = ir.IntType(32)
-        first = self.builder.insert_element(nothing, number, ir.Constant(index, 0))
-        everywhere = ir.Constant(ir.VectorType(index, self.width), [0] * self.width)
-        return self.builder.shuffle_vector(first, nothing, everywhere)
+    def repeat(self, number: str) -> str:
+        first = self.out.set(f"insertelement {self.type} poison, {self.number} {number}, i32 0")
+        everywhere = f"<{self.width} x i32> zeroinitializer"
+        return self.out.set(f"shufflevector {self.type} {first}, {self.type} poison, {everywhere}")
 
-    def call(self, name: str, result: Any, *arguments: Any, fastmath: tuple[str, ...] = ()) -> Any:
-        kind = ir.FunctionType(result, [a.type for a in arguments])
-        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(function, arguments, fastmath=fastmath)
+    def float_call(self, name: str, *arguments: str) -> str:
+        given = [(self.type, one) for one in arguments]
+        return self.out.call(f"llvm.{name}.v{self.width}f{self.bits}", self.type, *given)
 
-    def float_call(self, name: str, *arguments: Any) -> Any:
-        full_name = f"llvm.{name}.v{self.width}f{8 * self.size}"
-        return self.call(full_name, self.type, *arguments)
+    def larger(self, a: str, b: str) -> str:
+        return self._choose(self.exceeds(a, b), a, b)
 
-    def larger(self, a: Any, b: Any) -> Any:
-        return self.builder.select(self.exceeds(a, b), a, b)
+    def smaller(self, a: str, b: str) -> str:
+        return self._choose(self.exceeds(b, a), a, b)
 
-    def smaller(self, a: Any, b: Any) -> Any:
-        return self.builder.select(self.exceeds(b, a), a, b)
+    def _choose(self, mask: str, a: str, b: str) -> str:
+        return self.out.set(f"select {self.mask} {mask}, {self.type} {a}, {self.type} {b}")
 
-    def exceeds(self, a: Any, b: Any) -> Any:
-        return self.builder.fcmp_ordered(">", a, b, flags=("nnan", "nsz"))
+    def exceeds(self, a: str, b: str) -> str:
+        return self.out.set(f"fcmp {_FINITE} ogt {self.type} {a}, {b}")
 
-    def distance(self, a: Any, b: Any) -> Any:
-        return self.float_call("fabs", self.builder.fsub(a, b))
+    def either(self, a: str, b: str) -> str:
+        return self.out.set(f"or {self.mask} {a}, {b}")
 
-    def any(self, mask: Any) -> Any:
-        """1 where any lane of a mask is set, else 0."""
-        wide = ir.VectorType(ir.IntType(8 * self.size), self.width)
-        name = f"llvm.vector.reduce.umax.v{self.width}i{8 * self.size}"
-        found = self.call(name, wide.element, self.builder.sext(mask, wide))
-        some = self.builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
-        return self.builder.zext(some, ir.IntType(64))
+    def distance(self, a: str, b: str) -> str:
+        return self.float_call("fabs", self.out.set(f"fsub {self.type} {a}, {b}"))
 
-    def largest(self, vector: Any) -> Any:
-        return self._extreme_float("fmax", vector)
+    def any(self, mask: str) -> str:
+        """Whether any lane of a mask is set."""
+        wide = f"<{self.width} x i{self.bits}>"
+        lanes = self.out.set(f"sext {self.mask} {mask} to {wide}")
+        name = f"llvm.vector.reduce.umax.v{self.width}i{self.bits}"
+        found = self.out.call(name, f"i{self.bits}", (wide, lanes))
+        return self.out.set(f"icmp ne i{self.bits} {found}, 0")
 
-    def smallest(self, vector: Any) -> Any:
-        return self._extreme_float("fmin", vector)
+    def extreme(self, which: str, vector: str) -> Number:
+        name = f"llvm.vector.reduce.{which}.v{self.width}f{self.bits}"
+        found = self.out.call(name, self.number, (self.type, vector), flags=_FINITE)
+        return Number(self.number, found)
 
-    def _extreme_float(self, which: str, vector: Any) -> Any:
-        name = f"llvm.vector.reduce.{which}.v{self.width}f{8 * self.size}"
-        return self.call(name, self.type.element, vector, fastmath=("nnan", "nsz"))
-
-    def products(self, tiles: Any, tile: Any, rows: Any, row: Any, height: int) -> list[Any]:
+    def products(self, tiles: Array, tile: Any, rows: Array, row: Any, height: int) -> list[str]:
         """Products of one tile with `height` rows, summed over the columns in their order."""
-        builder = self.builder
-        d = builder.extract_value(tiles.shape, 1)
-        tile_start = self.times(builder.mul(tile, d), self.width)
-        starts = [
-            builder.gep(
-                rows.data,
-                [builder.mul(builder.add(row, ir.Constant(row.type, k)), d)],
-                source_etype=self.number,
-            )
-            for k in range(height)
-        ]
-        sums = [cgutils.alloca_once(builder, self.type) for _ in range(height)]
+        out, d = self.out, tiles.shape[1]
+        tile_start = self.out.set(f"mul nsw i64 {self.index(tile, self.width)}, {d}")
+        starts = []
+        for k in range(height):
+            start = out.set(f"mul nsw i64 {self.sum(self.index(row), k)}, {d}")
+            starts.append(self._tile(rows, start))
+        sums = [out.place(self.type) for _ in range(height)]
         for total in sums:
-            builder.store(self.zero, total)
-        with cgutils.for_range(builder, d) as loop:
-            side = self.load(tiles, builder.add(tile_start, self.times(loop.index, self.width)))
+            out.do(f"store {self.type} zeroinitializer, ptr {total}")
+        with out.loop(d) as column:
+            side = self.load(
+                tiles, self.sum(tile_start, out.set(f"mul nsw i64 {column}, {self.width}"))
+            )
             for start, total in zip(starts, sums, strict=True):
-                at = builder.gep(start, [loop.index], source_etype=self.number)
-                number = builder.load(at, typ=self.number)
-                before = builder.load(total, typ=self.type)
-                builder.store(self.float_call("fmuladd", self.repeat(number), side, before), total)
-        return [builder.load(total, typ=self.type) for total in sums]
+                at = out.set(f"getelementptr {self.number}, ptr {start}, i64 {column}")
+                number = self.repeat(out.set(f"load {self.number}, ptr {at}"))
+                before = out.set(f"load {self.type}, ptr {total}")
+                after = self.float_call("fmuladd", number, side, before)
+                out.do(f"store {self.type} {after}, ptr {total}")
+        return [out.set(f"load {self.type}, ptr {total}") for total in sums]
 
 
 def _multiplier(height: int) -> Callable[..., None]:
@@ -144,28 +161,19 @@ def _multiplier(height: int) -> Callable[..., None]:
     `place + stride`, ... of `out`.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        vectors = _Lanes(context, builder, kinds[0])
-        tiles, rows, out = (vectors.array(kinds[i], args[i]) for i in (0, 2, 4))
-        _, tile, _, row, _, place, stride = args
+    def multiply(
+        out: Writer, tiles: Any, tile: Any, rows: Any, row: Any, to: Any, place: Any, stride: Any
+    ) -> None:
+        _check_arrays("multiply", tiles, rows, to)
+        vectors = _Lanes(out, tiles)
+        at = vectors.index(place)
         for k, vector in enumerate(vectors.products(tiles, tile, rows, row, height)):
-            vectors.store(vector, out, builder.add(place, vectors.times(stride, k)))
-        return context.get_dummy_value()
+            vectors.store(vector, to, vectors.sum(at, vectors.index(stride, k) if k else 0))
 
-    def multiply(typingctx, tiles, tile, rows, row, out, place, stride):  # type: ignore[no-untyped-def]
-        _check_arrays("multiply", tiles, rows, out)
-        arguments = (tiles, _INDEX, rows, _INDEX, out, _INDEX, _INDEX)
-        return types.void(*arguments), codegen
-
-    return intrinsic(multiply)
+    return multiply
 
 
-multiply_four = _multiplier(4)
-multiply_one = _multiplier(1)
-
-
-def _follower(height: int) -> Callable[..., int]:
+def _follower(height: int) -> Callable[..., Number]:
     """`follow(tiles, tile, rows, row, range_, tops, lows, moves, place)`.
 
     Widens `range_` (2, lanes), the lowest and highest products so far with each lane of a tile, to
@@ -174,102 +182,85 @@ def _follower(height: int) -> Callable[..., int]:
     Returns the new place; what comes after it may be overwritten.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        vectors = _Lanes(context, builder, kinds[0])
-        tiles, rows, range_, tops, lows, moves = (
-            vectors.array(kinds[i], args[i]) for i in (0, 2, 4, 5, 6, 7)
-        )
-        tile, row, place = args[1], args[3], args[8]
+    def follow(
+        out: Writer, tiles: Any, tile: Any, rows: Any, row: Any, range_: Any, tops: Any, lows: Any,
+        moves: Any, place: Any,
+    ) -> Number:  # fmt: skip
+        _check_arrays("follow", tiles, rows, range_, tops, lows, index=moves)
+        vectors = _Lanes(out, tiles)
         products = vectors.products(tiles, tile, rows, row, height)
-        ends = [ir.Constant(place.type, k * vectors.width) for k in range(2)]
+        ends = ["0", str(vectors.width)]
         low, top = (vectors.load(range_, end) for end in ends)
         highest = functools.reduce(vectors.larger, products)
         lowest = functools.reduce(vectors.smaller, products)
-        result = cgutils.alloca_once(builder, place.type)
-        builder.store(place, result)
-        wider = builder.or_(vectors.exceeds(highest, top), vectors.exceeds(low, lowest))
-        with builder.if_then(builder.trunc(vectors.any(wider), ir.IntType(1))):
-            for k, product in enumerate(products):
-                wider = builder.or_(vectors.exceeds(product, top), vectors.exceeds(low, product))
-                low, top = vectors.smaller(product, low), vectors.larger(product, top)
-                number = builder.add(row, ir.Constant(row.type, k))
-                at = builder.gep(moves.data, [place], source_etype=number.type)
-                builder.store(number, at)
-                after = vectors.times(builder.add(place, ir.Constant(place.type, 1)), vectors.width)
-                vectors.store(low, lows, after)
-                vectors.store(top, tops, after)
-                place = builder.add(place, vectors.any(wider))
-            for vector, end in zip((low, top), ends, strict=True):
-                vectors.store(vector, range_, end)
-            builder.store(place, result)
-        return builder.load(result, typ=place.type)
+        at = vectors.index(place)
+        result = [out.place("i64")]
+        out.keep(Number("i64", at), "i64", result)
+        wider = vectors.either(vectors.exceeds(highest, top), vectors.exceeds(low, lowest))
+        some, done = out.label(), out.label()
+        out.branch(vectors.any(wider), some, done)
+        out.begin(some)
+        for k, product in enumerate(products):
+            wider = vectors.either(vectors.exceeds(product, top), vectors.exceeds(low, product))
+            low, top = vectors.smaller(product, low), vectors.larger(product, top)
+            number = vectors.sum(vectors.index(row), k)
+            moved = out.set(f"getelementptr i64, ptr {moves.data}, i64 {at}")
+            out.do(f"store i64 {number}, ptr {moved}")
+            after = out.set(f"mul nsw i64 {vectors.sum(at, 1)}, {vectors.width}")
+            vectors.store(low, lows, after)
+            vectors.store(top, tops, after)
+            at = vectors.sum(at, out.set(f"zext i1 {vectors.any(wider)} to i64"))
+        for vector, end in zip((low, top), ends, strict=True):
+            vectors.store(vector, range_, end)
+        out.keep(Number("i64", at), "i64", result)
+        out.begin(done)
+        return out.kept("i64", result)  # type: ignore[no-any-return]
 
-    def follow(typingctx, tiles, tile, rows, row, range_, tops, lows, moves, place):  # type: ignore[no-untyped-def]
-        _check_arrays("follow", tiles, rows, range_, tops, lows, index=moves)
-        arguments = (tiles, _INDEX, rows, _INDEX, range_, tops, lows, moves, _INDEX)
-        return _INDEX(*arguments), codegen
-
-    return intrinsic(follow)
-
-
-follow_four = _follower(4)
-follow_one = _follower(1)
+    return follow
 
 
-def _widest_gap() -> Callable[..., float]:
-    """`widest_gap(tops, lows, one, other, gaps)`.
+def _widest_gap(out: Writer, tops: Any, lows: Any, one: Any, other: Any, gaps: Any) -> Number:
+    """The largest distance of two tops or two lows, of rows `one` and `other` of (., lanes) arrays.
 
-    The largest distance of two tops or two lows, those in rows `one` and `other` of `tops` and
-    `lows` (., lanes); the largest of each lane go to `gaps` (lanes,).
+    The largest of each lane go to `gaps` (lanes,).
     """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        vectors = _Lanes(context, builder, kinds[0])
-        tops, lows, gaps = (vectors.array(kinds[i], args[i]) for i in (0, 1, 4))
-        one, other = (vectors.times(args[i], vectors.width) for i in (2, 3))
-        above, below = (
-            vectors.distance(vectors.load(array, one), vectors.load(array, other))
-            for array in (tops, lows)
-        )
-        gap = vectors.larger(above, below)
-        vectors.store(gap, gaps, ir.Constant(args[2].type, 0))
-        return vectors.largest(gap)
-
-    def widest_gap(typingctx, tops, lows, one, other, gaps):  # type: ignore[no-untyped-def]
-        _check_arrays("widest_gap", tops, lows, gaps)
-        return tops.dtype(tops, lows, _INDEX, _INDEX, gaps), codegen
-
-    return intrinsic(widest_gap)
+    _check_arrays("widest_gap", tops, lows, gaps)
+    vectors = _Lanes(out, tops)
+    first, second = (vectors.index(row, vectors.width) for row in (one, other))
+    above, below = (
+        vectors.distance(vectors.load(array, first), vectors.load(array, second))
+        for array in (tops, lows)
+    )
+    gap = vectors.larger(above, below)
+    vectors.store(gap, gaps, "0")
+    return vectors.extreme("fmax", gap)
 
 
-widest_gap = _widest_gap()
-
-
-def _nearest(folded: bool) -> Callable[..., float]:
+def _nearest(folded: bool) -> Callable[..., Number]:
     """`nearest(values, place, center, target)`.
 
     The smallest distance to `target` of the tile of `values` (n,) that starts at `place`, or if
     `folded`, of their distances to `center`.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        vectors = _Lanes(context, builder, kinds[0])
-        _, place, center, target = args
-        tile = vectors.load(vectors.array(kinds[0], args[0]), place)
-        if folded:
-            tile = vectors.distance(tile, vectors.repeat(center))
-        return vectors.smallest(vectors.distance(tile, vectors.repeat(target)))
-
-    def nearest(typingctx, values, place, center, target):  # type: ignore[no-untyped-def]
+    def nearest(out: Writer, values: Any, place: Any, center: Any, target: Any) -> Number:
         _check_arrays("nearest", values)
-        real = values.dtype
-        return real(values, _INDEX, real, real), codegen
+        vectors = _Lanes(out, values)
+        middle, aim = (
+            vectors.repeat(out.cast(number, vectors.number).text) for number in (center, target)
+        )
+        tile = vectors.load(values, vectors.index(place))
+        if folded:
+            tile = vectors.distance(tile, middle)
+        return vectors.extreme("fmin", vectors.distance(tile, aim))
 
-    return intrinsic(nearest)
+    return nearest
 
 
-nearest = _nearest(False)
-nearest_folded = _nearest(True)
+multiply_four = Operation(_multiplier(4), "multiply_four")
+multiply_one = Operation(_multiplier(1), "multiply_one")
+follow_four = Operation(_follower(4), "follow_four")
+follow_one = Operation(_follower(1), "follow_one")
+widest_gap = Operation(_widest_gap, "widest_gap")
+nearest = Operation(_nearest(False), "nearest")
+nearest_folded = Operation(_nearest(True), "nearest_folded")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lanes import follow_four, follow_one, lanes, widest_gap
+from isodepth.engine.compiled.lite.loop import loop
 
 
 class WalkRoom(NamedTuple):
@@ -22,7 +22,7 @@ class WalkRoom(NamedTuple):
     other row those after the row of points in the place before of `moves`.
     """
 
-    tops: Any  # (2 (rows + 2), lanes)
+    tops: Any  # (2 (rows + 2) + 1, lanes), with room for the gaps of a tile in the last row
     lows: Any
     moves: Any  # int64 (2 (rows + 2),)
     ranges: Any  # (2, tiles, 2, lanes)
@@ -31,18 +31,17 @@ class WalkRoom(NamedTuple):
 def walk_workspace(rows: int, tiles: int, dtype: Any) -> WalkRoom:
     """Allocate for chunks of that many rows and blocks of that many tiles."""
     width, places = lanes(dtype), 2 * (rows + 2)
-    tops, lows = np.empty((2, places, width), dtype)
+    tops, lows = np.empty((2, places + 1, width), dtype)
     return WalkRoom(tops, lows, np.empty(places, np.int64), np.empty((2, tiles, 2, width), dtype))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _follow(tiles, tile, rows, start, stop, workspace, range_, place):
     """Note the rows start..stop that move the supports in a tile of directions.
 
     They are noted from `place` on; `stop` comes last in `moves`.
     """
     tops, lows, moves, _ = workspace
-    # A loop compiles in a fraction of the time of an assignment of arrays.
     for k in range(range_.shape[1]):
         lows[place, k] = range_[0, k]
         tops[place, k] = range_[1, k]
@@ -56,14 +55,13 @@ def _follow(tiles, tile, rows, start, stop, workspace, range_, place):
     moves[place] = stop
 
 
-# Part of its only caller, as the next is of its own: compiling them apart would take longer.
-@njit(cache=True, nogil=True, inline="always")
+@loop
 def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
     """Note the largest gap of a tile whose first direction is number `first`."""
     known = where[level] if where[level] >= 0 else -1 - where[level]
     if largest == gaps[level] and known <= first:
         return
-    lane = np.int64(0)
+    lane = 0
     while each[lane] != largest:
         lane += 1
     place = first + lane
@@ -73,12 +71,12 @@ def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
         where[level] = place if abs(tops[at_x, lane] - tops[at_y, lane]) == largest else -1 - place
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop
 def _compare(workspace, stops_x, stops_y, start, stop, first, gaps, where, each):
     """Compare the supports that `_follow` noted at the levels start..stop."""
     tops, lows, moves, _ = workspace
-    at_x = np.int64(0)
-    at_y = np.int64(moves.shape[0] // 2)
+    at_x = 0
+    at_y = moves.shape[0] // 2
     level = start
     while level < stop:
         while moves[at_x] < stops_x[level]:
@@ -95,7 +93,7 @@ def _compare(workspace, stops_x, stops_y, start, stop, first, gaps, where, each)
             level += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def walk(x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
     """Largest gap of each level over a block of directions and their opposites.
 
@@ -111,20 +109,20 @@ def walk(x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
     """
     ranges = workspace.ranges
     width = tiles.shape[2]
-    each = np.empty(width, tiles.dtype)
-    half = np.int64(workspace.moves.shape[0] // 2)
+    each = workspace.tops[workspace.moves.shape[0]]
+    half = workspace.moves.shape[0] // 2
     for side in range(2):
         for tile in range(tiles.shape[0]):
             for k in range(width):
                 ranges[side, tile, 0, k] = np.inf
                 ranges[side, tile, 1, k] = -np.inf
-    row_x = np.int64(0)
-    row_y = np.int64(0)
-    level = np.int64(0)
+    row_x = 0
+    row_y = 0
+    level = 0
     for chunk in range(ends.shape[0]):
         end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
         for tile in range(tiles.shape[0]):
-            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], np.int64(0))
+            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
             _follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
             _compare(workspace, stops_x, stops_y, level, done, starts[tile], gaps, where, each)
         row_x, row_y, level = end_x, end_y, done

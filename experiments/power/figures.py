@@ -1,0 +1,66 @@
+"""The figures of the study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.framework.figure import as_percent, legend_below, panels, save, ticks
+
+if TYPE_CHECKING:
+    from experiments.power.cells import Cell
+    from experiments.power.report import Rate
+
+_COLORS = {
+    "DR q=2": "C0", "DR q=inf": "C9", "DR tolerance 0.05": "k", "DR tolerance 0.1": "0.5",
+    "energy": "C1", "mmd": "C2", "dcmmd 0.05": "C3", "dcmmd 0.1": "C6", "ks + holm": "C4",
+}  # fmt: skip
+_KINDS = ("far", "near", "centre", "wide", "halfway", "worst")
+_AROUND = ("centre", "wide")
+_LAWS = ("shift 0.35", "diagonal shift 0.35", "scale 1.15", "correlation 0.5", "t2",
+         "mixture inside")  # fmt: skip
+
+
+def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
+    """Write the figures that there are results for."""
+    # In the middle and all around there is no opposite side: what is in both cancels.
+    dirty = [
+        c
+        for c in every
+        if c.group == "tolerance" and c.d == 5 and c.both != (c.kind in _AROUND) and c.key in found
+    ]
+    if dirty:
+        figure, grid = panels(2, 3, sharey=True)
+        for axes, kind in zip(grid.flat, _KINDS, strict=True):
+            _curves(axes, [c for c in dirty if c.kind == kind], found, "n")
+            axes.axhline(0.05, color="0.7", lw=0.8)
+            where = "one sample" if kind in _AROUND else "both samples"
+            axes.set_title(f"{kind}, 5% of {where}, d = 5")
+            axes.set_ylabel("rejections at 5%")
+        legend_below(figure, grid[0, 0], 4)
+        save(figure, folder / "power_dirt.png")
+    laws = [c for c in every if c.group == "laws" and c.n == 200 and c.key in found]
+    if any(c.kind != "null" for c in laws):
+        figure, grid = panels(2, 3, sharey=True)
+        for axes, kind in zip(grid.flat, _LAWS, strict=True):
+            _curves(axes, [c for c in laws if c.kind == kind], found, "d")
+            axes.set_title(f"{kind}, n = 200")
+            axes.set_ylabel("rejections at 5%")
+        legend_below(figure, grid[0, 0], 5)
+        save(figure, folder / "power_laws.png")
+
+
+def _curves(axes, chosen: list[Cell], found: dict[str, dict[str, Rate]], along: str) -> None:  # type: ignore[no-untyped-def]
+    for method, color in _COLORS.items():
+        there = [(getattr(c, along), found[c.key][method].share)
+                 for c in chosen if method in found[c.key]]  # fmt: skip
+        if there:
+            places, values = zip(*sorted(there), strict=True)
+            # Two that never reject lie on each other.
+            style = {"lw": 4, "alpha": 0.6} if method.startswith("DR tol") else {}
+            axes.plot(places, values, marker="o", ms=3, color=color, label=method, **style)
+    if chosen:
+        ticks(axes, sorted({getattr(c, along) for c in chosen}))
+    axes.set_xlabel("rows in each sample n" if along == "n" else "columns d")
+    axes.set_ylim(-0.03, 1.03)
+    as_percent(axes)

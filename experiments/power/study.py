@@ -1,0 +1,149 @@
+"""Run the study: one process a core, every finished batch on disk, continued where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+#: A batch is about this much work, in rows times tests, so that none takes minutes.
+_BATCH = 40_000
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+Batch = tuple[str, int, int, int]  # size, number of the cell, first test, last test
+
+
+def batches(size: str) -> Iterator[Batch]:
+    """All batches, in the order of importance."""
+    from experiments.power.cells import cells
+
+    for number, cell in enumerate(cells(size)):
+        step = max(1, min(500, _BATCH // (cell.n * (1 + cell.n // 2000))))
+        for first in range(0, cell.tests, step):
+            yield size, number, first, min(first + step, cell.tests)
+
+
+def work(batch: Batch) -> dict:
+    """P-values of the tests of one batch, by method."""
+    from experiments.power.cells import cells
+
+    size, number, first, last = batch
+    cell = cells(size)[number]
+    start = time.perf_counter()
+    found: dict[str, dict[str, float]] = {}
+    for test in range(first, last):
+        for method, pvalue in cell.test(test).items():
+            found.setdefault(method, {})[str(test)] = round(pvalue, 8)
+    seconds = round(time.perf_counter() - start, 3)
+    return {"cell": cell.key, "first": first, "last": last, "p": found, "seconds": seconds}
+
+
+def finished(folder: Path) -> list[dict]:
+    """The batches on disk; a line that was cut off does not count."""
+    lines = []
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                continue
+    return lines
+
+
+def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
+    """Do what is missing, until the time is up; returns how many batches are left."""
+    from experiments.power.cells import cells
+
+    folder.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
+    keys = [cell.key for cell in cells(size)]
+    done = {(line["cell"], line["first"], line["last"]) for line in finished(folder)}
+    todo = [batch for batch in batches(size) if (keys[batch[1]], *batch[2:]) not in done]
+    print(f"{size}: {len(done)} batches done, {len(todo)} to do, {jobs} processes", flush=True)
+    if not todo:
+        return 0
+    # Children are started anew and read this before they load a BLAS.
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    context = multiprocessing.get_context("spawn")
+    _compile()
+    path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.jsonl"
+    left = len(todo)
+    with context.Pool(jobs) as pool, path.open("w", encoding="utf-8") as file:
+        waiting = iter(todo)
+        running = []
+        for batch in waiting:
+            running.append(pool.apply_async(work, (batch,)))
+            if len(running) >= 2 * jobs:
+                break
+        while running and time.monotonic() < deadline:
+            ready = [task for task in running if task.ready()]
+            if not ready:
+                time.sleep(0.02)
+                continue
+            for task in ready:
+                running.remove(task)
+                file.write(json.dumps(task.get()) + "\n")
+                left -= 1
+                following = next(waiting, None)
+                if following is not None:
+                    running.append(pool.apply_async(work, (following,)))
+            file.flush()
+            if sys.stdout.isatty():
+                print(f"\r{left} batches left   ", end="", flush=True)
+        pool.terminate()
+    print(f"{left} batches left{'' if left else ': complete'}", flush=True)
+    return left
+
+
+def _compile() -> None:
+    """Once, before many processes do it at the same time."""
+    import numpy as np
+
+    from isodepth import two_sample_test
+
+    rows = np.random.default_rng(0).standard_normal((2, 20, 2))
+    for tolerance in (0.0, 0.05):
+        two_sample_test(*rows, n_resamples=2, tolerance=tolerance, random_state=0, n_jobs=1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments power", description="level and power of two-sample tests"
+    )
+    parser.add_argument("--size", choices=("full", "reduced", "quick"), default="full")
+    parser.add_argument("--reduced", action="store_const", const="reduced", dest="size")
+    parser.add_argument("--quick", action="store_const", const="quick", dest="size")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--minutes", type=float, help="stop after so long; go on another time")
+    parser.add_argument("--out", type=Path, help="where results go (default out/power-SIZE)")
+    parser.add_argument("--report", action="store_true", help="only tables and figures")
+    parser.add_argument("--publish", type=Path, metavar="PAGE", help="fill the tables of a page")
+    options = parser.parse_args(arguments)
+    folder = options.out or Path(f"out/power-{options.size}")
+    try:
+        left = 0 if options.report else run(options.size, options.jobs, options.minutes, folder)
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here")
+        return 130
+    from experiments.power.report import publish, write_report
+
+    write_report(options.size, folder)
+    if options.publish:
+        publish(options.size, folder, options.publish)
+    return 0 if left == 0 else 75
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

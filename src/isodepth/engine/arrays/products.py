@@ -1,0 +1,92 @@
+"""Products of points and directions, a block of directions at a time, in full precision."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from isodepth.errors import DeviceMemoryError
+
+#: What a device may be asked for where nobody said how much.
+_MOST_BYTES = 8 * 2**30
+_SHARE_OF_FREE = 0.6
+_HOST_BYTES = 256 * 2**20
+
+_lock = threading.Lock()
+_users = 0
+_before: list[tuple[Any, str, Any]] = []
+
+
+@contextmanager
+def full_precision(device: torch.device) -> Iterator[None]:
+    """Products as the dtype says: no TF32, no autocast, no graph, whatever the user has set.
+
+    The settings belong to the whole process: the last one out restores them.
+    """
+    global _users
+    with _lock:
+        if _users == 0:
+            for owner, name, wanted in _precision_settings():
+                _before.append((owner, name, getattr(owner, name)))
+                setattr(owner, name, wanted)
+        _users += 1
+    try:
+        with torch.no_grad(), torch.autocast(device.type, enabled=False):
+            yield
+    finally:
+        with _lock:
+            _users -= 1
+            while _users == 0 and _before:
+                owner, name, value = _before.pop()
+                setattr(owner, name, value)
+
+
+def _precision_settings() -> list[tuple[Any, str, Any]]:
+    cuda: Any = torch.backends.cuda.matmul
+    if not hasattr(cuda, "fp32_precision"):
+        return [(cuda, "allow_tf32", False)]
+    return [
+        (owner, "fp32_precision", "ieee")
+        for owner in (cuda, getattr(torch.backends.mkldnn, "matmul", None))
+        if owner is not None
+    ]
+
+
+def budget_on(device: torch.device, memory_mb: float | None) -> int:
+    """Bytes for blocks of directions: those asked for, or what the device has to spare."""
+    if memory_mb is not None:
+        return int(memory_mb * 2**20)
+    if device.type != "cuda":
+        return _HOST_BYTES
+    free, _ = torch.cuda.mem_get_info(device)
+    # What the allocator holds without using it is free to us as well.
+    idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(min(_MOST_BYTES, _SHARE_OF_FREE * (free + idle)))
+
+
+@contextmanager
+def memory_named(device: torch.device, what: str) -> Iterator[None]:
+    """Say what was asked for where the memory of the device does not hold it."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        said = str(error).split(". ")[0]
+        raise DeviceMemoryError(
+            f"the memory of {device} does not hold {what} ({said}); free some of it, give a "
+            "smaller memory_mb, or move the tensors to the host with .cpu()"
+        ) from None
+
+
+def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
+    """Slices of directions that take `each` bytes a direction, of one size and within budget.
+
+    One direction is the least there is, whatever the budget says.
+    """
+    size = max(1, min(n_directions, budget // max(1, each)))
+    count = -(-n_directions // size)
+    size = -(-n_directions // count)
+    return [slice(k, min(k + size, n_directions)) for k in range(0, n_directions, size)]

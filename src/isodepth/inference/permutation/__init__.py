@@ -1,0 +1,1 @@
+"""Is the difference of two samples real: relabelings of the pooled rows."""

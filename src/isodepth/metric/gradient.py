@@ -1,0 +1,207 @@
+"""How the distance changes when rows move.
+
+Depths only decide the order of the rows. At each level the gap is <u, x - y> for two support points
+x and y along the best direction u. Among given directions these are two rows, and the gradient is a
+sum of unit vectors at both; it exists wherever no two rows, levels or directions are tied, which is
+almost everywhere. The supremum over all directions is different: it is the distance from a row x to
+the other hull, and y, the nearest point of that, is a mixture of up to d rows that all lie on the
+face across u. They share what pulls at y as they share y. A mean over directions (q < inf) pulls at
+two rows along every direction, and so at far more rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.scaling import SCALES
+from isodepth.core.sphere import mean_of_direction
+from isodepth.data.missing import MissingPair
+from isodepth.engine.signed import place_of, sign_of
+from isodepth.engine.support_passes import support_points
+from isodepth.errors import InvalidOptionError
+from isodepth.gap.supremum import Gaps
+from isodepth.hull import project_to_hull
+from isodepth.metric.signature import Signature
+
+# Supports of this many levels and directions are held at a time.
+_HELD = 1 << 19
+
+
+class Gradient(NamedTuple):
+    """How the distance changes with each row.
+
+    Attributes
+    ----------
+    x : float64 ndarray of shape (n, d)
+        Its derivative by the rows of X; rows that are equal share theirs.
+    y : float64 ndarray of shape (m, d)
+        By those of Y.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+
+
+def gradient_of_comparison(
+    signature: Signature,
+    gaps: Gaps,
+    regions: tuple[TrimmedRegions, TrimmedRegions],
+    power: tuple[float, float],
+    q: float,
+    missing: MissingPair | None,
+) -> Gradient:
+    """What `Comparison.gradient` gives, or an error that says why there is none."""
+    check_has_gradient(
+        region=signature.region,
+        scale=signature.scale,
+        refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
+    )
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, *power)
+    if q < math.inf:
+        found = gradient_of_means(gaps, regions, slopes, q)
+    else:
+        found = gradient_of_gaps(gaps, regions, slopes)
+    if regions[0].origin.scale is not None:
+        found = Gradient(*(slope / regions[0].origin.scale for slope in found))
+    if missing is None or missing.kept is None:
+        return found
+    kept = zip(found, missing.kept, strict=True)
+    return Gradient(*(_of_kept(slope, own) for slope, own in kept))
+
+
+def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
+    """Raise where a distance with these settings has no gradient by rows."""
+    if region != "sample":
+        raise InvalidOptionError(
+            f"the corners of regions with region={region!r} are no rows of the samples, so that "
+            "there is no gradient by rows; use region='sample'"
+        )
+    if isinstance(scale, str) and scale in SCALES:
+        raise InvalidOptionError(
+            f"scale={scale!r} is taken from the data and is not differentiated, so that there is "
+            "no gradient; give the scale as an array"
+        )
+    if refine:
+        raise InvalidOptionError(
+            f"a distance that is refined has no gradient, got refine={refine}: where it ends a "
+            "support point is a mixture of many rows; use refine=0 or gap='exact'"
+        )
+
+
+def _of_kept(slopes: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The gradient by all rows as given, 0 for those that were left out."""
+    result = np.zeros((len(kept), slopes.shape[1]))
+    result[kept] = slopes
+    return result
+
+
+def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -> np.ndarray:
+    """The derivative (L,) of `power_mean` by each gap; 0 where all gaps are 0."""
+    largest = float(gaps.max())
+    if largest == 0:
+        return np.zeros(len(gaps))
+    if math.isinf(p):
+        return (np.arange(len(gaps)) == gaps.argmax()).astype(float)
+    ratios = gaps / largest
+    total = length * float(shares @ ratios**p)
+    # A gap of 0 among others pulls without end for p < 1, in no direction: it has no say.
+    powers = np.zeros(len(gaps))
+    np.power(ratios, p - 1.0, out=powers, where=ratios > 0)
+    return length * shares * powers * total ** (1.0 / p - 1.0)
+
+
+def gradient_of_gaps(
+    gaps: Gaps, regions: tuple[TrimmedRegions, TrimmedRegions], slopes: np.ndarray
+) -> Gradient:
+    """The gradient of a distance whose derivative by the gap of each level is `slopes` (L,)."""
+    rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
+    if gaps.exact:
+        return _gradient_of_hulls(gaps, regions, rows, slopes)
+    pulls = [np.zeros(points.shape) for points in rows]
+    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    places, signs = place_of(gaps.where), sign_of(gaps.where)
+    asked = np.unique(places[slopes > 0])
+    size = max(1, _HELD // max(1, len(gaps.values)))
+    for first in range(0, len(asked), size):
+        chosen = asked[first : first + size]
+        vectors = gaps.vectors[chosen].astype(np.float64)
+        supports = [support_points(*pair, vectors) for pair in zip(rows, stops, strict=True)]
+        levels = np.flatnonzero(np.isin(places, chosen) & (slopes > 0))
+        column = np.searchsorted(chosen, places[levels])
+        # Largest projections where u is meant, smallest where -u is; either way the gap is their
+        # difference along u. The rows that give them lie two places further.
+        side = (signs[levels] < 0).astype(np.intp)
+        reach = [found[side, levels, column] for found in supports]
+        ahead = np.where(reach[0] >= reach[1], 1.0, -1.0)
+        toward = (slopes[levels] * ahead)[:, None] * vectors[column]
+        for found, pull, sign in zip(supports, pulls, (1.0, -1.0), strict=True):
+            at = found[2 + side, levels, column].astype(np.intp)
+            np.add.at(pull, at, sign * toward)
+    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+
+
+def gradient_of_means(
+    gaps: Gaps, regions: tuple[TrimmedRegions, TrimmedRegions], slopes: np.ndarray, q: float
+) -> Gradient:
+    """The same where the gap is the L_q mean over all directions and their opposites."""
+    rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
+    pulls = [np.zeros(points.shape) for points in rows]
+    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    unit = mean_of_direction(rows[0].shape[1], q)
+    means = gaps.values * unit
+    share = np.divide(slopes, 2 * len(gaps.vectors) * unit, where=means > 0, out=0 * slopes)
+    size = max(1, _HELD // max(len(means), *map(len, rows)))
+    for first in range(0, len(gaps.vectors), size):
+        vectors = gaps.vectors[first : first + size].astype(np.float64)
+        column = np.arange(len(vectors))
+        supports = [support_points(*pair, vectors) for pair in zip(rows, stops, strict=True)]
+        for side, outward in ((0, 1.0), (1, -1.0)):
+            apart = outward * (supports[0][side] - supports[1][side])
+            ratio = np.divide(
+                np.abs(apart), means[:, None], where=means[:, None] > 0, out=0 * apart
+            )
+            each = share[:, None] * ratio ** (q - 1.0) * np.sign(apart)
+            for found, pull, sign in zip(supports, pulls, (outward, -outward), strict=True):
+                weight = np.zeros((len(pull), len(vectors)))
+                np.add.at(weight, (found[2 + side].astype(np.intp), column), each)
+                pull += sign * (weight @ vectors)
+    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+
+
+def _gradient_of_hulls(
+    gaps: Gaps,
+    regions: tuple[TrimmedRegions, TrimmedRegions],
+    rows: list[np.ndarray],
+    slopes: np.ndarray,
+) -> Gradient:
+    """The same where the gaps are Hausdorff distances of convex hulls."""
+    pulls = [np.zeros(points.shape) for points in rows]
+    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    for level in np.flatnonzero(slopes > 0):
+        inside = [points[: stop[level]] for points, stop in zip(rows, stops, strict=True)]
+        u = gaps.directions(slice(level, level + 1))[0]
+        along = [points @ u for points in inside]
+        ahead = 0 if along[0].max() >= along[1].max() else 1
+        top = int(along[ahead].argmax())
+        nearest = project_to_hull(inside[1 - ahead], inside[ahead][top])
+        away = inside[ahead][top] - nearest.nearest
+        pull = slopes[level] / np.linalg.norm(away) * away
+        pulls[ahead][top] += pull
+        pulls[1 - ahead][: stops[1 - ahead][level]] -= nearest.weights[:, None] * pull
+    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+
+
+def _by_row(regions: TrimmedRegions, pulls: np.ndarray) -> np.ndarray:
+    """What pulls at the ordered distinct points (u, d), shared out to the rows as given (n, d)."""
+    distinct = np.empty_like(pulls)
+    distinct[regions.order] = pulls
+    inverse = regions.sample.inverse
+    present = inverse >= 0
+    repeats = np.bincount(inverse[present], minlength=len(distinct))
+    result = np.zeros((len(inverse), pulls.shape[1]))
+    result[present] = (distinct / repeats[:, None])[inverse[present]]
+    return result

@@ -1,0 +1,83 @@
+"""DepthScore as a metric of torchmetrics: batches, devices and processes are its business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torchmetrics import Metric
+from torchmetrics.utilities import dim_zero_cat
+
+from isodepth.data.validation import check_choice
+from isodepth.text.score import DepthScore
+
+# What torchmetrics takes for itself; everything else is for DepthScore.
+_THEIRS = (
+    "compute_on_cpu",
+    "dist_sync_on_step",
+    "process_group",
+    "dist_sync_fn",
+    "distributed_available_fn",
+    "sync_on_compute",
+    "compute_with_cache",
+)
+
+
+class DepthScoreMetric(Metric):
+    """The distance of texts from their references, collected over batches and processes.
+
+    Needs ``pip install 'isodepth[torchmetrics]'``. Scores are kept one by one and put end to end
+    across processes, so that the result does not depend on how texts were shared out; the order is
+    that of the processes.
+
+    Parameters
+    ----------
+    model, layer
+        As for :class:`isodepth.text.DepthScore`.
+    reduction : {"mean", "none"}
+        The mean of all scores, or all of them.
+    **options
+        Settings of :class:`isodepth.text.DepthScore`, and those of every metric of torchmetrics
+        such as ``dist_sync_on_step`` and ``sync_on_compute``.
+
+    Examples
+    --------
+    >>> from isodepth.text.torchmetrics import DepthScoreMetric
+    >>> def letters(texts):  # a toy encoder: each letter of a text is a token in two dimensions
+    ...     return [[[ord(c) % 7, ord(c) % 5] for c in text] for text in texts]
+    >>> metric = DepthScoreMetric(letters, l2_normalize=False)
+    >>> metric.update(["abc", "abd"], ["abc", "abd"])
+    >>> metric.compute()
+    tensor(0., dtype=torch.float64)
+    """
+
+    is_differentiable = False
+    higher_is_better = False
+    full_state_update = False
+    plot_lower_bound = 0.0
+    scores: list[torch.Tensor]
+
+    def __init__(
+        self,
+        model: Any = None,
+        layer: int | None = None,
+        *,
+        reduction: str = "mean",
+        **options: Any,
+    ) -> None:
+        theirs = {name: options.pop(name) for name in _THEIRS if name in options}
+        super().__init__(**theirs)
+        self.reduction = check_choice(reduction, "reduction", ("mean", "none"))
+        self.score = DepthScore(model, layer, **options)
+        self.add_state("scores", default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
+        """Score N texts against N references, or lists of references."""
+        found = self.score.score(preds, target)
+        self.scores.append(torch.tensor(found, dtype=torch.float64, device=self.device))
+
+    def compute(self) -> torch.Tensor:
+        """The mean of all scores so far, or all of them, lower being closer."""
+        scores = dim_zero_cat(self.scores)
+        return scores.mean() if self.reduction == "mean" else scores

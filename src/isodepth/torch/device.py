@@ -1,0 +1,307 @@
+"""The pipeline where the tensors are: from two samples to one number, which alone has to leave."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.sample import Sample
+from isodepth.core.sphere import mean_of_direction
+from isodepth.engine.arrays.choice import passes_for
+from isodepth.engine.arrays.gap import support_rows
+from isodepth.engine.arrays.mean import mean_gaps, mean_pulls
+from isodepth.engine.arrays.products import budget_on, full_precision, memory_named
+from isodepth.engine.arrays.support import supports
+from isodepth.errors import InvalidOptionError
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.metric import Metric
+from isodepth.metric.settings import DefaultMegabytes
+from isodepth.torch.checks import Pair
+from isodepth.torch.regions import (
+    DevicePlan,
+    DeviceRegions,
+    check_depth,
+    depths_on_device,
+    exact_plan,
+    level_plan,
+    mean_of_gaps,
+    regions_of,
+    stops_of,
+)
+from isodepth.torch.samples import DeviceSample, check_finite_tensor
+
+
+class Found(NamedTuple):
+    """A distance, and its gradient by the rows of each sample where it was asked for."""
+
+    value: torch.Tensor  # float64, without dimensions
+    slopes: tuple[torch.Tensor, torch.Tensor] | None
+
+
+def too_few(pair: Pair) -> bool:
+    """Whether a sample may be a simplex, whose depths are no matter of directions.
+
+    Anything that small is compared on the host.
+    """
+    return min(len(pair.x), len(pair.y)) <= pair.x.shape[1] + 1
+
+
+def stays_on_device(metric: Metric) -> bool:
+    """Whether the whole distance is worked out on the device, and not the depths alone."""
+    return metric.gap == "search" and metric.refine == 0
+
+
+def check_for_device(metric: Metric, device: torch.device) -> None:
+    """Raise for settings that only the host knows."""
+    for name, known in (("region", "sample"), ("nan_policy", "raise"), ("scale", None)):
+        value = getattr(metric, name)
+        if value is not known and (not isinstance(value, np.ndarray) and value != known):
+            raise InvalidOptionError(
+                f"{name}={value!r} is not worked out on the device {device}; move the tensors to "
+                "the host with .cpu()"
+            )
+    check_depth(metric._source, device)
+
+
+def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Found | None:
+    """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
+    drawn = _drawn(metric, pair.x)
+    with _at_work(pair.device):
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        regions = _both_regions(drawn, pair, directions, budget)
+        if regions is None:
+            return None
+        x, y = regions
+        eps = metric.eps
+        plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
+        last = int(plan.stops_x[-1]), int(plan.stops_y[-1])
+        x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
+        rows = [x_rows, y_rows]
+        passes = passes_for(rows[0], None)
+        stops = plan.stops_x, plan.stops_y
+        sides = x_rows, y_rows, plan.stops_x, plan.stops_y
+        gaps, where = passes.search_gaps(
+            *sides, directions, budget, locate=gradient and math.isinf(metric.q)
+        )
+        unit = 1.0
+        if metric.q < math.inf:
+            gaps = mean_gaps(*sides, directions, metric.q, gaps, budget)
+            unit = mean_of_direction(directions.shape[1], metric.q)
+        length = 1.0 if metric.normalize else 1.0 - eps
+        value = mean_of_gaps(gaps / unit, plan.shares, metric.p, length)
+        if not gradient:
+            return Found(value, None)
+        slopes = _mean_slopes(gaps / unit, plan.shares, metric.p, length)
+        if where is not None:
+            pulls = _pulls(rows, plan, directions, where, slopes, budget)
+        else:
+            pulls = mean_pulls(rows, stops, directions, metric.q, gaps, slopes / unit, budget)
+        by_row = [
+            _by_row(r, pull, len(given))
+            for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
+        ]
+        if drawn.origin.scale is not None:
+            scale = torch.from_numpy(drawn.origin.scale.copy()).to(pair.device)
+            by_row = [slope / scale for slope in by_row]
+        return Found(value, (by_row[0], by_row[1]))
+
+
+def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
+    """A comparison on the host, of regions whose depths were worked out on the device."""
+    drawn = _drawn(metric, pair.x)
+    with _at_work(pair.device):
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        regions = _both_regions(drawn, pair, directions, budget)
+        tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
+    if regions is None:
+        return None
+    sides = zip(regions, tensors, pair.weights, strict=True)
+    return drawn.compare(*(_host_regions(drawn, r, t, w) for r, t, w in sides))
+
+
+def table_from_device(
+    metric: Metric, drawn: DrawnMetric, points: torch.Tensor, weights: Any, name: str
+) -> np.ndarray | None:
+    """The support values (L, 2K) of one sample, worked out on its device."""
+    check_for_device(metric, points.device)
+    with _at_work(points.device):
+        points = _prepared(points, drawn, points.dtype)
+        check_finite_tensor(points, name)
+        budget = _budget(metric, points)
+        units = torch.from_numpy(np.array(drawn.directions)).to(points)
+        regions = _regions(drawn, points, weights, name, units, budget)
+        if regions is None:
+            return None
+        assert drawn.betas is not None
+        stops = stops_of(regions, drawn.betas)
+        ordered = regions.sample.points[regions.order[: int(stops[-1])]]
+        return supports(ordered, stops, units, budget).cpu().numpy()
+
+
+# -- its parts ------------------------------------------------------------------------------------
+
+
+class _at_work:
+    """Full precision on a device whose memory may not be enough."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.parts = [full_precision(device), memory_named(device, "these samples")]
+
+    def __enter__(self) -> None:
+        for part in self.parts:
+            part.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self.parts[1].__exit__(*error)
+        finally:
+            self.parts[0].__exit__(*error)
+
+
+def _drawn(metric: Metric, tensor: torch.Tensor) -> DrawnMetric:
+    check_for_device(metric, tensor.device)
+    return metric.drawn(tensor.shape[1])
+
+
+def _prepared(tensor: torch.Tensor, drawn: DrawnMetric, precision: torch.dtype) -> torch.Tensor:
+    """The points in the precision of the work and in the units asked for."""
+    points = tensor.detach().to(precision)
+    if drawn.origin.scale is None:
+        return points
+    # Divided in double precision, as on the host.
+    scale = torch.from_numpy(drawn.origin.scale.copy()).to(points.device)
+    return (points.double() / scale).to(precision)
+
+
+def _budget(metric: Metric, *samples: torch.Tensor) -> int:
+    """Bytes for blocks of directions; of those that were asked for the samples' copies go off."""
+    device = samples[0].device
+    if isinstance(metric.memory_mb, DefaultMegabytes):
+        return budget_on(device, None)
+    asked = budget_on(device, metric.memory_mb)
+    # Rows moved or in order, and a few numbers for each of them.
+    copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
+    return max(asked // 4, asked - copies)
+
+
+def _directions(drawn: DrawnMetric, pair: Pair) -> torch.Tensor:
+    # Rounded on the host, to the same numbers as there.
+    kind = "float32" if pair.precision == torch.float32 else "float64"
+    return torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
+
+
+def _both_regions(
+    drawn: DrawnMetric, pair: Pair, directions: torch.Tensor, budget: int
+) -> tuple[DeviceRegions, DeviceRegions] | None:
+    tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
+    for tensor, name in zip(tensors, "XY", strict=True):
+        check_finite_tensor(tensor, name)
+    found = []
+    for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
+        regions = _regions(drawn, tensor, weights, name, directions, budget)
+        if regions is None:
+            return None
+        found.append(regions)
+    return found[0], found[1]
+
+
+def _regions(
+    drawn: DrawnMetric,
+    points: torch.Tensor,
+    weights: Any,
+    name: str,
+    directions: torch.Tensor,
+    budget: int,
+) -> DeviceRegions | None:
+    sample = DeviceSample.of(points, weights, name)
+    if len(sample.points) <= points.shape[1] + 1:
+        return None
+    depth = depths_on_device(drawn.source, sample, directions, budget)
+    tolerance = drawn.source.tie_tolerance if points.dtype == torch.float64 else 0.0
+    return regions_of(sample, depth, tolerance)
+
+
+def _host_regions(
+    drawn: DrawnMetric,
+    regions: DeviceRegions,
+    tensor: torch.Tensor,
+    weights: Any,
+) -> TrimmedRegions:
+    points = tensor.cpu().numpy()
+    own = weights.detach().cpu().numpy() if isinstance(weights, torch.Tensor) else weights
+    sample = Sample.of(points, own)
+    places = regions.sample.places(len(points)).cpu().numpy()
+    depth = regions.depth.cpu().numpy()[places]
+    distinct = np.empty(sample.n_points)
+    distinct[sample.inverse[sample.inverse >= 0]] = depth[sample.inverse >= 0]
+    absent = sample.inverse < 0
+    if absent.any():
+        depth[absent] = drawn.source.point_depth(  # type: ignore[attr-defined]
+            sample, points[absent], drawn.directions, drawn.resources
+        )
+    tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
+    checked = None if own is None else np.asarray(own, dtype=np.float64)
+    return TrimmedRegions.from_depths(
+        points, checked, None, sample, depth, distinct, tolerance, drawn.origin
+    )
+
+
+# -- the gradient ---------------------------------------------------------------------------------
+
+
+def _mean_slopes(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
+    """The derivative (L,) of the mean by each gap, as `metric.gradient.mean_slopes`."""
+    largest = gaps.max()
+    if bool(largest == 0):
+        return torch.zeros_like(gaps)
+    if math.isinf(p):
+        return torch.zeros_like(gaps).index_fill_(0, gaps.argmax(), 1.0)
+    ratios = gaps / largest
+    total = length * (shares * ratios**p).sum()
+    powers = torch.where(ratios > 0, ratios ** (p - 1.0), torch.zeros_like(ratios))
+    return length * shares * powers * total ** (1.0 / p - 1.0)
+
+
+def _pulls(
+    rows: list[torch.Tensor],
+    plan: DevicePlan,
+    directions: torch.Tensor,
+    where: torch.Tensor,
+    slopes: torch.Tensor,
+    budget: int,
+) -> list[torch.Tensor]:
+    """What pulls at each of the ordered rows of both samples, in float64."""
+    place = torch.where(where >= 0, where, -1 - where)
+    sign = torch.where(where >= 0, 1, -1)
+    vectors = directions[place].double() * sign[:, None]
+    stops = (plan.stops_x, plan.stops_y)
+    at = [
+        support_rows(own, stop, directions, place, sign, budget)
+        for own, stop in zip(rows, stops, strict=True)
+    ]
+    away = rows[0][at[0]].double() - rows[1][at[1]].double()
+    ahead = torch.where((away * vectors).sum(dim=1) >= 0, 1.0, -1.0)
+    toward = (slopes * ahead)[:, None] * vectors
+    return [
+        torch.zeros_like(own, dtype=torch.float64).index_add_(0, index, side * toward)
+        for own, index, side in zip(rows, at, (1.0, -1.0), strict=True)
+    ]
+
+
+def _by_row(regions: DeviceRegions, pulls: torch.Tensor, n: int) -> torch.Tensor:
+    """What pulls at the ordered distinct points, shared out to the rows as given (n, d)."""
+    sample = regions.sample
+    distinct = pulls.new_zeros(sample.points.shape)
+    distinct[regions.order[: len(pulls)]] = pulls
+    if sample.inverse is None:
+        return distinct
+    present = sample.inverse >= 0
+    repeats = torch.bincount(sample.inverse[present], minlength=len(distinct))
+    result = pulls.new_zeros(n, pulls.shape[1])
+    result[present] = (distinct / repeats[:, None])[sample.inverse[present]]
+    return result

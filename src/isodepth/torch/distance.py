@@ -1,0 +1,219 @@
+"""The distance of two tensors: a tensor without dimensions, with a gradient where one is wanted.
+
+Levels, directions and support points are found without a graph. Where they are known the gradient
+is known as well, so that it is worked out together with the distance and only scaled on the way
+back. On the host the tensors are arrays that share their memory; elsewhere the work is done by
+`engine.arrays` where the tensors are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch.autograd.function import once_differentiable
+
+from isodepth.core.regions import TrimmedRegions
+from isodepth.data.arrays import describe
+from isodepth.data.validation import check_same_width
+from isodepth.engine.threads import single_threaded_blas
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.gradient import check_has_gradient
+from isodepth.metric.metric import Metric
+from isodepth.metric.pipeline import fit_pair
+from isodepth.metric.settings import DefaultSteps
+from isodepth.metric.tabulate import table_shape, table_signature
+from isodepth.progress import progress_bar
+from isodepth.torch import device
+from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
+
+
+def distance(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Any:
+    """What `Metric.distance` gives for tensors.
+
+    Parameters
+    ----------
+    X, Y : tensors of shape (n, d) and (m, d) on one device
+    weights : pair or None
+        Tensors of that device, or anything that is an array on the host.
+
+    Returns
+    -------
+    distance : tensor without dimensions, of the same device and dtype
+        Integers are taken as float64. Half precision is worked on in float32.
+    """
+    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+        return _beside_regions(metric, X, Y, weights)
+    pair = check_tensors(X, Y, weights, metric.dtype)
+    if pair.wants_gradient:
+        return _Distance.apply(X, Y, with_gradient(metric), pair)
+    if pair.device.type != "cpu":
+        return _value(metric, pair)
+    return _as_tensor(metric.distance(*_host_arrays(pair), weights=_host_weights(pair)), pair)
+
+
+def compare(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Comparison:
+    """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
+    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+        return metric.compare(_host_side(X, "X"), _host_side(Y, "Y"), weights)
+    return _compared(metric, check_tensors(X, Y, weights, metric.dtype))
+
+
+def _compared(metric: Metric, pair: Pair) -> Comparison:
+    found = None
+    if pair.device.type != "cpu" and not device.too_few(pair):
+        found = device.compare_from_device(metric, pair)
+    if found is not None:
+        return found
+    return metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
+
+
+def _value(metric: Metric, pair: Pair) -> torch.Tensor:
+    """The distance of tensors on another device, where nobody asks for a gradient."""
+    if device.stays_on_device(metric) and not device.too_few(pair):
+        found = device.distance_on_device(metric, pair)
+        if found is not None:
+            return found.value.to(pair.dtype)
+    return _as_tensor(_compared(metric, pair).distance, pair)
+
+
+def with_gradient(metric: Metric) -> Metric:
+    """The same metric, if its distance has a gradient; steps that nobody asked for are left out."""
+    steps = metric.refine
+    if isinstance(steps, DefaultSteps) and metric.gap != "exact":
+        metric, steps = replace(metric, refine=0), 0
+    if metric.nan_policy != "raise":
+        raise InvalidOptionError(
+            f"tensors that require grad are taken as they are, got nan_policy="
+            f"{metric.nan_policy!r}; select the rows before, or detach the tensors"
+        )
+    check_has_gradient(
+        region=metric.region, scale=metric.scale, refine=0 if metric.gap == "exact" else steps
+    )
+    return metric
+
+
+class _Distance(torch.autograd.Function):
+    """A distance with the gradient that was found with it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: Metric, pair: Pair
+    ) -> torch.Tensor:
+        value, slopes = _with_slopes(metric, pair)
+        ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: torch.Tensor) -> tuple[Any, ...]:
+        wanted = zip(ctx.saved_tensors, ctx.needs_input_grad, strict=False)
+        return *(upstream.to(s.dtype) * s if needed else None for s, needed in wanted), None, None
+
+
+def lie_elsewhere(samples: Any, name: str) -> bool:
+    """Whether samples are tensors of another device than the host, all of one.
+
+    Those on the host are arrays, and may stand beside arrays.
+    """
+    places = [s.device if isinstance(s, torch.Tensor) else torch.device("cpu") for s in samples]
+    if all(place.type == "cpu" for place in places):
+        return False
+    for i, (sample, place) in enumerate(zip(samples, places, strict=True)):
+        if place != places[0] or not isinstance(sample, torch.Tensor):
+            what = (
+                f"on the device {place}" if isinstance(sample, torch.Tensor) else describe(sample)
+            )
+            raise InvalidInputError(
+                f"{name}[{i}] is {what} and {name}[0] on the device {places[0]}; move all of them "
+                "to one device"
+            )
+    return True
+
+
+def tables(
+    metric: Metric, samples: Any, weights: Any, storage: str, progress: bool, name: str
+) -> tuple[np.ndarray, str, int]:
+    """The support values (N, L, 2K) of samples on one device, their signature and their width."""
+    metric.check_for_tables(storage)
+    for i, sample in enumerate(samples):
+        check_tensor(sample, f"{name}[{i}]")
+        check_same_width(sample.shape[1], samples[0].shape[1], f"{name}[{i}]", f"{name}[0]")
+        if sample.dtype != samples[0].dtype:
+            raise InvalidInputError(
+                f"{name}[{i}] is {sample.dtype} and the first sample {samples[0].dtype}; bring all "
+                "of them to one dtype"
+            )
+    precision = precision_of(real_of(samples[0]), metric.dtype)
+    width = samples[0].shape[1]
+    drawn = metric.drawn(width)
+    values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
+            rows = sample.detach().to(precision)
+            found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
+            if found is None:
+                on_host = own.cpu().numpy() if isinstance(own, torch.Tensor) else own
+                found = metric.table(rows.cpu().numpy(), on_host).values
+            values[i] = found
+            advance(1)
+    return values, str(table_signature(drawn, str(precision).removeprefix("torch."))), width
+
+
+def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
+    """The distance, and its derivatives by the rows of both samples."""
+    elsewhere = pair.device.type != "cpu" and not device.too_few(pair)
+    if elsewhere and device.stays_on_device(metric):
+        found = device.distance_on_device(metric, pair, gradient=True)
+        if found is not None:
+            return found.value.to(pair.dtype), found.slopes
+    comparison = device.compare_from_device(metric, pair) if elsewhere else None
+    if comparison is None:
+        given = *_host_arrays(pair), _host_weights(pair)
+        with single_threaded_blas():
+            drawn, x, y, _ = fit_pair(metric._options(), metric._source, *given)
+            comparison = drawn.compare(x, y)
+    slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
+    return _as_tensor(comparison.distance, pair), slopes
+
+
+def _as_tensor(value: float, pair: Pair) -> torch.Tensor:
+    return torch.tensor(value, dtype=pair.dtype, device=pair.device)
+
+
+def _host_arrays(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
+    """The tensors as arrays of one precision, views of the same memory where they have it."""
+    x, y = (host_array(t, pair.precision) for t in (pair.x, pair.y))
+    return x, y
+
+
+def host_array(tensor: torch.Tensor, precision: torch.dtype) -> np.ndarray:
+    """A tensor as an array of that precision, a view of the same memory where it can be one."""
+    return tensor.detach().to(precision).cpu().resolve_neg().numpy()
+
+
+def _host_weights(pair: Pair) -> tuple[Any, Any]:
+    wx, wy = (w.cpu().numpy() if isinstance(w, torch.Tensor) else w for w in pair.weights)
+    return wx, wy
+
+
+def _beside_regions(metric: Metric, X: Any, Y: Any, weights: Any) -> torch.Tensor:
+    """A tensor on the host beside regions, which are there as well."""
+    tensor = X if isinstance(X, torch.Tensor) else Y
+    value = metric.distance(_host_side(X, "X"), _host_side(Y, "Y"), weights)
+    return torch.tensor(value, dtype=tensor.dtype if tensor.is_floating_point() else torch.float64)
+
+
+def _host_side(side: Any, name: str) -> Any:
+    if not isinstance(side, torch.Tensor):
+        return side
+    if side.device.type != "cpu" or side.requires_grad:
+        raise InvalidInputError(
+            f"{name} is a tensor that requires grad or lies on the device {side.device}, and is "
+            f"compared with regions on the host; pass {name}.detach().cpu()"
+        )
+    half = side.is_floating_point() and side.dtype.itemsize < 4
+    return (side.float() if half else side).numpy()

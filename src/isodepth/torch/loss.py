@@ -1,0 +1,86 @@
+"""DepthLoss: the distance as a module, for training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from isodepth.api import metric_from_options
+from isodepth.data.validation import check_boolean, check_integer
+from isodepth.errors import InvalidOptionError
+from isodepth.torch.distance import with_gradient
+
+
+class DepthLoss(torch.nn.Module):
+    """The distance DR_{p,eps} of two samples as a loss.
+
+    Parameters
+    ----------
+    resample : bool, default False
+        Draw new directions at each call in training, so that many steps see more directions than
+        one; the value of the loss is then comparable over many steps only. In evaluation the
+        directions are always those of `seed`.
+    seed : int, default 0
+        Where directions come from. Those of the k-th call follow from `seed` and k alone; k is part
+        of the state that `state_dict` holds, so that a training that is resumed goes on as it would
+        have.
+    **options
+        The fields of :class:`isodepth.Metric`, with ``refine=0``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from isodepth.torch import DepthLoss
+    >>> X = torch.randn(200, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    >>> loss = DepthLoss(depth="halfspace", eps=0.2, n_directions=100)
+    >>> loss(X, X.detach() + 1.0).backward()
+    >>> round(X.grad.sum(dim=0).norm().item(), 3)
+    1.0
+    """
+
+    def __init__(self, *, resample: bool = False, seed: int = 0, **options: Any) -> None:
+        super().__init__()
+        self.resample = check_boolean(resample, "resample")
+        self.seed = check_integer(seed, "seed", 0)
+        if "random_state" in options:
+            raise InvalidOptionError(
+                f"the directions of a loss come from seed, got random_state="
+                f"{options['random_state']!r}; give seed instead"
+            )
+        self.metric = with_gradient(metric_from_options({**options, "random_state": self.seed}))
+        self.draws = 0
+
+    @property
+    def signature(self) -> str:
+        """How its numbers are made; with `resample` the seed is that of the first call."""
+        return self.metric.signature
+
+    def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:
+        """The distance of X (n, d) and Y (m, d), a tensor without dimensions."""
+        metric = self.metric
+        if self.resample and self.training:
+            metric = replace(metric, random_state=self._seed_of(self.draws))
+            self.draws += 1
+        return metric.distance(X, Y, weights)
+
+    def _seed_of(self, draw: int) -> int:
+        """A seed for the directions of that call; those of the first are the fixed ones."""
+        if draw == 0:
+            return self.seed
+        return int(np.random.SeedSequence([self.seed, draw]).generate_state(1)[0])
+
+    def get_extra_state(self) -> dict[str, int]:
+        """What `state_dict` keeps: how many times directions have been drawn."""
+        return {"draws": self.draws}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        """Go on from there."""
+        self.draws = state["draws"]
+
+    def extra_repr(self) -> str:
+        """What is shown between the parentheses."""
+        drawn = f", resample=True, draws={self.draws}" if self.resample else ""
+        return f"{self.signature}{drawn}"

@@ -1,0 +1,136 @@
+"""Nested regions on a device, the levels at which two are compared, and the mean of their gaps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from isodepth.core.levels import SLIVER, power_mean
+from isodepth.core.regions import tie_ends
+from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+from isodepth.engine.arrays.choice import passes_for
+from isodepth.engine.powers import SMALL_POWER
+from isodepth.errors import InvalidOptionError
+from isodepth.torch.samples import DeviceSample
+
+
+class DeviceRegions(NamedTuple):
+    """The points of a sample from the deepest outwards."""
+
+    sample: DeviceSample
+    depth: torch.Tensor  # float64 (u,)
+    order: torch.Tensor  # int64 (u,)
+    counts: torch.Tensor  # int64 (g,), how many points have at least each distinct depth
+    masses: torch.Tensor  # float64 (g,), their share of the mass
+
+
+class DevicePlan(NamedTuple):
+    """The levels at which two samples are compared, as `core.levels.LevelPlan` has them."""
+
+    shares: torch.Tensor  # float64 (L,)
+    stops_x: torch.Tensor  # int64 (L,)
+    stops_y: torch.Tensor
+
+
+def check_depth(source: Any, device: torch.device) -> None:
+    """Raise unless the depths of this source can be had on a device."""
+    name = getattr(source, "name", type(source).__name__)
+    if type(source) in (ProjectionDepth, HalfspaceDepth):
+        if source.method == "directions" and source.refine == 0:
+            return
+        name = f"{name} (method={source.method!r}, refine={source.refine})"
+    elif type(source) is IRWDepth:
+        return
+    elif type(source) is AIIRWDepth:
+        if isinstance(source.covariance, str) and source.covariance == "empirical":
+            return
+        name = f"{name} (covariance={source.covariance!r})"
+    raise InvalidOptionError(
+        f"the depth {name} is not worked out on the device {device}: use projection, halfspace, "
+        "irw or ai_irw (with its empirical covariance), without refinement, or move the tensors to "
+        "the host with .cpu()"
+    )
+
+
+def depths_on_device(
+    source: Any, sample: DeviceSample, directions: torch.Tensor, budget: int
+) -> torch.Tensor:
+    """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
+    masses, total = sample.masses, sample.total
+    passes = passes_for(sample.points, masses)
+    if type(source) is ProjectionDepth:
+        points = sample.standardized()
+        found = passes.largest_outlyingness(points, masses, total, directions, budget)
+        return 1.0 / (1.0 + found.double())
+    if type(source) is HalfspaceDepth:
+        points = sample.standardized()
+        found = passes.smallest_halfspace(points, masses, total, directions, budget)
+        return found.double() / total
+    points = sample.standardized() if type(source) is IRWDepth else sample.whitened()
+    return passes.mean_rank_weight(points, masses, total, directions, budget)
+
+
+def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:
+    """Order the points of a sample by their depths (u,)."""
+    lexicographic = depth[sample.leading]
+    falling, places = lexicographic.sort(descending=True, stable=True)
+    order = sample.leading[places]
+    ends = _tie_ends(falling, tolerance)
+    if sample.masses is None:
+        cumulated = ends
+    else:
+        cumulated = sample.masses[order].cumsum(0)[ends - 1]
+    return DeviceRegions(sample, depth, order, ends, cumulated.double() / sample.total)
+
+
+def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
+    steps = falling[:-1] - falling[1:]
+    apart = steps > tolerance
+    if tolerance > 0 and bool((~apart & (steps != 0)).any()):
+        # Small steps may add up: rare, and not worth a second way to count them.
+        return torch.from_numpy(tie_ends(falling.cpu().numpy(), tolerance)).to(falling.device)
+    ends = apart.nonzero()[:, 0] + 1
+    return torch.cat([ends, ends.new_full((1,), len(falling))])
+
+
+def exact_plan(x: DeviceRegions, y: DeviceRegions, eps: float) -> DevicePlan:
+    """All pieces of [0, 1 - eps] on which both regions stay the same."""
+    end = 1.0 - eps
+    inner = torch.cat([x.masses, y.masses])
+    inner = inner[inner < end * (1.0 - SLIVER)].sort().values.unique_consecutive()
+    edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
+    starts = edges[:-1].contiguous()
+    shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
+    return DevicePlan(shares, _stops(x, starts), _stops(y, starts))
+
+
+def level_plan(x: DeviceRegions, y: DeviceRegions, betas: np.ndarray) -> DevicePlan:
+    """Given levels (L,), each standing for an equal share."""
+    levels = torch.from_numpy(np.sort(betas)).to(x.depth.device)
+    shares = torch.full_like(levels, 1.0 / len(levels))
+    return DevicePlan(shares, _stops(x, levels), _stops(y, levels))
+
+
+def stops_of(regions: DeviceRegions, betas: np.ndarray) -> torch.Tensor:
+    """How many of the ordered points lie in the regions of levels (L,)."""
+    return _stops(regions, torch.from_numpy(betas).to(regions.depth.device))
+
+
+def _stops(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
+    return regions.counts[torch.searchsorted(regions.masses, betas, right=True)]
+
+
+def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
+    """(length * sum of shares * gaps**p) ** (1/p), as `core.levels.power_mean`, without leaving."""
+    if p < SMALL_POWER:
+        value = power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length)
+        return gaps.new_tensor(value)
+    largest = gaps.max()
+    if math.isinf(p):
+        return largest
+    ratios = gaps / largest
+    mean = largest * (length * (shares * ratios**p).sum()) ** (1.0 / p)
+    return torch.where(largest > 0, mean, largest)

@@ -1,0 +1,157 @@
+"""A sample on a device: distinct rows with exact masses, moved and scaled for its depth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from isodepth.core.sample import exact_masses
+from isodepth.data.validation import check_weights
+from isodepth.errors import InvalidInputError
+
+# As on the host: see `isodepth.depth.base.center_and_exponent`.
+_PROBED_ROWS = 7
+# Rows in double precision are held a few at a time.
+_HELD_NUMBERS = 1 << 23
+_SMALLEST_SPREAD = 2.0**-960
+
+
+class DeviceSample(NamedTuple):
+    """Distinct points and their masses, as `core.sample.Sample` has them but for their order.
+
+    Where no two rows are equal the points are the caller's tensor itself.
+    """
+
+    points: torch.Tensor  # (u, d)
+    masses: torch.Tensor | None  # int64 (u,), None where all are one unit
+    total: int
+    inverse: torch.Tensor | None  # int64 (n,), -1 for rows of weight zero; None for 0, ..., n - 1
+    leading: torch.Tensor  # int64 (u,), the points in lexicographic order
+
+    @classmethod
+    def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
+        """The canonical form of points (n, d), finite, with weights (n,) or None."""
+        if isinstance(weights, torch.Tensor):
+            weights = weights.detach().cpu().numpy()
+        checked = check_weights(weights, len(points), f"weights of {name}")
+        if checked is None:
+            return cls._merge(points, None)
+        present = checked > 0
+        masses = torch.from_numpy(exact_masses(checked[present])).to(points.device)
+        if present.all():
+            return cls._merge(points, masses)
+        kept = torch.from_numpy(np.flatnonzero(present)).to(points.device)
+        found = cls._merge(points[kept], masses)
+        inverse = torch.full((len(points),), -1, dtype=torch.int64, device=points.device)
+        inverse[kept] = found.places(len(kept))
+        return found._replace(inverse=inverse)
+
+    @classmethod
+    def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
+        order, distinct = _lexicographic_order(points)
+        inverse = None
+        if not distinct:
+            # Adding zero turns -0.0 into 0.0.
+            rows, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
+            order = torch.arange(len(rows), device=points.device)
+            units = torch.ones_like(inverse) if masses is None else masses
+            masses = torch.zeros_like(order).index_add_(0, inverse, units)
+            points = rows
+        if masses is not None and bool((masses == masses[0]).all()):
+            masses = None
+        total = len(points) if masses is None else int(masses.sum())
+        return cls(points, masses, total, inverse, order)
+
+    def places(self, n: int) -> torch.Tensor:
+        """For each of the n rows as given its place among the points."""
+        if self.inverse is not None:
+            return self.inverse
+        return torch.arange(n, device=self.points.device)
+
+    @property
+    def shares(self) -> torch.Tensor:
+        """The masses as float64 shares of the total, of shape (u,)."""
+        if self.masses is None:
+            return self.points.new_full((len(self.points),), 1.0 / self.total, dtype=torch.float64)
+        return self.masses.double() / self.total
+
+    def standardized(self) -> torch.Tensor:
+        """The points (u, d) moved and scaled so that they sit around zero with size one."""
+        step = -(-len(self.points) // _PROBED_ROWS)
+        few = self.points[self.leading[::step]].cpu().numpy() + 0.0
+        center = np.sort(few, axis=0)[(len(few) - 1) // 2]
+        moved = self.points - torch.from_numpy(center).to(self.points.device)
+        size = float(np.abs(few - center).max()) or float(moved.abs().max())
+        exponent = math.frexp(size)[1]
+        # In two steps, where the power of two itself may be out of range.
+        for half in (exponent // 2, exponent - exponent // 2):
+            moved.mul_(2.0**-half)
+        return moved
+
+    def whitened(self) -> torch.Tensor:
+        """The standardized points times the inverse root of their covariance.
+
+        As `isodepth.depth.whitening` does it: in double precision, columns brought to one scale.
+        """
+        moved = self.standardized()
+        shares, d = self.shares, moved.shape[1]
+        step = max(1, _HELD_NUMBERS // d)
+        parts = [slice(k, k + step) for k in range(0, len(moved), step)]
+        center = moved.new_zeros(d, dtype=torch.float64)
+        for part in parts:
+            center += shares[part] @ moved[part].double()
+        spread = torch.zeros_like(center)
+        for part in parts:
+            torch.maximum(spread, (moved[part].double() - center).abs().amax(dim=0), out=spread)
+        varies = (spread > _SMALLEST_SPREAD) & ~(moved == moved[0]).all(dim=0)
+        stretch = torch.where(varies, 1.0 / spread, torch.zeros_like(spread))
+        gram = moved.new_zeros(d, d, dtype=torch.float64)
+        for part in parts:
+            rows = (moved[part].double() - center).mul_(stretch)
+            gram += (rows.T * shares[part]) @ rows
+        values, axes = np.linalg.eigh(gram.cpu().numpy())
+        kept = values > max(values[-1], 0.0) * d * 8 * np.finfo(np.float64).eps
+        root = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
+        matrix = root * stretch.cpu().numpy()
+        return moved @ torch.from_numpy(matrix.T).to(moved)
+
+
+def _lexicographic_order(points: torch.Tensor) -> tuple[torch.Tensor, bool]:
+    """Indices that sort rows by their first column, then the second, and whether none are equal."""
+    column, order = points[:, 0].sort(stable=True)
+    tied = column[1:] == column[:-1]
+    if not bool(tied.any()):
+        return order, True
+    # Only the rows that share their first entry with a neighbor are still out of order.
+    open_ = torch.zeros(len(points), dtype=torch.bool, device=points.device)
+    open_[1:] |= tied
+    open_[:-1] |= tied
+    rows = order[open_]
+    found, place = torch.unique(points[rows] + 0.0, dim=0, return_inverse=True)
+    if len(found) < len(rows):
+        return order, False
+    order[open_] = torch.empty_like(rows).index_copy_(0, place, rows)
+    return order, True
+
+
+def check_finite_tensor(points: torch.Tensor, name: str) -> None:
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
+    low, high = (float(end) for end in torch.aminmax(points))
+    if -limit <= low and high <= limit:
+        return
+    bad = ~torch.isfinite(points)
+    if bool(bad.any()):
+        row, column = (int(k) for k in bad.nonzero()[0])
+        raise InvalidInputError(
+            f"{name} contains {int(bad.sum())} NaN or infinite value(s) (as {points.dtype}), the "
+            f"first at row {row}, column {column}; drop or impute them first"
+        )
+    raise InvalidInputError(
+        f"{name} contains values up to {max(-low, high):.3g}, with which distances overflow in "
+        f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
+        "divide the data by a constant, or use float64"
+    )

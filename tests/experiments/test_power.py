@@ -1,0 +1,123 @@
+"""The study of level and power: rivals against their definitions, and a run that goes on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.power import laws, report, study
+from experiments.power.cells import Cell, cells
+from experiments.power.rivals import kernel_tests, kolmogorov_smirnov
+
+
+def mean_of_pairs(rows: np.ndarray, others: np.ndarray, of: object) -> float:
+    return float(np.mean([of(math.dist(a, b)) for a in rows for b in others]))  # type: ignore[operator]
+
+
+def test_energy_and_mmd_are_what_their_definitions_say() -> None:
+    """P-values by plain loops over the same permutations; single precision decides no tie."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 0.5
+    found = kernel_tests(x, y, (0.01,), 19, 3)
+    draws = np.random.default_rng(3)
+    rows = np.concatenate([x, y])
+    orders = [np.arange(16), *(draws.permutation(16) for _ in range(19))]
+    width = np.median([math.dist(a, b) for a, b in itertools.combinations(rows, 2)])
+
+    def kernel(distance: float) -> float:
+        return math.exp(-(distance**2) / (2 * width**2))
+
+    energies, roots = [], []
+    for order in orders:
+        a, b = rows[order[:9]], rows[order[9:]]
+        energies.append(2 * mean_of_pairs(a, b, abs) - mean_of_pairs(a, a, abs)
+                        - mean_of_pairs(b, b, abs))  # fmt: skip
+        roots.append(math.sqrt(mean_of_pairs(a, a, kernel) + mean_of_pairs(b, b, kernel)
+                               - 2 * mean_of_pairs(a, b, kernel)))  # fmt: skip
+
+    def pvalue(values: list[float], margin: float = 0.0) -> float:
+        return (1 + sum(v + margin >= values[0] for v in values[1:])) / len(values)
+
+    assert found["energy"] == pvalue(energies)
+    assert found["mmd"] == pvalue(roots)
+    assert found["dcmmd 0.01"] == pvalue(roots, 2 * math.sqrt(2) * 0.01)
+
+
+def test_kolmogorov_smirnov_is_close_to_that_of_scipy() -> None:
+    from scipy.stats import ks_2samp
+
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 0.15, 0.3):
+        x, y = rng.normal(size=(300, 1)), rng.normal(size=(250, 1)) + shift
+        exact = ks_2samp(x[:, 0], y[:, 0], method="exact").pvalue
+        # Asymptotic: right to a few percent of itself.
+        assert kolmogorov_smirnov(x, y) == pytest.approx(exact, rel=0.1)
+    x, y = rng.normal(size=(2, 100, 3))
+    smallest = min(
+        kolmogorov_smirnov(a[:, None], b[:, None]) for a, b in zip(x.T, y.T, strict=True)
+    )
+    assert kolmogorov_smirnov(x, y) == min(1.0, 3 * smallest)
+
+
+def test_exactly_the_share_is_foreign() -> None:
+    for kind in laws.FOREIGN:
+        rng = np.random.default_rng(0)
+        x, y = laws.contaminated(kind, 200, 3, 0.05, False, rng)
+        clean = np.random.default_rng(0).standard_normal((2, 200, 3))
+        assert (x != clean[0]).any(axis=1).sum() == 10
+        assert np.array_equal(y, clean[1])
+
+
+def test_every_cell_has_a_name_of_its_own() -> None:
+    keys = [cell.key for cell in cells("full")]
+    assert len(set(keys)) == len(keys)
+    groups = [cell.group for cell in cells("full")]
+    assert groups.count("tolerance") == 72
+    assert all(cell.tests >= 200 for cell in cells("full") if cell.group == "tolerance")
+
+
+def test_a_test_is_the_same_whenever_it_is_made() -> None:
+    cell = Cell("laws", "scale 1.3", 60, 2, n_resamples=19, wider=True, largest=True)
+    assert cell.test(3) == cell.test(3)
+    assert cell.test(3) != cell.test(4)
+    assert set(cell.test(0)) == set(report.METHODS)
+
+
+def test_what_is_on_disk_is_not_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = next(study.batches("quick"))
+    line = study.work(batch)
+    (tmp_path / "one.jsonl").write_text(json.dumps(line) + "\n" + '{"cell": "cut o')
+    assert study.finished(tmp_path) == [line]
+    monkeypatch.setattr(study, "batches", lambda size: iter([batch]))
+    assert study.run("quick", 1, None, tmp_path) == 0
+    assert "1 batches done, 0 to do" in capsys.readouterr().out
+
+
+def test_rejections_are_counted_and_written(tmp_path: Path) -> None:
+    cell = cells("quick")[0]
+    line = {"cell": cell.key, "first": 0, "last": 4, "seconds": 0,
+            "p": {"DR q=2": {"0": 0.05, "1": 0.051, "2": 0.005, "3": 1.0}}}  # fmt: skip
+    # The same batch twice counts once.
+    text = json.dumps(line) + "\n"
+    (tmp_path / "a.jsonl").write_text(text + text)
+    assert report.rates(tmp_path)[cell.key]["DR q=2"] == (2, 4)
+    assert report.rates(tmp_path, 0.01)[cell.key]["DR q=2"] == (1, 4)
+    report.write_report("quick", tmp_path)
+    assert "| normal | 100 | 3 | 50 |" in (tmp_path / "tables.md").read_text()
+    page = tmp_path / "page.md"
+    names = ("promises", "tolerance", "power", "masked", "laws", "dirt")
+    page.write_text("".join(f"<!-- study: {n} -->\nold\n<!-- /study -->\nend\n" for n in names))
+    report.publish("quick", tmp_path, page)
+    assert "old" not in page.read_text()
+    assert "0.5000 at 5%, 0.2500 at 1%" in page.read_text()
+
+
+def test_the_most_that_is_allowed() -> None:
+    assert report.most_allowed(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))

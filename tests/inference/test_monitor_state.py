@@ -1,0 +1,360 @@
+"""The state of a monitor: whole or not at all, one process at a time, and bit for bit the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isodepth import BusyFileError, DepthMonitor, InvalidOptionError, UnreadableFileError
+from isodepth.data import output
+from isodepth.data.archive import read_file, write_file
+from isodepth.inference.monitor_file import WATCHING
+
+RNG = np.random.default_rng(20)
+REFERENCE = RNG.normal(size=(1500, 2))
+BATCHES = [RNG.normal(size=(20, 2)) + (i >= 8) for i in range(14)]
+OPTIONS: dict[str, Any] = {"batch_size": 20, "n_directions": 12, "levels": 5, "random_state": 0}
+
+WAYS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "arl": {"arl": 20.0},
+    "patience": {"patience": 3},
+    "tolerance": {"tolerance": 0.1},
+    "tolerance, patience, arl": {"tolerance": 0.1, "patience": 2, "arl": 20.0},
+    "sizes": {"batch_size": [10, 40]},
+    "blocks": {"batch_size": None, "blocks": np.arange(1500) // 20},
+    "float32": {"dtype": "float32"},
+    "tolerance, float32": {"tolerance": 0.1, "dtype": "float32"},
+    "directions": {"directions": np.eye(2), "n_directions": 2},
+    "unscaled": {"scale": None},
+    "tolerance, unscaled": {"scale": None, "tolerance": 0.1},
+}
+
+
+def fresh(**options: Any) -> DepthMonitor:
+    return DepthMonitor(REFERENCE, **{**OPTIONS, **options})
+
+
+@pytest.mark.parametrize("options", WAYS.values(), ids=list(WAYS))
+def test_a_loaded_monitor_goes_on_bit_for_bit(tmp_path: Path, options: dict) -> None:
+    whole = fresh(**options)
+    expected = [whole.check(batch) for batch in BATCHES]
+    again = fresh(**options)
+    for batch, verdict in zip(BATCHES, expected, strict=True):
+        again.save(tmp_path / "m.npz")
+        again = DepthMonitor.load(tmp_path / "m.npz")
+        assert again.check(batch) == verdict
+    assert again.verdicts == expected
+    assert any(verdict.alarm for verdict in expected)
+    assert again.signature == whole.signature
+    assert repr(again) == repr(whole)
+    assert again.to_dict() == whole.to_dict()
+
+
+def test_groups_and_missing_values_are_kept(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(REFERENCE, columns=["a", "b"])
+    frame.iloc[::50, 1] = np.nan
+    groups = np.arange(1500) % 2
+    options = {"groups": groups, "nan_policy": "omit", **OPTIONS}
+    for tolerance in (0.0, 0.1):
+        monitor = DepthMonitor(frame, **options, tolerance=tolerance)
+        monitor.save(tmp_path / "m.npz")
+        again = DepthMonitor.load(tmp_path / "m.npz")
+        rows = np.vstack([BATCHES[0][:19], [[np.nan, 1.0]]])
+        first, second = (m.check(rows, group=1) for m in (monitor, again))
+        assert first == second
+        assert first.missing["columns"]["a"] == {"batch": 1 / 20, "reference": 0.0}
+        again.save(tmp_path / "m.npz")
+        assert DepthMonitor.load(tmp_path / "m.npz").verdicts == [first]
+
+
+def test_no_row_is_in_the_file(tmp_path: Path) -> None:
+    for tolerance in (0.0, 0.1):
+        monitor = fresh(path=tmp_path / "m.npz", tolerance=tolerance)
+        monitor.check(BATCHES[0])
+        _, arrays = read_file(tmp_path / "m.npz", WATCHING)
+        kept = np.concatenate([array.ravel() for array in arrays.values()])
+        rows = np.concatenate([REFERENCE, BATCHES[0]])
+        assert not np.isin(rows.ravel(), kept).any()
+
+
+# -- while it is used -----------------------------------------------------------------------------
+
+
+def test_it_is_saved_after_every_check(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path, log=log)
+    assert DepthMonitor.load(path).verdicts == []
+    for count, batch in enumerate(BATCHES, 1):
+        monitor.check(batch)
+        assert DepthMonitor.load(path).verdicts == monitor.verdicts
+        assert len(log.read_text().splitlines()) == count
+    assert [json.loads(line) for line in log.read_text().splitlines()] == [
+        verdict.to_dict() for verdict in monitor.verdicts
+    ]
+    assert monitor.verdicts[-1].alarm
+    monitor.reset()
+    later = DepthMonitor.load(path, autosave=True, log=log)
+    assert not later.check(BATCHES[0]).alarm
+    assert DepthMonitor.load(path).verdicts == later.verdicts
+
+
+def test_a_monitor_that_was_overtaken_refuses(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    first = fresh(path=path)
+    second = DepthMonitor.load(path, autosave=True)
+    first.check(BATCHES[0])
+    for act in (lambda: second.check(BATCHES[1]), second.reset):
+        with pytest.raises(BusyFileError, match=r"has been changed .*autosave=True"):
+            act()
+    assert second.verdicts == []
+    path.unlink()
+    with pytest.raises(BusyFileError):
+        first.check(BATCHES[1])
+    # Saved elsewhere or not at all, it may go its own way.
+    alone = DepthMonitor.load(tmp_path / "m.npz") if path.exists() else fresh()
+    assert alone.check(BATCHES[1]).batch == 1
+
+
+def test_a_disk_that_fails_leaves_everything_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path, log=log)
+    monitor.check(BATCHES[0])
+    content, lines = path.read_bytes(), log.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(output.os, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            monitor.check(BATCHES[1])
+    assert (path.read_bytes(), log.read_bytes()) == (content, lines)
+    assert len(monitor.verdicts) == 1
+    whole = fresh()
+    expected = [whole.check(batch) for batch in BATCHES[:2]]
+    assert monitor.check(BATCHES[1]) == expected[1]
+    assert len(log.read_text().splitlines()) == 2
+    assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl", "m.npz.lock"}
+
+
+def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path, log=log)
+    for batch in BATCHES[:3]:
+        monitor.check(batch)
+    whole = log.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")]
+    for cut in (ends[1], ends[1] + 1, ends[2] - 2, ends[2] - 1, ends[2]):
+        log.write_bytes(whole[:cut])
+        DepthMonitor.load(path, autosave=True, log=log)
+        assert log.read_bytes() == whole
+    # Somebody moved it away: it begins anew with the last line.
+    log.unlink()
+    DepthMonitor.load(path, autosave=True, log=log)
+    assert log.read_bytes() == whole[ends[1] :]
+
+
+def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    fresh(path=path)
+    for text, message in (("notes of mine\n", "does not end with a line"), ("[]\n", "line of a")):
+        log.write_text(text)
+        with pytest.raises(InvalidOptionError, match=message):
+            DepthMonitor.load(path, autosave=True, log=log)
+        assert log.read_text() == text
+    log.write_text('{"batch": 7}\n')
+    with pytest.raises(InvalidOptionError, match="up to batch 7"):
+        DepthMonitor.load(path, autosave=True, log=log)
+    with pytest.raises(InvalidOptionError, match="up to batch 7"):
+        fresh(path=path, log=log)
+
+
+def test_paths_are_checked_before_the_work(tmp_path: Path) -> None:
+    for odd in ("m.txt", tmp_path / "absent" / "m.npz"):
+        with pytest.raises(InvalidOptionError, match=r"named \*.npz|no folder"):
+            DepthMonitor(None, batch_size=20, path=odd)
+    with pytest.raises(InvalidOptionError, match="no folder"):
+        DepthMonitor(None, batch_size=20, path=tmp_path / "m.npz", log=tmp_path / "absent" / "l")
+    with pytest.raises(InvalidOptionError, match="give path"):
+        DepthMonitor.load(tmp_path / "m.npz", log=tmp_path / "m.jsonl")
+    DepthMonitor(REFERENCE, levels=4, n_directions=5).save(tmp_path / "plain.npz")
+    with pytest.raises(InvalidOptionError, match="only scores"):
+        DepthMonitor.load(tmp_path / "plain.npz", autosave=True)
+
+
+def test_a_depth_of_ones_own_cannot_be_kept(tmp_path: Path) -> None:
+    with pytest.raises(InvalidOptionError, match="cannot be saved"):
+        fresh(depth=lambda X: -np.abs(X).sum(axis=1), path=tmp_path / "m.npz")
+    assert not (tmp_path / "m.npz").exists()
+
+
+# -- files that are not what they should be -------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"tolerance": 0.1}], ids=["plain", "tolerance"])
+def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> None:
+    monitor = fresh(**options)
+    monitor.check(BATCHES[0])
+    path = tmp_path / "m.npz"
+    monitor.save(path)
+    header, arrays = read_file(path, WATCHING)
+    own = ("format", "version", "kind")
+    kept = {name: value for name, value in header.items() if name not in own}
+
+    def refused(changed: dict, parts: dict) -> bool:
+        write_file(path, WATCHING, changed, parts)
+        try:
+            DepthMonitor.load(path)
+        except UnreadableFileError:
+            return True
+        return False
+
+    assert not refused(kept, arrays)
+    for name in kept:
+        if name not in ("last", "algorithm"):
+            left = {key: value for key, value in kept.items() if key != name}
+            assert refused(left, arrays), name
+    for name, value in kept.items():
+        for odd in ("nonsense", -3, [], [[1]], {"a": 1}, 1e300):
+            if odd != value and not (name == "last" and isinstance(odd, str)):
+                assert refused({**kept, name: odd}, arrays), (name, odd)
+    for name, array in arrays.items():
+        left = {key: value for key, value in arrays.items() if key != name}
+        assert refused(kept, left), name
+        for odd in (array[:-1], np.full(array.shape, np.nan), array[..., None][..., [0, 0]]):
+            assert refused(kept, {**arrays, name: odd}), name
+
+
+# -- kill -9 --------------------------------------------------------------------------------------
+
+KILLED = """
+import os, shutil, signal, sys
+from pathlib import Path
+import numpy as np
+from isodepth import DepthMonitor
+
+folder, every = Path(sys.argv[1]), int(sys.argv[2])
+path, log = folder / "m.npz", folder / "m.jsonl"
+rng = np.random.default_rng(0)
+reference = rng.normal(size=(1500, 2))
+batches = [rng.normal(size=(20, 2)) + (i >= 2) for i in range(5)]
+options = dict(batch_size=20, n_directions=12, levels=5, random_state=0, n_jobs=1)
+
+monitor = DepthMonitor(reference, **options, path=path, log=log)
+for batch in batches[:3]:
+    monitor.check(batch)
+before = path.read_bytes(), log.read_bytes()
+for batch in batches[3:]:
+    monitor.check(batch)
+uninterrupted = monitor.verdicts, log.read_bytes()
+
+
+def killed_at(line):
+    # The child kills itself when it comes to that line of isodepth, counted from the load on.
+    def trace(frame, event, _):
+        if "isodepth" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            trace.seen += 1
+            if trace.seen == line:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    trace.seen = 0
+    sys.settrace(trace)
+    DepthMonitor.load(path, autosave=True, log=log).check(batches[3])
+    sys.settrace(None)
+    os._exit(0)
+
+
+counts, line = {3: 0, 4: 0}, 1
+while True:
+    path.write_bytes(before[0])
+    log.write_bytes(before[1])
+    child = os.fork()
+    if child == 0:
+        killed_at(line)
+    _, status = os.waitpid(child, 0)
+    again = DepthMonitor.load(path, autosave=True, log=log)
+    seen = len(again.verdicts)
+    counts[seen] += 1
+    assert log.read_bytes() == b"".join(uninterrupted[1].splitlines(keepends=True)[:seen])
+    for batch in batches[seen:]:
+        again.check(batch)
+    assert again.verdicts == uninterrupted[0]
+    assert log.read_bytes() == uninterrupted[1]
+    if os.WIFEXITED(status):
+        assert os.WEXITSTATUS(status) == 0
+        break
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    line += every
+print(counts[3], counts[4], line)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
+def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
+    """Killed at every 37th line of Python that loading and checking runs through."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), "37"],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    before, after, lines = map(int, done.stdout.split())
+    assert before > 5
+    assert after >= 1
+    assert lines > 300
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
+def test_killed_at_every_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), "1"],
+        capture_output=True, text=True, timeout=3000,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+WORKER = """
+import sys
+import numpy as np
+from isodepth import BusyFileError, DepthMonitor
+
+path, seed = sys.argv[1], int(sys.argv[2])
+rng = np.random.default_rng(seed)
+for batch in rng.normal(size=(12, 20, 2)):
+    while True:
+        monitor = DepthMonitor.load(path, autosave=True)
+        try:
+            monitor.check(batch)
+            break
+        except BusyFileError:
+            pass
+"""
+
+
+def test_two_processes_lose_nothing(tmp_path: Path) -> None:
+    fresh(path=tmp_path / "m.npz")
+    workers = [
+        subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path / "m.npz"), str(seed)])
+        for seed in (1, 2)
+    ]
+    assert [worker.wait(timeout=300) for worker in workers] == [0, 0]
+    monitor = DepthMonitor.load(tmp_path / "m.npz")
+    assert [verdict.batch for verdict in monitor.verdicts] == list(range(1, 25))
+    # Every batch is there once.
+    drawn = [np.random.default_rng(seed).normal(size=(12, 20, 2)) for seed in (1, 2)]
+    expected = {monitor.score(batch) for batch in np.concatenate(drawn)}
+    assert {verdict.score for verdict in monitor.verdicts} == expected

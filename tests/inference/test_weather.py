@@ -1,0 +1,73 @@
+"""Real tables: the weather of June and July, with missing values, units and a faulty sensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.data.frames import Table
+from isodepth.readers import read_table
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
+
+
+def month(name: str) -> tuple[np.ndarray, Table]:
+    """The day of each row, and all other columns."""
+    points, names = read_table(FOLDER / f"{name}.csv", missing=True)
+    assert names is not None
+    assert names[0] == "day"
+    return points[:, 0], Table(points[:, 1:], names[1:])
+
+
+def leaders(result: isodepth.TwoSampleResult) -> list[str]:
+    return [column.column for column in result.columns[:2]]
+
+
+@pytest.mark.parametrize("faults", [0, 1, 10])
+def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
+    (june_days, june), (july_days, july) = month("june"), month("july")
+    june.points[:faults, june.columns.index("wind_speed")] = 1048.36  # type: ignore[union-attr]
+    for blocks in (None, (june_days, july_days)):
+        result = isodepth.two_sample_test(
+            june, july, nan_policy="omit", blocks=blocks, n_resamples=199, random_state=0
+        )
+        assert result.pvalue == 1 / 200
+        assert leaders(result) == ["dewp", "temp"]
+    # By days, which is what there is: 30 against 31 of them.
+    assert result.columns[0].pvalue == 1 / 200
+    assert all(column.pvalue > 0.5 for column in result.columns[2:])
+    assert result.missing is not None
+    assert result.missing.x.n_rows == 2160
+
+
+def test_temperature_and_dew_point_lead_for_any_seed() -> None:
+    (_, june), (_, july) = month("june"), month("july")
+    for seed in range(20):
+        result = isodepth.two_sample_test(
+            june, july, nan_policy="omit", n_resamples=9, random_state=seed
+        )
+        assert leaders(result) == ["dewp", "temp"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", [0, 10])
+def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int) -> None:
+    (_, june), (_, july) = month("june"), month("july")
+    june.points[:faults, june.columns.index("wind_speed")] = 1048.36  # type: ignore[union-attr]
+    for seed in range(20):
+        found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=seed)
+        assert [name for name, _ in found.column_shares[:2]] == ["dewp", "temp"]
+
+
+def test_half_a_month_is_not_another_law() -> None:
+    """The odd and the even days of June: no more apart than days are."""
+    days, june = month("june")
+    odd = days % 2 == 1
+    result = isodepth.two_sample_test(
+        Table(june.points[odd], june.columns), Table(june.points[~odd], june.columns),
+        blocks=(days[odd], days[~odd]), nan_policy="omit", n_resamples=199, random_state=0,
+    )  # fmt: skip
+    assert result.pvalue > 0.05

@@ -1,0 +1,177 @@
+"""On a GPU: the same calls, the same numbers, the memory that was asked for. `make test-cuda`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.cuda
+
+DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
+KINDS = ["gaussian", "heavy", "duplicated", "collinear", "flat"]
+
+
+def cloud(rng, kind, n, d):
+    points = rng.normal(size=(n, d)) * rng.uniform(0.5, 3.0, d) + rng.normal(0, 2.0, d)
+    if kind == "heavy":
+        return rng.standard_t(1.5, (n, d))
+    if kind == "duplicated":
+        return points[rng.integers(0, max(d + 2, 2 * n // 3), n)]
+    if kind == "collinear" and d > 1:
+        return rng.normal(0, 2, d) + rng.standard_normal((n, 1)) * rng.standard_normal(d)
+    if kind == "flat" and d > 1:
+        points[:, 0] = np.where(rng.random(n) < 0.7, 1.0, points[:, 0])
+    return points
+
+
+def random_case(seed):
+    """One of 300: samples of n != m rows, weights, a depth, and levels."""
+    rng = np.random.default_rng([7, seed])
+    d = int(rng.integers(1, 7))
+    kind = KINDS[seed % len(KINDS)]
+    samples = [cloud(rng, kind, int(rng.integers(d + 6, 60)), d) for _ in range(2)]
+    weights = [None, None]
+    for i, which in enumerate(rng.integers(0, 4, 2)):
+        n = len(samples[i])
+        weights[i] = [None, rng.integers(1, 5, n), rng.uniform(0.05, 2, n), None][which]
+    metric = isodepth.Metric(
+        depth=DEPTHS[(seed // len(KINDS)) % 4],
+        levels=["exact", 1, 7][seed % 3],
+        p=[0.5, 1.0, 2.0, float("inf")][seed % 4],
+        eps=[0.1, 0.3, 0.5][seed % 3],
+        refine=0,
+        n_directions=int(rng.integers(2, 30)),
+        random_state=seed,
+    )
+    return metric, samples, weights
+
+
+def on_host(metric, samples, weights, dtype):
+    """The pipeline of tensors on the host; `test_device` compares that with the compiled one."""
+    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.device import distance_on_device
+
+    X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
+    found = distance_on_device(metric, check_tensors(X, Y, weights, None))
+    return None if found is None else found.value.item()
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_gpu_agrees_with_the_host(seed):
+    metric, samples, weights = random_case(seed)
+    expected = on_host(metric, samples, weights, torch.float64)
+    if expected is None:
+        return
+    X, Y = (torch.from_numpy(s).cuda() for s in samples)
+    found = metric.distance(X, Y, weights)
+    assert found.device == X.device
+    assert found.dtype == torch.float64
+    assert found.item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 20))
+def test_the_gpu_agrees_with_the_compiled_path(seed):
+    pytest.importorskip("numba")
+    metric, samples, weights = random_case(seed)
+    X, Y = (torch.from_numpy(s).cuda() for s in samples)
+    expected = metric.distance(*samples, weights)
+    assert metric.distance(X, Y, weights).item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
+def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
+    """Single precision: depths are the same numbers, but for the rounding of products."""
+    from isodepth.engine.arrays import choice
+    from isodepth.torch import device, regions
+
+    generator = torch.Generator("cuda").manual_seed(n)
+    X = torch.randn(n, d, generator=generator, device="cuda")
+    Y = 1.2 * torch.randn(n + 1000, d, generator=generator, device="cuda") + 0.5
+    metric = isodepth.Metric(depth=depth, refine=0, random_state=0, n_directions=100)
+    found = metric.distance(X, Y)
+    for room in (device, regions):
+        monkeypatch.setattr(room, "passes_for", lambda *_: choice.PLAIN)
+    expected = metric.distance(X, Y)
+    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("depth", ["projection", "halfspace"])
+@pytest.mark.parametrize("levels", ["exact", 20])
+def test_gradients_on_the_gpu(depth, levels):
+    generator = torch.Generator().manual_seed(0)
+    x, y = torch.randn(200, 3, generator=generator).double(), torch.randn(210, 3).double() + 1
+    options = {"depth": depth, "levels": levels, "n_directions": 50, "random_state": 0}
+    slopes = []
+    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.device import distance_on_device
+
+    metric = isodepth.Metric(refine=0, **options)
+    expected = distance_on_device(metric, check_tensors(x, y, None, None), gradient=True)
+    X, Y = x.cuda().requires_grad_(), y.cuda().requires_grad_()
+    value = isodepth.distance(X, Y, **options)
+    value.backward()
+    assert value.item() == pytest.approx(expected.value.item(), rel=1e-12)
+    slopes = X.grad.cpu(), Y.grad.cpu()
+    for mine, other in zip(slopes, expected.slopes, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-11)
+
+
+def test_tf32_and_autocast_change_nothing():
+    generator = torch.Generator("cuda").manual_seed(1)
+    X, Y = torch.randn(2, 30_000, 16, generator=generator, device="cuda")
+    metric = isodepth.Metric(refine=0, random_state=0, n_directions=64)
+    plain = metric.distance(X, Y + 1)
+    before = torch.backends.cuda.matmul.allow_tf32
+    try:
+        torch.backends.cuda.matmul.allow_tf32 = True
+        assert metric.distance(X, Y + 1) == plain
+        assert torch.backends.cuda.matmul.allow_tf32
+        with torch.autocast("cuda"):
+            assert metric.distance(X, Y + 1) == plain
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def test_half_precision_tables_and_devices():
+    generator = torch.Generator("cuda").manual_seed(2)
+    X, Y = torch.randn(2, 500, 4, generator=generator, device="cuda")
+    options = {"refine": 0, "random_state": 0, "n_directions": 40}
+    half = isodepth.distance(X.half(), Y.half() + 1, **options)
+    assert half.dtype == torch.float16
+    tables = isodepth.tables([X, Y + 1], random_state=0, n_directions=40)
+    assert tables.values.shape == (2, 20, 80)
+    assert isodepth.pairwise([X, Y + 1], random_state=0, n_directions=40)[0, 1] > 1
+    with pytest.raises(InvalidInputError, match="X is on the device cuda:0 and Y on cpu"):
+        isodepth.distance(X, Y.cpu())
+    with pytest.raises(InvalidInputError, match="weights of X are on the device cpu"):
+        isodepth.distance(X, Y, weights=(torch.ones(500), None))
+    with pytest.raises(InvalidOptionError, match=r"not worked out on the device cuda:0"):
+        isodepth.distance(X, Y, depth=isodepth.ProjectionDepth(refine=1))
+
+
+@pytest.mark.parametrize("depth", ["projection", "halfspace", "irw"])
+def test_the_budget_is_kept(depth):
+    n, d = 200_000, 16
+    X, Y = torch.randn(2, n, d, device="cuda")
+    metric = isodepth.Metric(depth=depth, refine=0, random_state=0, n_directions=500, memory_mb=128)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    metric.distance(X, Y)
+    added = torch.cuda.max_memory_allocated() - before
+    # Beside the blocks: the samples moved, ordered, and a few numbers for each row.
+    assert added < 128 * 2**20 + 3 * X.nbytes + 200 * n
+
+
+def test_too_much_for_the_device_is_said():
+    free, _ = torch.cuda.mem_get_info()
+    held = torch.empty(int(free * 0.98), dtype=torch.uint8, device="cuda")
+    X = torch.randn(2_000_000, 64, device="cuda") if free * 0.02 > 6e8 else torch.randn(9, 2).cuda()
+    with pytest.raises(DeviceMemoryError, match="memory of cuda:0 does not hold"):
+        isodepth.distance(X, X + 1, refine=0, memory_mb=100_000)
+    del held

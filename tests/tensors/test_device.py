@@ -1,0 +1,193 @@
+"""The pipeline on a device, run on the host: it agrees with the compiled one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import POINTS, cases, make_case
+
+import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+torch = pytest.importorskip("torch")
+from isodepth.torch.checks import check_tensors  # noqa: E402
+from isodepth.torch.device import compare_from_device, distance_on_device  # noqa: E402
+from isodepth.torch.regions import check_depth  # noqa: E402
+
+DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
+#: Lattice points tie along axes, where products are exact; whitened they are no lattice any more.
+GENERIC = sorted(set(POINTS) - {"lattice"})
+
+
+def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64):
+    X, Y = (torch.from_numpy(np.array(rows)).to(dtype) for rows in (x, y))
+    pair = check_tensors(X, Y, weights, metric.dtype)
+    return distance_on_device(metric, pair, gradient)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    case=cases(),
+    depth=st.sampled_from(DEPTHS),
+    levels=st.sampled_from(["exact", 1, 7]),
+    p=st.sampled_from([0.5, 1.0, 2.0, float("inf"), 1e-5]),
+    eps=st.sampled_from([0.1, 0.3, 0.5, 1.0]),
+    q=st.sampled_from([float("inf"), float("inf"), 1, 2, 3.5]),
+    scaled=st.booleans(),
+)
+def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled):
+    if depth == "ai_irw" and case.name.startswith("lattice"):
+        return
+    metric = isodepth.Metric(
+        depth=depth,
+        levels=levels,
+        p=p,
+        q=q,
+        eps=eps,
+        refine=0,
+        directions=case.directions,
+        # Powers of two, so that lattices stay lattices.
+        scale=2.0 ** np.arange(case.x.shape[1]) if scaled else None,
+    )
+    expected = metric.compare(case.x, case.y, case.weights)
+    found = on_device(metric, case.x, case.y, case.weights, gradient=True)
+    assert found is not None
+    assert found.value.item() == pytest.approx(expected.distance, rel=1e-12, abs=1e-14)
+    if case.name.startswith("lattice") or p < 0.1:
+        # Two supports that tie pull at either row.
+        return
+    scale = max(1.0, float(np.abs(expected.gradient().x).max()))
+    for slope, own in zip(found.slopes, expected.gradient(), strict=True):
+        np.testing.assert_allclose(slope.numpy(), own, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("seed", range(10))
+def test_single_precision_is_within_its_rounding(depth, seed):
+    """Values of float32 differ by the rounding of a product, d eps |x|, unless that changes ranks.
+
+    A change of ranks moves a point from one region to the next, which moves a gap by what one
+    point does; with exact levels that has the weight of one point.
+    """
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 9))
+    x, y = (rng.normal(size=(n, d)).astype(np.float32) for n in (200, 230))
+    metric = isodepth.Metric(depth=depth, refine=0, random_state=seed, n_directions=50)
+    found = on_device(metric, x, y + 1, dtype=torch.float32).value.item()
+    assert found == pytest.approx(metric.distance(x, y + np.float32(1)), rel=2e-3)
+    double = metric.distance(x.astype(float), (y + np.float32(1)).astype(float))
+    assert found == pytest.approx(double, rel=2e-3)
+
+
+@pytest.mark.parametrize("kind", sorted(POINTS))
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_blocks_of_directions_change_nothing(kind, depth):
+    case = make_case(kind, 3)
+    metric = isodepth.Metric(depth=depth, refine=0, directions=case.directions)
+    small = isodepth.Metric(depth=depth, refine=0, directions=case.directions, memory_mb=1e-6)
+    first = on_device(metric, case.x, case.y, case.weights, gradient=True)
+    second = on_device(small, case.x, case.y, case.weights, gradient=True)
+    assert first.value == pytest.approx(second.value.item(), rel=1e-14)
+
+
+@pytest.mark.parametrize("options", [{}, {"gap": "exact"}, {"refine": 3}, {"refine": 0}])
+def test_comparisons_take_depths_from_the_device(options):
+    case = make_case("gaussian", 11, d=3)
+    metric = isodepth.Metric(directions=case.directions, **options)
+    X, Y = (torch.from_numpy(np.array(rows)) for rows in (case.x, case.y))
+    pair = check_tensors(X, Y, case.weights, None)
+    found = compare_from_device(metric, pair)
+    expected = metric.compare(case.x, case.y, case.weights)
+    assert found.distance == pytest.approx(expected.distance, rel=1e-12)
+    assert found.signature == expected.signature
+    for one, other in zip(found.regions, expected.regions, strict=True):
+        np.testing.assert_allclose(one.depth, other.depth, rtol=1e-12)
+
+
+def test_simplices_are_left_to_the_host():
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    again = np.concatenate([x, x, x])
+    metric = isodepth.Metric(refine=0, random_state=0)
+    assert on_device(metric, again, again + 1) is None
+
+
+def test_numbers_that_cannot_be_used_are_refused():
+    metric = isodepth.Metric(refine=0, random_state=0)
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    bad = x.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(InvalidInputError, match=r"Y contains 1 NaN.*row 3, column 1"):
+        on_device(metric, x, bad)
+    with pytest.raises(InvalidInputError, match=r"X contains values up to 1e\+308"):
+        on_device(metric, x / np.abs(x).max() * 1e308, x)
+
+
+@pytest.mark.parametrize(
+    "depth",
+    [
+        isodepth.ProjectionDepth(refine=2),
+        isodepth.HalfspaceDepth(method="exact"),
+        isodepth.AIIRWDepth(covariance="mcd"),
+        "steady_irw",
+        lambda points: points[:, 0],
+    ],
+)
+def test_other_depths_are_refused(depth):
+    metric = isodepth.Metric(depth=depth)
+    with pytest.raises(InvalidOptionError, match=r"not worked out on the device cuda:0.*\.cpu\(\)"):
+        check_depth(metric.drawn(2).source, torch.device("cuda:0"))
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_tables_are_those_of_the_host(depth, monkeypatch):
+    from isodepth.torch import distance
+
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(n, 3)) for n in (30, 45, 4)]
+    weights = [None, rng.integers(1, 4, 45), None]
+    options = {"depth": depth, "random_state": 0, "n_directions": 20, "weights": weights}
+    expected = isodepth.tables(bags, **options)
+    # The host stands in for another device; the last sample is a simplex and stays with the host.
+    monkeypatch.setattr(distance, "lie_elsewhere", lambda samples, name: True)
+    found = isodepth.tables([torch.from_numpy(bag) for bag in bags], **options)
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
+    assert found.signature == expected.signature
+    single = isodepth.tables(
+        [torch.from_numpy(bag).float() for bag in bags], storage="float32", **options
+    )
+    assert single.values.dtype == np.float32
+    assert "dtype=float32" in single.signature
+    pairs = isodepth.pairwise(bags[:2], bags, **{**options, "weights": (weights[:2], weights)})
+    mine = isodepth.pairwise(
+        [torch.from_numpy(bag) for bag in bags[:2]],
+        [torch.from_numpy(bag) for bag in bags],
+        **{**options, "weights": (weights[:2], weights)},
+    )
+    np.testing.assert_allclose(mine, pairs, rtol=1e-12, atol=1e-12)
+
+
+def test_samples_of_several_places_are_refused():
+    from isodepth.torch.distance import lie_elsewhere
+
+    here, nowhere = torch.zeros(3, 2), torch.zeros(3, 2, device="meta")
+    assert not lie_elsewhere([here, here], "samples")
+    assert lie_elsewhere([nowhere, nowhere], "samples")
+    with pytest.raises(InvalidInputError, match=r"samples\[1\] is on the device meta"):
+        lie_elsewhere([here, nowhere], "samples")
+    with pytest.raises(InvalidInputError, match=r"samples\[1\] is an array of shape"):
+        lie_elsewhere([nowhere, np.zeros((3, 2))], "samples")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"scale": "pooled"}, {"nan_policy": "omit"}, {"region": "envelope"}],
+)
+def test_settings_of_the_host_alone_are_refused(options):
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    metric = isodepth.Metric(random_state=0, **options)
+    with pytest.raises(InvalidOptionError, match="is not worked out on the device cpu"):
+        on_device(metric, x, x + 1)

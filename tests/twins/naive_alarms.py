@@ -1,0 +1,102 @@
+"""Evidence of a stream, straight from its definition: sums over all starts, bets and batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+
+def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float:
+    """(#{larger} + u #{equal, itself included}) / #{all}."""
+    larger = sum(other > score for other in earlier)
+    equal = 1 + sum(other == score for other in earlier)
+    return (larger + uniform * equal) / (len(earlier) + 1)
+
+
+def bet(
+    index: int, p: float, bets: Sequence[tuple[float, float]], powers: Sequence[float]
+) -> float:
+    """What one unit becomes."""
+    if index < len(bets):
+        share, stake = bets[index]
+        return 1 - stake + (stake / share if p <= share else 0)
+    power = powers[index - len(bets)]
+    return power * p ** (power - 1)
+
+
+def fortune(factors: Sequence[float], aside: Sequence[int], restarting: bool) -> float:
+    """Sum over starts of weight times product, the batches in `aside` left out."""
+    total = 0.0
+    for start in range(len(factors)):
+        product = 1.0 if restarting else 1.0 / ((start + 1) * (start + 2))
+        for batch in range(start, len(factors)):
+            if batch not in aside:
+                product *= factors[batch]
+        total += product
+    return total
+
+
+def evidence(
+    pvalues: Sequence[float],
+    bets: Sequence[tuple[float, float]],
+    powers: Sequence[float],
+    patience: int,
+    restarting: bool,
+) -> float:
+    """The mean over bets of the least fortune without any `patience - 1` batches, and the cash."""
+    n_bets, count = len(bets) + len(powers), len(pvalues)
+    total = 0.0
+    for index in range(n_bets):
+        factors = [bet(index, p, bets, powers) for p in pvalues]
+        total += min(
+            fortune(factors, aside, restarting)
+            for size in range(min(patience - 1, count) + 1)
+            for aside in itertools.combinations(range(count), size)
+        )
+    cash = 0.0 if restarting else 1.0 - sum(1.0 / (t * (t + 1)) for t in range(1, count + 1))
+    return total / n_bets + cash
+
+
+def urn_probability(passed: Sequence[bool], k: int, b: int) -> Fraction:
+    """Chance of a sequence when k of k + b balls mean passing, and each drawn is doubled."""
+    chance, hits, misses = Fraction(1), k, b
+    for hit in passed:
+        chance *= Fraction(hits if hit else misses, hits + misses)
+        hits, misses = hits + hit, misses + (not hit)
+    return chance
+
+
+def exceedance_evidence(
+    batches: Sequence[tuple[int, int]],
+    sizes: Sequence[int],
+    columns: Sequence[Sequence[tuple[int, int]]],
+    patience: int,
+    restarting: bool,
+) -> float:
+    """The largest over starts and marks; `columns[stratum]` lists the marks (k, b)."""
+    n_columns, largest = max(len(known) for known in columns), 0.0
+    for start, column in itertools.product(range(len(batches)), range(n_columns)):
+        ratio = 1.0
+        for stratum in range(len(sizes)):
+            k, b = columns[stratum][min(column, len(columns[stratum]) - 1)]
+            hits = [rank < k for s, rank in batches[start:] if s == stratum]
+            ratio *= min(
+                _ratio_without(hits, aside, sizes[stratum], k, b) for aside in range(patience)
+            )
+        weight = 0.5 if restarting else 1.0 / ((start + 1) * (start + 2))
+        largest = max(largest, weight * ratio / n_columns)
+    return largest
+
+
+def _ratio_without(hits: Sequence[bool], aside: int, n: int, k: int, b: int) -> float:
+    left = list(hits)
+    for _ in range(min(aside, sum(hits))):
+        left.remove(True)
+    return float(urn_probability(left, k, b) / urn_probability(left, k, n + 1 - k))
+
+
+def log(value: float) -> float:
+    """The logarithm, of 0 as well."""
+    return -math.inf if value == 0 else math.log(value)
