@@ -9,7 +9,7 @@ from experiments.framework.figure import as_percent, legend_below, panels, save,
 
 if TYPE_CHECKING:
     from experiments.power.cells import Cell
-    from experiments.power.report import Rate
+    from experiments.power.results import Rate
 
 _COLORS = {
     "DR q=2": "C0", "DR q=inf": "C9", "DR tolerance 0.05": "k", "DR tolerance 0.1": "0.5",

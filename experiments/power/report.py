@@ -6,24 +6,12 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from experiments.power.cells import METHODS, Cell, cells
-from experiments.power.study import finished
+from experiments.power.results import Rate, finished
 
 ALPHA = 0.05
-
-
-class Rate(NamedTuple):
-    """How often a method rejected in a cell."""
-
-    rejected: int
-    tests: int
-
-    @property
-    def share(self) -> float:
-        """Rejections over tests."""
-        return self.rejected / self.tests
 
 
 def rates(folder: Path, alpha: float = ALPHA) -> dict[str, dict[str, Rate]]:

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from experiments.power.results import finished
+
 #: A batch is about this much work, in rows times tests, so that none takes minutes.
 _BATCH = 40_000
 _ONE_THREAD = (
@@ -47,18 +49,6 @@ def work(batch: Batch) -> dict:
             found.setdefault(method, {})[str(test)] = round(pvalue, 8)
     seconds = round(time.perf_counter() - start, 3)
     return {"cell": cell.key, "first": first, "last": last, "p": found, "seconds": seconds}
-
-
-def finished(folder: Path) -> list[dict]:
-    """The batches on disk; a line that was cut off does not count."""
-    lines = []
-    for path in sorted(folder.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                lines.append(json.loads(line))
-            except ValueError:
-                continue
-    return lines
 
 
 def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:

@@ -193,7 +193,11 @@ def test_one_file_knows_the_decorator_of_numba() -> None:
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Attribute) and node.attr in ("njit", "jit"))
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in ("njit", "jit")
+            and ast.unparse(node.value) == "numba"
+        )
         or (
             isinstance(node, ast.ImportFrom)
             and node.module == "numba"

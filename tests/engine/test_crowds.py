@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.engine.compiled.sorting import (
-    STRETCH,
+from isodepth.engine.compiled.buckets import (
     center_and_spread,
     fill_buckets,
     fill_by_crowds,
     has_crowds,
     n_probes,
-    sort_with_index,
-    sort_workspace,
 )
+from isodepth.engine.compiled.sorting import STRETCH, sort_with_index, sort_workspace
 from isodepth.engine.rank_passes import mean_rank_weight, smallest_halfspace
 from isodepth.engine.threads import Resources
 

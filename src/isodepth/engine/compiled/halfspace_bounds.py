@@ -11,19 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.lite.loop import loop
-from isodepth.engine.compiled.sorting import (
-    CHUNK,
+from isodepth.engine.compiled.buckets import (
     PROBES,
-    SortRoom,
     center_and_spread,
     fill_buckets,
     fill_by_crowds,
     has_crowds,
     n_probes,
-    sort_with_index,
-    sort_workspace,
 )
+from isodepth.engine.compiled.lite.loop import loop
+from isodepth.engine.compiled.sorting import CHUNK, SortRoom, sort_with_index, sort_workspace
 
 #: Below this many points sorting takes no longer.
 WORTH_BOUNDS = 128

@@ -47,6 +47,7 @@ def translated() -> bool:
     return not (plain_loops_wanted() or _faulty) and _trusted("d")
 
 
+@cache
 def check_precision(code: str) -> None:
     """Try the vector instructions in another precision, where it is first used.
 

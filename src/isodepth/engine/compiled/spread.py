@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.engine.compiled.buckets import center_and_spread
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.selection import mean_of_middle
-from isodepth.engine.compiled.sorting import center_and_spread, sort_with_index
+from isodepth.engine.compiled.sorting import sort_with_index
 
 
 def spread_workspace(n: int, dtype: Any) -> np.ndarray:
