@@ -12,14 +12,15 @@ import numpy as np
 from isodepth import Metric, scan
 from isodepth.chunked import table as chunked_table
 from isodepth.chunked.table import stream_table
-from isodepth.core import row_sketch
+from isodepth.engine import middle_rows
 
 
 @contextmanager
 def small_scale(few: int = 16, pilots: int = 24, workspace: int = 64) -> Iterator[None]:
     """Let samples of some dozen rows be too large for memory, here and in memory alike."""
     with (
-        mock.patch.object(row_sketch, "FEW_ROWS", few),
+        mock.patch.object(middle_rows, "FEW_ROWS", few),
+        mock.patch.object(chunked_table, "_LEAST_PILOTS", pilots),
         mock.patch.object(chunked_table, "_MOST_PILOTS", pilots),
         mock.patch.object(chunked_table, "_MOST_WORKSPACE", workspace),
         mock.patch.object(chunked_table, "_LEAST_WORKSPACE", 1),

@@ -16,9 +16,9 @@ import numpy as np
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected
+from isodepth.chunked.sampling import FewRows, RowDraw
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
-from isodepth.core.row_sketch import SketchBuilder
 from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of
 from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
@@ -47,7 +47,7 @@ Fold = Callable[[Pass], Any]
 class LookPass:
     """The first look at raw chunks: all values are checked, rows, missing ones and weights counted.
 
-    Without weights also the distinct rows of smallest hash.
+    Without weights rows are drawn as well.
     """
 
     preparation: Preparation
@@ -55,39 +55,70 @@ class LookPass:
 
     def start(self) -> dict[str, Any]:
         width, dtype = self.preparation.n_features, self.preparation.dtype
-        return {"looked": Looked(), "sketch": SketchBuilder(width, dtype, self.capacity)}
+        return {"looked": Looked(), "drawn": Drawn(width, dtype, self.capacity)}
 
     def step(self, state: dict[str, Any], chunk: RawChunk) -> None:
         points, weights, missing = self.preparation.split(chunk)
         state["looked"].add(len(chunk.values), len(points), weights, missing)
         if weights is None and len(points):
-            rows = self.preparation.finish(points, None, chunk.place)
-            state["sketch"].add(rows.points, None)
+            state["drawn"].add(self.preparation.finish(points, None, chunk.place))
 
     def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
         state["looked"].merge(other["looked"])
-        state["sketch"].merge(other["sketch"])
+        state["drawn"].merge(other["drawn"])
+
+
+class Drawn:
+    """Rows that are drawn, the distinct ones while they are few, their mass and their extremes.
+
+    Attributes
+    ----------
+    mass : int
+    draw : RowDraw
+    few : FewRows
+    low, high : ndarrays of shape (d,)
+    """
+
+    def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
+        self.mass = 0
+        self.draw = RowDraw(n_features, dtype, capacity)
+        self.few = FewRows()
+        self.low = np.full(n_features, np.inf, dtype=dtype)
+        self.high = np.full(n_features, -np.inf, dtype=dtype)
+
+    def add(self, rows: Rows) -> None:
+        """Take in the rows of a chunk."""
+        self.mass += rows.mass
+        self.draw.add(rows.points, rows.masses)
+        self.few.add(rows.points, rows.masses)
+        np.minimum(self.low, rows.points.min(axis=0), out=self.low)
+        np.maximum(self.high, rows.points.max(axis=0), out=self.high)
+
+    def merge(self, other: Drawn) -> None:
+        """Take in what another has seen."""
+        self.mass += other.mass
+        self.draw.merge(other.draw)
+        self.few.merge(other.few)
+        np.minimum(self.low, other.low, out=self.low)
+        np.maximum(self.high, other.high, out=self.high)
 
 
 @dataclass(frozen=True)
-class SketchPass:
-    """The distinct rows of smallest hash, and the mass of all."""
+class DrawPass:
+    """Rows are drawn, once the masses of all are known."""
 
     n_features: int
     dtype: str
     capacity: int
 
-    def start(self) -> dict[str, Any]:
-        return {"mass": 0, "sketch": SketchBuilder(self.n_features, self.dtype, self.capacity)}
+    def start(self) -> Drawn:
+        return Drawn(self.n_features, self.dtype, self.capacity)
 
-    def step(self, state: dict[str, Any], rows: Rows) -> None:
-        state["mass"] += rows.mass
-        masses = rows.masses if len(rows.masses) else None
-        state["sketch"].add(rows.points, masses)
+    def step(self, state: Drawn, rows: Rows) -> None:
+        state.add(rows)
 
-    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
-        state["mass"] += other["mass"]
-        state["sketch"].merge(other["sketch"])
+    def merge(self, state: Drawn, other: Drawn) -> None:
+        state.merge(other)
 
 
 @dataclass(frozen=True)

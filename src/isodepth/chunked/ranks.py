@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.rows import Frame, Rows, projected
-from isodepth.chunked.selection import Pilot
+from isodepth.chunked.sampling import Pilot
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)

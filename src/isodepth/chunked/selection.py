@@ -22,6 +22,7 @@ from isodepth.chunked.passes import (
     gather,
 )
 from isodepth.chunked.rows import BLOCK_ROWS, Frame
+from isodepth.chunked.sampling import Pilot
 from isodepth.chunked.summaries import PARTS, Counts, Intervals, values_of
 from isodepth.engine.spread_passes import zero_of
 
@@ -31,62 +32,44 @@ _ERRORS = 4.5
 MARGIN = 1.1
 
 
-class Pilot(NamedTuple):
-    """Some rows of a sample, for a first guess.
+def brackets(
+    pilot: Pilot, values: np.ndarray, shares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the numbers of rows lie that have given shares of the mass below them.
 
-    Attributes
+    Parameters
     ----------
-    points : ndarray of shape (m, d)
-    masses : int64 ndarray of shape (m,)
+    values : ndarray of shape (B, m), or (1, m) for one set of numbers
+    shares : ndarray of shape (B,), in [0, 1]
+
+    Returns
+    -------
+    low, high : ndarrays of shape (B,)
+    content : float64 ndarray of shape (B,)
+        The share of the mass between them, about.
     """
-
-    points: np.ndarray
-    masses: np.ndarray
-
-    @property
-    def size(self) -> float:
-        """How many rows of one mass would say as much."""
-        masses = self.masses.astype(np.float64)
-        return float(masses.sum() ** 2 / (masses**2).sum())
-
-    def brackets(
-        self, values: np.ndarray, shares: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the numbers lie that have given shares of the mass below them.
-
-        Parameters
-        ----------
-        values : ndarray of shape (B, m), or (1, m) for one set of numbers
-        shares : ndarray of shape (B,), in [0, 1]
-
-        Returns
-        -------
-        low, high : ndarrays of shape (B,)
-        content : float64 ndarray of shape (B,)
-            The share of the mass between them, about.
-        """
-        margin = _ERRORS * np.sqrt(shares * (1 - shares) / self.size) + 2 / self.size
-        rows, last = np.arange(len(values)), values.shape[1] - 1
-        wanted = [(shares + sign * margin).clip(0, 1) for sign in (-1, 1)]
-        if (self.masses == self.masses[0]).all():
-            places = [(share * last).astype(np.intp) for share in wanted]
-            places[1] = np.minimum(places[1] + 1, last)
-            # Without masses to carry along a few places are found without sorting all.
-            rising = np.partition(values, np.unique(places), axis=1)
-            if len(rising) == 1:
-                rows = np.zeros(len(shares), dtype=np.intp)
-        else:
-            if len(values) == 1:
-                values = np.broadcast_to(values, (len(shares), values.shape[1]))
-            order = np.argsort(values, axis=1)
-            rising = np.take_along_axis(values, order, axis=1)
-            upto = np.cumsum(self.masses[order], axis=1)
-            rows = np.arange(len(values))
-            places = [
-                (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last)
-                for share in wanted
-            ]
-        return rising[rows, places[0]], rising[rows, places[1]], 2 * margin
+    margin = _ERRORS * np.sqrt(shares * (1 - shares) / pilot.size) + 2 / pilot.size
+    rows, last = np.arange(len(values)), values.shape[1] - 1
+    wanted = [(shares + sign * margin).clip(0, 1) for sign in (-1, 1)]
+    if (pilot.masses == pilot.masses[0]).all():
+        places = [(share * last).astype(np.intp) for share in wanted]
+        places[1] = np.minimum(places[1] + 1, last)
+        # Without masses to carry along a few places are found without sorting all.
+        rising = np.partition(values, np.unique(places), axis=1)
+        if len(rising) == 1:
+            rows = np.zeros(len(shares), dtype=np.intp)
+    else:
+        if len(values) == 1:
+            values = np.broadcast_to(values, (len(shares), values.shape[1]))
+        order = np.argsort(values, axis=1)
+        rising = np.take_along_axis(values, order, axis=1)
+        upto = np.cumsum(pilot.masses[order], axis=1)
+        rows = np.arange(len(values))
+        places = [
+            (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last)
+            for share in wanted
+        ]
+    return rising[rows, places[0]], rising[rows, places[1]], 2 * margin
 
 
 def median_ranks(total: int) -> tuple[int, int]:
@@ -94,14 +77,21 @@ def median_ranks(total: int) -> tuple[int, int]:
     return (total + 1) // 2, total // 2 + 1
 
 
+class Sizes(NamedTuple):
+    """How large standardized rows are: the largest, and a function that finds a typical one."""
+
+    largest: Any
+    typical: Callable[[], Any]
+
+
 def fit_outlyingness(
-    fold: Fold, frame: Frame, pilot: Pilot, typical: Any, total: int, n_rows: int, workspace: int
+    fold: Fold, frame: Frame, pilot: Pilot, sizes: Sizes, total: int, n_rows: int, workspace: int
 ) -> Outlyingness:
     """Medians and MADs along all directions, exactly, in two or three passes.
 
     Parameters
     ----------
-    typical : the size of a typical standardized row
+    sizes : how large standardized rows are
     total : the mass of all rows
     n_rows : how many there are
     workspace : how many numbers may be held for each direction
@@ -154,7 +144,7 @@ def fit_outlyingness(
     intervals = Intervals(low, high, middles)
     (found,) = fold(_pass(frame, gather(intervals, workspace), workspace=workspace))
     mads = _middle_of(fold, frame, middles, found.ranked(first, last), first, last)
-    return _with_flat_directions(fold, frame, middles, mads, typical)
+    return _with_flat_directions(fold, frame, middles, mads, sizes)
 
 
 def closer(
@@ -199,7 +189,7 @@ def _guess(
         project(tiles, units[k : k + 16], values)
         if centers is not None:
             values = np.abs(values - centers[k : k + 16, None])
-        parts.append(pilot.brackets(values, np.full(len(values), 0.5)))
+        parts.append(brackets(pilot, values, np.full(len(values), 0.5)))
     low, high, content = (np.concatenate(part) for part in zip(*parts, strict=True))
     return low, high, content
 
@@ -264,9 +254,13 @@ def digit_search(counts: Any, dtype: np.dtype, ranks: np.ndarray | None, n: int 
 
 
 def _with_flat_directions(
-    fold: Fold, frame: Frame, middles: np.ndarray, mads: np.ndarray, typical: Any
+    fold: Fold, frame: Frame, middles: np.ndarray, mads: np.ndarray, sizes: Sizes
 ) -> Outlyingness:
     """Where the MAD is zero, the median of the deviations that are not takes its place."""
+    typical = sizes.largest
+    if not (mads > zero_of(frame.directions, typical)).all():
+        # Only now it matters which size is typical.
+        typical = sizes.typical()
     flat = np.flatnonzero(~(mads > zero_of(frame.directions, typical)))
     scales = np.full(len(mads), np.nan, dtype=mads.dtype)
     if len(flat):

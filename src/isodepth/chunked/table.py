@@ -9,22 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.chunked.middle_rows import center_and_exponent
 from isodepth.chunked.parts import RawChunk
-from isodepth.chunked.passes import LookPass, Pass, SketchPass, SupportPass
+from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
 from isodepth.chunked.ranks import CellPass, Cells, RankBounds, Side, WidthPass
 from isodepth.chunked.rows import Frame
-from isodepth.chunked.selection import Pilot, fit_outlyingness
+from isodepth.chunked.sampling import Pilot
+from isodepth.chunked.selection import Sizes, fit_outlyingness
 from isodepth.chunked.sources import Source
 from isodepth.chunked.spill import SpilledDepths
-from isodepth.chunked.thresholds import find_thresholds
+from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
 from isodepth.chunked.weights import Looked
-from isodepth.core import row_sketch
-from isodepth.core.row_sketch import RowSketch
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
-from isodepth.depth.base import center_and_exponent
 from isodepth.depth.halfspace import HalfspaceDepth
 from isodepth.depth.irw import IRWDepth
 from isodepth.depth.projection import ProjectionDepth
@@ -37,6 +36,7 @@ from isodepth.metric.table import RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 
 _PILOTS = 1 << 16
+_LEAST_PILOTS = 1 << 12
 _MOST_PILOTS = 1 << 19
 _MOST_CHUNK_ROWS = 1 << 16
 # Numbers projected between two looks at whether to stop.
@@ -94,7 +94,7 @@ class Limits(NamedTuple):
             workers,
             max(64, chunk),
             max(_LEAST_WORKSPACE, min(_MOST_WORKSPACE, workspace)),
-            max(row_sketch.FEW_ROWS, min(_MOST_PILOTS, pilots)),
+            max(_LEAST_PILOTS, min(_MOST_PILOTS, pilots)),
             int(budget / (_COPIES_IN_MEMORY * width * item)),
         )
 
@@ -215,8 +215,8 @@ def stream_table(
     run = runner or Runner()
     limits = limits._replace(workspace=min(limits.workspace, run.most_numbers))
     with single_threaded_blas():
-        looked, sketch, later = _look(run, source, preparation, limits)
-        job = _Job(run, source, later, limits, drawn, looked, sketch, storage)
+        looked, rows, later = _look(run, source, preparation, limits)
+        job = _Job(run, source, later, limits, drawn, looked, rows, storage)
         made = job.values(in_memory)
     signature = table_signature(drawn, preparation.dtype)
     table = RegionTable(made.values, str(signature), source.n_features, source.columns, scale=scale)
@@ -234,10 +234,10 @@ def draw(metric: Metric, width: int, scale: np.ndarray | None) -> DrawnMetric:
 
 def _look(
     run: Runner, source: Source, preparation: Preparation, limits: Limits
-) -> tuple[Looked, RowSketch, Preparation]:
+) -> tuple[Looked, Drawn, Preparation]:
     """The first look at all data: are they usable, and which rows speak for them?"""
     state = run.fold(source, None, LookPass(preparation, limits.pilots), limits)
-    looked, sketch = state["looked"], state["sketch"].sketch()
+    looked, drawn = state["looked"], state["drawn"]
     if not looked.n_present:
         reason = "every row has a missing value" if looked.n_dropped else "it has no row"
         if source.weighted and looked.n_rows > looked.n_dropped:
@@ -250,9 +250,8 @@ def _look(
     if source.weighted:
         later = preparation.later(looked.rule())
         width, dtype = preparation.n_features, preparation.dtype
-        state = run.fold(source, later, SketchPass(width, dtype, limits.pilots), limits)
-        sketch = state["sketch"].sketch()
-    return looked, sketch, later
+        drawn = run.fold(source, later, DrawPass(width, dtype, limits.pilots), limits)
+    return looked, drawn, later
 
 
 @dataclass
@@ -265,13 +264,13 @@ class _Job:
     limits: Limits
     drawn: DrawnMetric
     looked: Looked
-    sketch: RowSketch
+    rows: Drawn
     storage: str
 
     def values(self, in_memory: bool | None) -> Tables:
         """Support values (L, 2K)."""
-        if self.sketch.complete:
-            return Tables(self._of_sample(_sample_of(*self.sketch.lexicographic())))
+        if self.rows.few.sample is not None:
+            return Tables(self._of_sample(self.rows.few.sample))
         fits = self.looked.n_present <= self.limits.rows_in_memory
         if fits if in_memory is None else in_memory:
             return Tables(self._of_sample(self._loaded()))
@@ -312,20 +311,30 @@ class _Job:
         write_table(self.drawn, regions, out)
         return out
 
-    def _frame(self) -> tuple[Frame, Any, Pilot]:
-        """The frame of the sample, the size of a typical row in it, and the pilot."""
-        few, _ = self.sketch.lexicographic(row_sketch.FEW_ROWS)
-        directions = np.ascontiguousarray(self.drawn.directions, dtype=few.dtype)
-        frame = Frame(*center_and_exponent(few), directions)
-        sizes = largest_entries(frame.moved(few))
-        typical = np.sort(sizes)[len(sizes) // 2]
-        return frame, typical, Pilot(self.sketch.rows, self.sketch.masses)
+    def _frame(self) -> tuple[Frame, Sizes, Pilot]:
+        """The frame of the sample, the sizes of rows in it, and the pilot."""
+        pilot, total = self.rows.draw.pilot, self.rows.mass
+        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.pilots)
+        directions = np.ascontiguousarray(self.drawn.directions, dtype=pilot.points.dtype)
+        frame = Frame(center, exponent, directions)
+        ends = frame.moved(np.stack([self.rows.low, self.rows.high]))
+
+        def typical() -> Any:
+            # The larger one of two in the middle, as in memory.
+            ranks = np.array([total // 2 + 1])
+            own = -largest_entries(frame.moved(pilot.points)).astype(np.float64)
+            room, n_rows = self.limits.workspace, self.looked.n_present
+            return ranked(
+                self.fold, NegatedSizes(frame), pilot, own, ranks, total, n_rows, 0.0, room
+            )[0].astype(pilot.points.dtype)
+
+        return frame, Sizes(np.abs(ends).max(), typical), pilot
 
     def _by_projections(self) -> np.ndarray:
-        frame, typical, pilot = self._frame()
-        total, n_rows = self._total(), self.looked.n_present
+        frame, sizes, pilot = self._frame()
+        total, n_rows = self.rows.mass, self.looked.n_present
         model = fit_outlyingness(
-            self.fold, frame, pilot, typical, total, n_rows, self.limits.workspace
+            self.fold, frame, pilot, sizes, total, n_rows, self.limits.workspace
         )
         double = frame.directions.dtype == np.float64
         tolerance = ProjectionDepth.tie_tolerance if double else 0.0
@@ -347,7 +356,7 @@ class _Job:
             pilot,
             pilot_depths,
             betas,
-            self._total(),
+            self.rows.mass,
             self.looked.n_present,
             tolerance,
             self.limits.workspace,
@@ -361,7 +370,7 @@ class _Job:
         frame, _, pilot = self._frame()
         cells = Cells.around(frame, pilot, self.drawn.resources.memory_mb * 2**18)
         counts = self.fold(CellPass(cells))
-        model = RankBounds.of(cells, counts, self._total(), smallest)
+        model = RankBounds.of(cells, counts, self.rows.mass, smallest)
         raw = model.raw(pilot.points)
         directions = self.drawn.directions
         with self.run.keeping(model) as depths:
@@ -378,20 +387,3 @@ class _Job:
             outer = self.fold(SupportPass(sides[1], low, directions))
             width = int(self._fold_depths(depths, WidthPass(depths))[0])
         return Tables(supports.astype(self.storage), inner, outer, 0.5 * width * model.unit)
-
-    def _total(self) -> int:
-        if not self.source.weighted:
-            return self.looked.n_present
-        rule = self.preparation.rule
-        assert rule is not None
-        if rule.weights is not None and rule.integers is not None:
-            return int((rule.integers * self.looked.counts).sum())
-        width, dtype = self.preparation.n_features, self.preparation.dtype
-        return self.fold(SketchPass(width, dtype, 1))["mass"]
-
-
-def _sample_of(points: np.ndarray, masses: np.ndarray) -> Sample:
-    """The sample of all its distinct rows, in lexicographic order."""
-    equal = bool((masses == masses[0]).all())
-    total = len(points) if equal else int(masses.sum())
-    return Sample(points, None if equal else masses, total, np.arange(len(points)))

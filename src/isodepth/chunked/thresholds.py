@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isodepth.chunked.passes import DepthPass, Fold, count, digits, gather
-from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import MARGIN, Pilot, block, closer, digit_search
+from isodepth.chunked.rows import Frame, Rows
+from isodepth.chunked.sampling import Pilot
+from isodepth.chunked.selection import MARGIN, block, brackets, closer, digit_search
 from isodepth.chunked.summaries import Gathered, Intervals
 from isodepth.core.regions import tie_ends
+from isodepth.engine.spread_passes import largest_entries
 
 _PARTS = 1024
 # Depths this close around a level are looked at for ties, in units of the tolerance.
@@ -47,8 +50,25 @@ def find_thresholds(
 ) -> np.ndarray:
     """The smallest depth (L,) in the region of each level, ties within `tolerance` included."""
     ranks = level_ranks(betas, total)
-    n_levels = len(betas)
-    low, high, content = pilot.brackets(-pilot_depths[None], ranks / total)
+    return -ranked(
+        fold, depths, pilot, pilot_depths, ranks, total, n_rows, tolerance, workspace
+    )
+
+
+def ranked(
+    fold: Fold,
+    depths: Callable[[Rows], np.ndarray],
+    pilot: Pilot,
+    pilot_depths: np.ndarray,
+    ranks: np.ndarray,
+    total: int,
+    n_rows: int,
+    tolerance: float,
+    workspace: int,
+) -> np.ndarray:
+    """The negated depths (L,) of given mass ranks from the deepest, or the end of their tie."""
+    n_levels = len(ranks)
+    low, high, content = brackets(pilot, -pilot_depths[None], ranks / total)
     if MARGIN * content.max() * n_rows >= workspace:
         low, high, _ = closer(
             lambda intervals: fold(DepthPass(depths, n_levels, count(intervals, _PARTS))),
@@ -68,7 +88,17 @@ def find_thresholds(
     lost = np.flatnonzero(np.isnan(found))
     if len(lost):
         found[lost] = _by_digits(fold, depths, ranks[lost], tolerance, workspace)
-    return -found
+    return found
+
+
+@dataclass(frozen=True)
+class NegatedSizes:
+    """The largest entries of standardized rows, negated: the smallest come first."""
+
+    frame: Frame
+
+    def __call__(self, rows: Rows) -> np.ndarray:
+        return -largest_entries(self.frame.moved(rows.points)).astype(np.float64)
 
 
 def _ends_of_groups(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.row_sketch import few_rows
 from isodepth.data.validation import check_weights
 from isodepth.engine.cached import cached_property
 from isodepth.engine.forking import refuse_forsaken_child
@@ -136,11 +135,6 @@ class Sample:
         edges /= np.abs(edges).max(axis=1, keepdims=True)
         singular = np.linalg.svd(edges, compute_uv=False)
         return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
-
-    @cached_property
-    def few(self) -> np.ndarray:
-        """Indices, rising, of a few thousand points at most, for a rough idea of them all."""
-        return few_rows(self.points)
 
     @property
     def unit_masses(self) -> np.ndarray:

@@ -12,11 +12,11 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
 from isodepth.depth.estimator import Estimator, join_scikit_learn
+from isodepth.engine.middle_rows import probed_places
 from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources
 from isodepth.errors import DegenerateDepthWarning
 
-_PROBED_ROWS = 7
 _ALONE = Resources(n_jobs=1)
 
 
@@ -198,21 +198,28 @@ class Depth(Estimator):
         return self.fit(X, sample_weight=sample_weight).depth_
 
 
-def center_and_exponent(rows: np.ndarray) -> tuple[np.ndarray, int]:
+def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """A middle row (d,), and the power of two next to the typical distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. A rough idea
-    is enough: both come from a few evenly spaced rows of those that `Sample.few` picks, distinct
-    and in lexicographic order.
+    Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
+    from a few evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
+    not matter, since the sample has its own.
     """
-    few = rows[:: -(-len(rows) // _PROBED_ROWS)]
-    center = np.sort(few, axis=0)[(len(few) - 1) // 2]
-    return center, math.frexp(np.abs(few - center).max())[1]
+    rows = sample.points
+    few = rows[probed_places(len(rows), sample.masses, sample.total)]
+    center = middle_of(few)
+    size = np.abs(few - center).max() or np.abs(rows - center).max()
+    return center, math.frexp(size)[1]
+
+
+def middle_of(few: np.ndarray) -> np.ndarray:
+    """The row (d,) of the lower middle entries of a few rows."""
+    return np.sort(few, axis=0)[(len(few) - 1) // 2]
 
 
 def standardize(sample: Sample, points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
-    center, exponent = center_and_exponent(sample.points[sample.few])
+    center, exponent = center_and_exponent(sample)
     return moved_by(points, center, exponent, resources)
 
 

@@ -62,13 +62,13 @@ class ProjectionDepth(MinimizedDepth):
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 return largest_outlyingness(
-                    points, sample.masses, sample.total, asked, rows, resources, True, sample.few
+                    points, sample.masses, sample.total, asked, rows, resources, locate=True
                 )
 
             searched = points if asked is None else asked
             directions = search_directions(searched, directions, self.refine, judge)
         largest, _ = largest_outlyingness(
-            points, sample.masses, sample.total, asked, directions, resources, few=sample.few
+            points, sample.masses, sample.total, asked, directions, resources
         )
         return 1.0 / (1.0 + largest.astype(np.float64))
 

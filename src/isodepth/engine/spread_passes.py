@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
+from isodepth.engine.middle_rows import typical_size
 from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
@@ -24,7 +25,6 @@ def largest_outlyingness(
     directions: np.ndarray,
     resources: Resources,
     locate: bool = False,
-    few: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest |<u,x> - med| / MAD of `queries`, or of the points themselves.
 
@@ -42,7 +42,6 @@ def largest_outlyingness(
     directions : ndarray of shape (K, d)
     locate : bool
         Whether to say which direction gave it.
-    few : indices of the points that say what a typical size is; None for all
 
     Returns
     -------
@@ -61,7 +60,7 @@ def largest_outlyingness(
     )
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
-    sizes, typical, zero = _rounding_sizes(points, resources, few)
+    sizes, typical, zero = _rounding_sizes(points, masses, resources)
     reach = reach_of(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
@@ -113,7 +112,7 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
     from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
 
-    sizes, typical, zero = _rounding_sizes(points, _ALONE)
+    sizes, typical, zero = _rounding_sizes(points, None, _ALONE)
     projections = project_all(points, directions)
     out = np.zeros(len(points), dtype=points.dtype)
     flat = np.empty(len(projections), dtype=points.dtype)
@@ -128,13 +127,11 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def _rounding_sizes(
-    points: np.ndarray, resources: Resources, few: np.ndarray | None = None
+    points: np.ndarray, masses: np.ndarray | None, resources: Resources
 ) -> tuple[np.ndarray, Any, Any]:
     """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
     sizes = largest_entries(points, resources)
-    some = sizes if few is None or len(few) == len(sizes) else sizes[few]
-    middle = len(some) // 2
-    typical = np.sort(some)[middle] if middle <= FEW else np.partition(some, middle)[middle]
+    typical = typical_size(sizes, masses)
     return sizes, typical, zero_of(points, typical)
 
 
