@@ -126,12 +126,14 @@ def test_the_bar_counts_passes_and_chunks() -> None:
 def test_an_interrupt_stops_within_a_second(tmp_path: Path) -> None:
     """In the middle of a pass, while the reader waits for the workers."""
     code = f"""
-import sys, time
+import signal, sys, time
 import numpy as np
 import isodepth
 from isodepth.chunked.entry import compare
 from isodepth.chunked.table import Runner
 
+# A process that was started in the background ignores this signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 isodepth.warm_up(["projection"])
 points = np.random.default_rng(0).normal(size=(30_000, 4))
 

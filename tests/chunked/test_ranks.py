@@ -14,7 +14,6 @@ from isodepth.chunked import ranks
 from isodepth.chunked.entry import compare
 from isodepth.chunked.ranks import CellPass, Cells, RankBounds
 from isodepth.chunked.rows import NO_MASSES, Frame, Rows
-from isodepth.chunked.selection import Pilot
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
@@ -46,8 +45,8 @@ def test_depths_lie_between_their_bounds(
     sample = Sample.of(points, rng.integers(1, 4, n) if weighted else None)
     directions = unit_vectors(d, 9, rng=rng)
     exact = BY_NAME[depth]().of_sample(sample, directions, Resources(1))
-    frame = Frame(*center_and_exponent(sample.points), directions.astype(dtype))
-    cells = Cells.around(frame, Pilot(sample.points[:5], np.ones(5, dtype=np.int64)), 2**30)
+    frame = Frame(*center_and_exponent(sample), directions.astype(dtype))
+    cells = Cells.around(frame, sample.points[:5], 2**30)
     cells = Cells(frame, cells.middles, cells.scales, bits)
     work = CellPass(cells)
     state = work.start()

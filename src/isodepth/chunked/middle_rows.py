@@ -187,7 +187,7 @@ def _inner(outer: Bracket, ordered: Pilot, share: float, size: float) -> Bracket
 
 
 def compared(points: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows (n, d) come before a row (d,) in lexicographic order, and which are equal to it."""
+    """Which rows (n, d) come before a row (d,) in lexicographic order, and which equal it."""
     column = np.ascontiguousarray(points[:, 0])
     less, equal = column < row[0], column == row[0]
     for j in range(1, len(row)):

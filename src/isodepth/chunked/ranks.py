@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.rows import Frame, Rows, projected
-from isodepth.chunked.sampling import Pilot
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
 _MOST_SUM = 1 << 62
+#: So many rows, evenly spaced in mass, say where the cells lie.
+SPACED_ROWS = 31
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,16 @@ class Cells:
         return 2 * (_OCTAVES << self.bits)
 
     @classmethod
-    def around(cls, frame: Frame, pilot: Pilot, room_bytes: float) -> Cells:
-        """Cells around the middle of a pilot, as many as there is room for."""
+    def around(cls, frame: Frame, some: np.ndarray, room_bytes: float) -> Cells:
+        """Cells around the middle of some rows (m, d), as many as there is room for.
+
+        Depths depend on where the cells lie, so these rows must not depend on the chunks.
+        """
         from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
         count = len(frame.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= room_bytes]
-        moved = frame.moved(pilot.points[: 1 << 14])
+        moved = frame.moved(some)
         units, tiles = multipliers(frame.directions, moved.dtype), tiles_of(moved)
         middles, scales = np.empty(count, moved.dtype), np.empty(count, moved.dtype)
         for k in range(0, count, 16):

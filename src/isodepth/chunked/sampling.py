@@ -105,6 +105,8 @@ class FewRows:
     def __init__(self) -> None:
         self.sample: Sample | None = None
         self.too_many = False
+        # Where all masses are equal the sample counts in units of that mass.
+        self._unit = 1
 
     def add(self, points: np.ndarray, masses: np.ndarray) -> None:
         """Take in rows (n, d) of masses (n,), or of unit masses where these are empty."""
@@ -129,7 +131,6 @@ class FewRows:
             points = np.concatenate([self.sample.points, points])
             masses = np.concatenate([self.sample.unit_masses * self._unit, masses])
         self.sample = Sample._merge(points, masses)
-        # Where all masses are equal the sample counts in units of that mass.
         self._unit = int(masses.sum()) // self.sample.total
         if self.sample.n_points > middle_rows.FEW_ROWS:
             self.too_many, self.sample = True, None

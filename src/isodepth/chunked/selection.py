@@ -66,8 +66,7 @@ def brackets(
         upto = np.cumsum(pilot.masses[order], axis=1)
         rows = np.arange(len(values))
         places = [
-            (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last)
-            for share in wanted
+            (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last) for share in wanted
         ]
     return rising[rows, places[0]], rising[rows, places[1]], 2 * margin
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.middle_rows import center_and_exponent
+from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
-from isodepth.chunked.ranks import CellPass, Cells, RankBounds, Side, WidthPass
+from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
 from isodepth.chunked.rows import Frame
 from isodepth.chunked.sampling import Pilot
 from isodepth.chunked.selection import Sizes, fit_outlyingness
@@ -368,9 +368,12 @@ class _Job:
     def _by_ranks(self, smallest: bool) -> Tables:
         """Regions by ranks from counts in cells, and regions that hold the exact ones for sure."""
         frame, _, pilot = self._frame()
-        cells = Cells.around(frame, pilot, self.drawn.resources.memory_mb * 2**18)
+        total = self.rows.mass
+        spaced = sorted({1 + k * total // SPACED_ROWS for k in range(SPACED_ROWS)})
+        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.pilots)
+        cells = Cells.around(frame, some, self.drawn.resources.memory_mb * 2**18)
         counts = self.fold(CellPass(cells))
-        model = RankBounds.of(cells, counts, self.rows.mass, smallest)
+        model = RankBounds.of(cells, counts, total, smallest)
         raw = model.raw(pilot.points)
         directions = self.drawn.directions
         with self.run.keeping(model) as depths:

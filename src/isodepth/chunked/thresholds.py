@@ -50,9 +50,7 @@ def find_thresholds(
 ) -> np.ndarray:
     """The smallest depth (L,) in the region of each level, ties within `tolerance` included."""
     ranks = level_ranks(betas, total)
-    return -ranked(
-        fold, depths, pilot, pilot_depths, ranks, total, n_rows, tolerance, workspace
-    )
+    return -ranked(fold, depths, pilot, pilot_depths, ranks, total, n_rows, tolerance, workspace)
 
 
 def ranked(

@@ -7,10 +7,15 @@ import threading
 import numpy as np
 
 from isodepth.engine.blocks import are_few, fold_projections, project_all
+from isodepth.engine.copies import first_copies, repeated_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
 _UNIT_MASSES = np.empty(0, dtype=np.int64)
 _NOWHERE = np.empty(0, dtype=np.int64)
+# How much longer a row takes with a mass than without: smallest halfspaces are bounded, and mostly
+# not sorted, where there is none; mean ranks always are.
+_HALFSPACE_MASS_COST = 2.0
+_MEAN_MASS_COST = 1.1
 
 
 def smallest_halfspace(
@@ -37,6 +42,11 @@ def smallest_halfspace(
     smallest : integer ndarray of shape (u,)
     where : int64 ndarray of shape (u,), or empty
     """
+    rows = repeated_rows(masses, total, _HALFSPACE_MASS_COST)
+    if masses is not None and rows is not None:
+        found = smallest_halfspace(points[rows], None, total, directions, resources, locate)
+        first = first_copies(masses)
+        return found[0][first], found[1][first] if locate else _NOWHERE
     if masses is None and not locate and are_few(points, directions, resources):
         from isodepth.engine.compiled.small_ranks import small_halfspace_block
 
@@ -95,6 +105,10 @@ def mean_rank_weight(
 
     Points, masses and their total as in `smallest_halfspace`; the result is float64 (u,).
     """
+    rows = repeated_rows(masses, total, _MEAN_MASS_COST)
+    if masses is not None and rows is not None:
+        found = mean_rank_weight(points[rows], None, total, directions, resources)
+        return found[first_copies(masses)]
     if masses is None and are_few(points, directions, resources):
         from isodepth.engine.compiled.small_ranks import small_rank_weight_block
 

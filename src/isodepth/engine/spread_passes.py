@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
+from isodepth.engine.copies import first_copies, repeated_rows
 from isodepth.engine.middle_rows import typical_size
 from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
 _ALONE = Resources(n_jobs=1)
 _NOWHERE = np.empty(0, dtype=np.int64)
+# How much longer a row takes with a mass, which is sorted, than without, where the middle is found.
+_MASS_COST = 4.0
 # np.finfo takes longer than what it is needed for.
 _EPSILON = {code: float(np.finfo(code).eps) for code in "fd"}
 
@@ -61,6 +64,10 @@ def largest_outlyingness(
     from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
 
     sizes, typical, zero = _rounding_sizes(points, masses, resources)
+    copies, first = repeated_rows(masses, total, _MASS_COST), None
+    if masses is not None and copies is not None:
+        first = first_copies(masses)
+        points, sizes, masses = points[copies], sizes[copies], None
     reach = reach_of(points, sizes, typical)
     none = np.empty((0, 0), dtype=points.dtype)
     tiles, judged_reach = None, none.reshape(0)
@@ -105,7 +112,10 @@ def largest_outlyingness(
     beside = 0 if queries is None else n_judged * points.itemsize
     beside += 0 if masses is None else len(points) * points.itemsize
     states = fold_projections(points, directions, start, step, resources, beside)
-    return best_of_workers([state[:2] for state in states], np.greater)
+    largest, where = best_of_workers([state[:2] for state in states], np.greater)
+    if first is None or queries is not None:
+        return largest, where
+    return largest[first], where[first] if locate else where
 
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
