@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 
 from isodepth.engine.arrays.products import blocks
-from isodepth.engine.middle_rows import FEW_ROWS
+
+# As `isodepth.engine.middle_rows` has it, which stands above; a test compares what comes of it.
+_FEW_ROWS = 4096
 
 
 def largest_outlyingness(
@@ -73,8 +75,7 @@ def rounding_of(
     sizes = points.abs().amax(dim=1)
     ordered, index = sizes.sort()
     middle = len(sizes) // 2
-    if masses is not None and len(sizes) > FEW_ROWS:
-        # As `isodepth.engine.middle_rows.typical_size` has it.
+    if masses is not None and len(sizes) > _FEW_ROWS:
         upto = masses[index].cumsum(dim=0)
         middle = int(torch.searchsorted(upto, upto[-1:] // 2, right=True))
     typical = ordered[middle]
