@@ -23,7 +23,7 @@ FLOORS = (
     ("gap", "theory"),
     ("metric",),
     ("inference/permutation",),
-    ("api", "text", "plot"),
+    ("api", "text", "plot", "chunked"),
     ("many", "torch"),
     ("inference",),
     ("cli",),

@@ -68,21 +68,26 @@ __all__ = [
     "compare",
     "distance",
     "pairwise",
+    "scan",
     "tables",
     "theory",
     "two_sample_test",
     "warm_up",
 ]
 
-# These need scikit-learn, which takes longer to import than all the rest.
-_LAZY = ("DepthDistance", "RegionTransformer")
+# The first two need scikit-learn, which takes longer to import than all the rest.
+_LAZY = {
+    "DepthDistance": "isodepth.many.estimators",
+    "RegionTransformer": "isodepth.many.estimators",
+    "scan": "isodepth.chunked.sources",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        from isodepth.many import estimators
+        import importlib
 
-        return getattr(estimators, name)
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
