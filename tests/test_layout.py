@@ -22,7 +22,7 @@ FLOORS = (
     ("depth", "baselines"),
     ("gap", "theory"),
     ("metric",),
-    ("inference/permutation",),
+    ("significance",),
     ("api", "text", "plot", "chunked"),
     ("many", "torch"),
     ("inference",),
