@@ -47,9 +47,8 @@ def broken_links(root: Path) -> list[str]:
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.exists():
                 found.append(f"{here}: {address} does not exist")
-            elif parts.fragment and target.suffix == ".html":
-                if unquote(parts.fragment) not in pages[target].anchors:
-                    found.append(f"{here}: {address} has no such place")
+            elif parts.fragment and unquote(parts.fragment) not in pages[target].anchors:
+                found.append(f"{here}: {address} has no such place")
     return found
 
 

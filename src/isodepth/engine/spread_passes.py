@@ -8,6 +8,7 @@ import numpy as np
 
 from isodepth.engine.blocks import FEW, are_few, fold_directions, whole_slab
 from isodepth.engine.copies import first_copies, repeated_rows
+from isodepth.engine.middle_rows import typical_size
 from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
@@ -69,17 +70,17 @@ def largest_outlyingness(
         tiles_of,
     )
 
-    sizes, typical, zero = _rounding_sizes(points, resources)
+    sizes, typical, zero = _rounding_sizes(points, masses, resources)
     copies, first = repeated_rows(masses, total, _MASS_COST), None
     if masses is not None and copies is not None:
         first = first_copies(masses)
         points, sizes, masses = points[copies], sizes[copies], None
-    reach = _reach(points, sizes, typical)
+    reach = reach_of(points, sizes, typical)
     n = len(points)
     tiles, judged_reach = None, reach
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
-        judged_reach = _reach(points, _largest_entries(queries, resources), typical)
+        judged_reach = reach_of(points, largest_entries(queries, resources), typical)
     n_judged = n if queries is None else len(queries)
     n_located = n_judged if locate else 0
     few = masses is None and n <= FEW
@@ -135,26 +136,32 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     from isodepth.engine.compiled.small_spread import small_outlyingness, small_workspace
     from isodepth.engine.compiled.tiles import empty_slab
 
-    sizes, typical, zero = _rounding_sizes(points, _ALONE)
+    sizes, typical, zero = _rounding_sizes(points, None, _ALONE)
     slab = whole_slab(points, directions)
     n, count = len(points), len(directions)
     out = np.zeros(n, dtype=points.dtype)
     flat = np.empty(count, dtype=points.dtype)
     room = small_workspace(n, count, points.dtype)
     if small_outlyingness(slab, room, zero, empty_slab(slab), out, 0, _NOWHERE, flat):
-        reach = _reach(points, sizes, typical)
+        reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = slab.room[row], reach
             raise_where_flat(own, None, flat[row], own, out, int(row), _NOWHERE)
     return out
 
 
-def _rounding_sizes(points: np.ndarray, resources: Resources) -> tuple[np.ndarray, Any, Any]:
+def _rounding_sizes(
+    points: np.ndarray, masses: np.ndarray | None, resources: Resources
+) -> tuple[np.ndarray, Any, Any]:
     """How large each row (n, d) is, a typical one, and what rounding alone may make of that."""
-    sizes = _largest_entries(points, resources)
-    middle = len(sizes) // 2
-    typical = np.sort(sizes)[middle] if middle <= FEW else np.partition(sizes, middle)[middle]
-    return sizes, typical, points.dtype.type(_rounding(points) * typical)
+    sizes = largest_entries(points, resources)
+    typical = typical_size(sizes, masses)
+    return sizes, typical, zero_of(points, typical)
+
+
+def zero_of(points: np.ndarray, typical: Any) -> Any:
+    """A deviation of at most this is rounding, where rows are of that size."""
+    return points.dtype.type(_rounding(points) * typical)
 
 
 def _rounding(points: np.ndarray) -> float:
@@ -162,7 +169,7 @@ def _rounding(points: np.ndarray) -> float:
     return _EPSILON[points.dtype.char] * (8 * points.shape[1])
 
 
-def _reach(points: np.ndarray, sizes: np.ndarray, typical: Any) -> np.ndarray:
+def reach_of(points: np.ndarray, sizes: np.ndarray, typical: Any) -> np.ndarray:
     """What rounding alone may do to the projections of rows of those sizes."""
     return (_rounding(points) * (sizes + typical)).astype(points.dtype)
 
@@ -198,15 +205,23 @@ def raise_where_flat(
     deviations = np.abs(sample[0] - middle)
     off = deviations > sample[1]
     scale = _median_of(deviations[off], None if masses is None else masses[off])
-    found = np.abs(judged[0] - middle)
-    found[found <= judged[1]] = 0
-    # Far points of float32 may overflow to the infinity that they nearly are.
-    with np.errstate(over="ignore", divide="ignore"):
-        np.divide(found, scale, out=found, where=found > 0)
+    found = flat_outlyingness(judged[0], judged[1], middle, scale)
     if len(where):
         better = (found > out) | ((found == out) & (found > 0) & (direction < where))
         where[better] = direction
     np.maximum(out, found, out=out)
+
+
+def flat_outlyingness(
+    projections: np.ndarray, reach: np.ndarray, middle: Any, scale: Any
+) -> np.ndarray:
+    """Outlyingness (n,) along a direction whose deviations that are not zero have that median."""
+    found = np.abs(projections - middle)
+    found[found <= reach] = 0
+    # Far points of float32 may overflow to the infinity that they nearly are.
+    with np.errstate(over="ignore", divide="ignore"):
+        np.divide(found, scale, out=found, where=found > 0)
+    return found
 
 
 def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any]:
@@ -222,7 +237,7 @@ def _median_of(values: np.ndarray, masses: np.ndarray | None) -> np.floating[Any
     return real(0.5) * values[order[lower]] + real(0.5) * values[order[upper]]
 
 
-def _largest_entries(points: np.ndarray, resources: Resources) -> np.ndarray:
+def largest_entries(points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     """The largest absolute value in each row of (n, d)."""
     n, width = points.shape
     largest = np.empty(n, dtype=points.dtype)

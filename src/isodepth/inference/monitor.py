@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import spread_of_samples
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
+from isodepth.inference.plain import plain_gauge, refuse_without_batches
 from isodepth.inference.table_gauge import TableGauge
 from isodepth.inference.verdict import Verdict, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
-from isodepth.many.pairwise import table_metric
-from isodepth.metric.preparation import Prepared, prepare
+from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_OPTIONS
+from isodepth.metric.documented import with_metric_options
+
+_OPTIONS = {
+    "levels": TABLE_OPTIONS["levels"],
+    "region": TABLE_OPTIONS["region"],
+    "scale": """\
+        scale : None, "reference" or array of shape (d,)
+            What each column, of batches too, is divided by before anything else; "reference" takes
+            its spread in the reference, which is kept.""",
+    "random_state": """\
+        random_state : None, int or numpy.random.Generator, default None
+            Where directions and the batches of the calibration come from; None draws them once, and
+            keeps them.""",
+}
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=_OPTIONS)
 class DepthMonitor:
     """How far each new batch of data is from a reference, and whether that is unusual.
 
@@ -29,6 +43,11 @@ class DepthMonitor:
     With `batch_size` (or `blocks`) the monitor knows when to ring: a part of the reference makes
     the table, and the rest the scores of undrifted batches. `check` then judges a batch against
     these, and gathers evidence over the whole stream. Without, there is `score` alone.
+
+    Where batches are judged the defaults are ``q=2``, ``directions="orthogonal"`` with
+    ``n_directions=200``, and ``scale="reference"``. With a tolerance, of the options of the metric
+    only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and `random_state`
+    apply.
 
     Parameters
     ----------
@@ -60,12 +79,7 @@ class DepthMonitor:
         Save the monitor there now and after every check, whole or not at all.
     log : str or path-like, optional
         Add each verdict to this file, one line of JSON a batch; with `path`.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default. ``scale="reference"`` divides
-        every column, of batches too, by its spread in the reference, which is kept. Where batches
-        are judged it is the default, with ``q=2`` and 200 orthogonal directions. With a tolerance
-        only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and
-        `random_state` apply. Without a `random_state` directions are drawn once and kept.
+    {options of Metric}
 
     Attributes
     ----------
@@ -114,11 +128,11 @@ class DepthMonitor:
         self._promise: Promise | None = None
         self._keeper = Keeper(None, None)
         if batch_size is None and blocks is None:
-            _refuse_without_batches(
+            refuse_without_batches(
                 groups=groups, alpha=alpha, arl=arl, tolerance=tolerance or None,
                 patience=None if patience == 1 else patience, path=path, log=log,
             )  # fmt: skip
-            self._gauges: dict[str | None, Gauge] = {None: _plain(reference, weights, options)}
+            self._gauges: dict[str | None, Gauge] = {None: plain_gauge(reference, weights, options)}
             return
         if weights is not None:
             raise InvalidOptionError(
@@ -338,36 +352,3 @@ class DepthMonitor:
             count, way = len(self._fitted.stream.past), self._fitted.calibration.way
             text += f", {count} batch(es) checked, {way} calibration"
         return f"{text})\n  {self.signature}"
-
-
-def _plain(reference: Any, weights: Any, options: dict[str, Any]) -> TableGauge:
-    """The gauge of a monitor that only scores."""
-    metric = table_metric(options)
-    given = prepare(
-        reference, weights, "reference",
-        dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
-    )  # fmt: skip
-    # Whatever a batch comes in, it is computed in the precision of the reference.
-    metric = replace(metric, dtype=str(given.points.dtype))
-    if isinstance(metric.scale, str):
-        metric = replace(metric, scale=_reference_scale(metric.scale, given))
-    return TableGauge.fit(given.points, given.columns, metric, given.weights)
-
-
-def _reference_scale(word: str, given: Prepared) -> np.ndarray:
-    """The spread (d,) of the columns of the reference, where `word` asks for it."""
-    if word == "pooled":
-        raise InvalidOptionError(
-            "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
-            "scale='reference', the spread of the reference"
-        )
-    return spread_of_samples([given.points], [given.weights])
-
-
-def _refuse_without_batches(**options: Any) -> None:
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidOptionError(
-            f"{', '.join(given)} only go(es) with a monitor that judges batches: give batch_size, "
-            "the rows of a batch, or blocks, a label for each row of the reference"
-        )

@@ -25,6 +25,7 @@ from isodepth.metric.documented import with_metric_options
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
+from isodepth.metric.streams import handler, is_stream
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.metric.tensors import room_for_tensors
@@ -86,7 +87,8 @@ def tables(
     Parameters
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
-        The sizes n_i may differ.
+        The sizes n_i may differ. Samples may be read in chunks (:func:`isodepth.scan`), delayed by
+        Dask, or all of them a ``dask.bag``.
     weights : sequence of N arrays of shape (n_i,) or None, or None
     progress : bool
         Show a progress bar (needs tqdm).
@@ -107,7 +109,7 @@ def tables(
     >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    given = as_list(samples, "samples")
+    given = [samples] if is_stream(samples) else as_list(samples, "samples")
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
@@ -203,6 +205,8 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = weights_of_each(weights, len(samples), name)
+    if any(map(is_stream, samples)):
+        return _tables_of_streams(samples, each, metric, storage, progress, like, name)
     tensors = room_for_tensors(*samples)
     if tensors is not None and tensors.lie_elsewhere(samples, name):
         values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
@@ -255,6 +259,36 @@ def fit_tables(
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
+
+
+def _tables_of_streams(
+    samples: Sequence[Any],
+    weights: Sequence[Any],
+    metric: Metric,
+    storage: str,
+    progress: bool,
+    like: TableStack | None,
+    name: str,
+) -> TableStack:
+    """The same where some samples are read in chunks: one after the other."""
+    if isinstance(metric.scale, str):
+        raise InvalidOptionError(
+            f"scale={metric.scale!r} of many samples in chunks is not known; give one number for "
+            "each column (scale=array)"
+        )
+    metric.check_for_tables(storage)
+    made = handler().tables_of_delayed(metric, samples, weights, storage)
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        for i, sample in enumerate(samples if made is None else ()):
+            made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
+            advance(1)
+    assert made
+    for i, table in enumerate(made):
+        check_comparable(like[0] if like is not None else made[0], table, name, f"{name}[{i}]")
+    first = made[0]
+    values = np.stack([table.values for table in made])
+    columns = first.columns or (None if like is None else like.columns)
+    return TableStack(values, first.signature, first.n_features, columns, scale=metric.scale)
 
 
 def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:

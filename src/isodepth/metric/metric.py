@@ -21,6 +21,7 @@ from isodepth.metric.pipeline import draw_metric, fit_pair
 from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
 from isodepth.metric.settings import DEFAULT_MEMORY_MB, check_table_settings, checked_settings
 from isodepth.metric.signature import Signature
+from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.metric.tensors import room_for_tensors
@@ -186,8 +187,10 @@ class Metric:
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Regions must be of this depth and these directions, see `regions`. Or two tensors of
-            torch on one device, which may require grad.
+            Regions must be of this depth and these directions, see `regions`. What
+            :func:`isodepth.scan` gives, and Dask collections, are read in chunks and compared on
+            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors
+            of torch on one device, which may require grad.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.
@@ -196,6 +199,8 @@ class Metric:
         -------
         distance : float, or a tensor without dimensions where X and Y are tensors
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().distance(self, X, Y, weights)
         tensors = room_for_tensors(X, Y)
         if tensors is not None:
             return tensors.distance(self, X, Y, weights)
@@ -211,6 +216,8 @@ class Metric:
 
         Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().compare(self, X, Y, weights)
         tensors = room_for_tensors(X, Y)
         if tensors is not None:
             return tensors.compare(self, X, Y, weights)
@@ -236,6 +243,7 @@ class Metric:
         weights : array-like of shape (n,) or None
         """
         refuse_envelopes(self.region)
+        refuse_stream(X, "Metric.regions")
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
@@ -285,7 +293,7 @@ class Metric:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
+        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
         weights : array-like of shape (n,) or None
         storage : {"float64", "float32"}
             Precision of the stored support values.
@@ -295,6 +303,8 @@ class Metric:
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
         self.check_for_tables(storage)
+        if is_stream(X):
+            return handler().table(self, X, weights, storage)
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)

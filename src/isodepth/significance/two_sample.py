@@ -8,44 +8,40 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.directions import unit_vectors
 from isodepth.core.levels import midpoint_levels
-from isodepth.core.scaling import check_scale_width, pooled_spread
+from isodepth.core.scaling import pooled_spread
 from isodepth.core.sphere import mean_of_direction
-from isodepth.data.arrays import check_finite, column_labels
+from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.missing import MissingPair
 from isodepth.depth.resolve import depth_text
 from isodepth.engine.forking import refuse_forsaken_child
-from isodepth.errors import InvalidOptionError
-from isodepth.inference.permutation.any_depth import depth_statistics
-from isodepth.inference.permutation.relabelings import Relabelings
-from isodepth.inference.permutation.result import ColumnTest, TwoSampleResult, permutation_pvalue
-from isodepth.inference.permutation.settings import (
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.signature import seed_text
+from isodepth.progress import progress_bar
+from isodepth.significance.any_depth import depth_statistics
+from isodepth.significance.pooled_rows import directions_with_axes, standardized, units_of
+from isodepth.significance.relabelings import Relabelings
+from isodepth.significance.result import ColumnTest, TwoSampleResult, permutation_pvalue
+from isodepth.significance.settings import (
     DEFAULT_DEPTH,
     Settings,
     checked_settings,
     read_samples,
 )
-from isodepth.inference.permutation.split_statistics import (
+from isodepth.significance.split_statistics import (
     Split,
     SplitStatistics,
     envelope_statistics,
     region_statistics,
 )
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.signature import seed_text
-from isodepth.progress import progress_bar
-
-# About so many directions, in whole frames of orthonormal vectors: more cost time in proportion
-# and add little power.
-_DIRECTIONS = 100
 
 
 def two_sample_test(
     X: Any,
     Y: Any,
     *,
+    weights: None = None,
     n_resamples: int = 999,
     tolerance: float = 0.0,
     blocks: Any = None,
@@ -79,6 +75,10 @@ def two_sample_test(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         At least two rows each.
+    weights : None
+        Refused: rows whose weights follow different laws are not exchangeable, even where the
+        weighted laws are equal, and no relabeling of them gives an exact p-value. Rows that stand
+        for several equal ones are repeated (`numpy.repeat`).
     n_resamples : int
         How many relabelings are drawn. The smallest possible p-value is 1 / (1 + n_resamples).
     tolerance : float in [0, 0.5)
@@ -141,7 +141,7 @@ def two_sample_test(
     (0.001, 'column 0')
     """
     given = checked_settings(
-        n_resamples, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
+        weights, n_resamples, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
         random_state, n_jobs, memory_mb, progress,
     )  # fmt: skip
     x, y, columns, numbers, missing = read_samples(X, Y, nan_policy, blocks)
@@ -162,10 +162,10 @@ def _test(
     refuse_forsaken_child()
     d = x.shape[1]
     names = columns or column_labels(d)
-    units = _units(x, y, given.scale)
-    points, size = _standardized(x, y, units, names)
+    units = units_of(x, y, given.scale)
+    points, size = standardized(x, y, units, names)
     rng = np.random.default_rng(given.random_state)
-    directions = _directions(d, given.n_directions, rng)
+    directions = directions_with_axes(d, given.n_directions, rng)
     found = _statistics(points, len(x), directions, blocks, rng, given)
     # In units of the spread of each column, so that no column sets the bar for all others.
     spread = pooled_spread(points)
@@ -216,50 +216,6 @@ def _statistics(
         # The product of a decimal share and a number of rows may fall just short of a whole.
         x_foreign, y_foreign = (math.floor(given.tolerance * n * (1 + 1e-12)) for n in (n_x, n_y))
         return envelope_statistics(split, (x_foreign, y_foreign), given.levels - 1)
-
-
-def _units(x: np.ndarray, y: np.ndarray, scale: Any) -> np.ndarray | None:
-    """What one unit of each column is, from both samples together."""
-    if scale is None:
-        return None
-    if isinstance(scale, str):
-        return pooled_spread(np.concatenate([x, y]))
-    check_scale_width(scale, x.shape[1])
-    return scale
-
-
-def _standardized(
-    x: np.ndarray, y: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
-) -> tuple[np.ndarray, float]:
-    """All rows around zero with size about one, and the power of two they were divided by."""
-    points = np.concatenate([x, y]).astype(np.float64, copy=False)
-    points -= np.median(points, axis=0)
-    size = 1.0
-    if units is None:
-        size = 2.0 ** math.frexp(float(pooled_spread(points).max()))[1]
-        points /= size
-    else:
-        with np.errstate(over="ignore"):
-            points /= units
-    check_finite(points, "X or Y divided by scale", False, names)
-    points += 0.0  # no negative zeros: equal numbers are equal bits
-    return points, size
-
-
-def _directions(d: int, n_directions: int | None, rng: np.random.Generator) -> np.ndarray:
-    """The axes, followed by frames of random orthonormal vectors, of shape (K, d)."""
-    if d == 1:
-        return np.ones((1, 1))
-    if n_directions is None:
-        n_directions = d * max(2, math.ceil(_DIRECTIONS / d))
-    if n_directions < d:
-        raise InvalidOptionError(
-            f"n_directions must be at least the number of columns, {d}, since the axes are among "
-            f"them; got {n_directions}"
-        )
-    if n_directions == d:
-        return np.eye(d)
-    return np.concatenate([np.eye(d), unit_vectors(d, n_directions - d, "orthogonal", rng)])
 
 
 def _comparison(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.inference.permutation.label_bits import (
+from isodepth.significance.label_bits import (
     count_before,
     count_bits,
     labels_in_order,

@@ -16,7 +16,7 @@ import numpy as np
 
 from isodepth.core.scaling import pooled_spread
 from isodepth.engine.threads import Resources, fold_blocks, worker_count
-from isodepth.inference.permutation.relabelings import WORD, Relabelings
+from isodepth.significance.relabelings import WORD, Relabelings
 
 # Directions of one task: small enough for many threads, large enough to fill vector registers.
 _DIRECTIONS = 8
@@ -142,7 +142,7 @@ def _all_centers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Medians and inverse scales (size, 2, K) of both parts; fills `projections` (n, K)."""
     from isodepth.engine.compiled.sorting import sort_workspace
-    from isodepth.inference.permutation.region_loops import centers_along
+    from isodepth.significance.region_loops import centers_along
 
     zero = split.zero
     centers = np.empty((size, 2, len(split.directions)))
@@ -174,7 +174,7 @@ def _all_distances(
 ) -> None:
     """Fill `out` (size,) and `axes` (size, d), a few relabelings at a time."""
     from isodepth.engine.compiled.sorting import sort_workspace
-    from isodepth.inference.permutation.region_loops import split_distances
+    from isodepth.significance.region_loops import split_distances
 
     n, count = projections.shape
     tasks = [slice(i, min(i + _LABELINGS, len(out))) for i in range(0, len(out), _LABELINGS)]
@@ -206,7 +206,7 @@ def envelope_statistics(split: Split, foreign: tuple[int, int], n_levels: int) -
         Levels 1 / (n_levels + 1) to n_levels / (n_levels + 1).
     """
     from isodepth.engine.compiled.sorting import sort_workspace
-    from isodepth.inference.permutation.quantile_loops import quantile_gaps_along
+    from isodepth.significance.quantile_loops import quantile_gaps_along
 
     n, d = split.points.shape
     count, zero = split.count, split.zero

@@ -7,7 +7,7 @@ import pytest
 from twins import naive_permutation
 
 from isodepth import InvalidInputError
-from isodepth.inference.permutation.relabelings import Relabelings, check_blocks
+from isodepth.significance.relabelings import Relabelings, check_blocks
 
 
 def drawn(relabelings: Relabelings, count: int, seed: int) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.sphere import mean_of_direction
-from isodepth.inference.permutation.relabelings import WORD
-from isodepth.inference.permutation.split_statistics import Split, SplitStatistics
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
+from isodepth.significance.relabelings import WORD
+from isodepth.significance.split_statistics import Split, SplitStatistics
 
 
 def depth_statistics(split: Split, depth: Any, eps: float, levels: int) -> SplitStatistics:

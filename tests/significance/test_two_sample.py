@@ -13,7 +13,7 @@ from twins import naive_permutation, naive_settings
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
-from isodepth.inference.permutation.result import permutation_pvalue
+from isodepth.significance.result import permutation_pvalue
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -334,6 +334,10 @@ def test_the_signature_says_how_it_was_made() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (
+            {"weights": (None, np.ones(45))},
+            "takes no weights.*exchangeable.*got weights of type tuple",
+        ),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1, got 0"),
         ({"n_resamples": 9.5}, "n_resamples"),
         ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
@@ -379,7 +383,7 @@ def test_samples_that_cannot_be_tested_are_refused() -> None:
 
 
 def test_an_interrupt_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    from isodepth.inference.permutation import two_sample
+    from isodepth.significance import two_sample
 
     class Bar:
         def __enter__(self) -> Any:
@@ -429,7 +433,7 @@ def test_compare_folds_the_test_in() -> None:
     [
         ({"tolerance": 0.1}, "tolerance belongs to the test"),
         ({"blocks": [1] * 105}, "blocks belongs to the test"),
-        ({"n_resamples": 9, "weights": (None, np.ones(45))}, "knows no weights"),
+        ({"n_resamples": 9, "weights": (None, np.ones(45))}, "takes no weights"),
         ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import sort_with_index
-from isodepth.inference.permutation.label_bits import count_before, labels_in_order, place_of_rank
+from isodepth.significance.label_bits import count_before, labels_in_order, place_of_rank
 
 
 @njit(nogil=True)

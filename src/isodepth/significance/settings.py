@@ -21,7 +21,7 @@ from isodepth.data.validation import (
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.inference.permutation.relabelings import check_blocks
+from isodepth.significance.relabelings import check_blocks
 
 DEFAULT_DEPTH = "projection"
 _DEFAULT_EPS = 0.1
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
 
 
 def checked_settings(
+    weights: Any,
     n_resamples: Any,
     tolerance: Any,
     scale: Any,
@@ -61,6 +62,12 @@ def checked_settings(
     progress: Any,
 ) -> Settings:
     """Check all options; nothing has been done before."""
+    if weights is not None:
+        raise InvalidOptionError(
+            "a permutation test takes no weights, since rows with different weights are not "
+            f"exchangeable; got weights of type {type(weights).__name__}. Leave them out; where a "
+            "weight counts equal rows, repeat those: numpy.repeat(X, counts, axis=0)"
+        )
     share = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
     if isinstance(scale, str):
         if scale == "reference":

@@ -16,8 +16,8 @@ from twins import naive_permutation as twin
 
 from isodepth.core.levels import midpoint_levels
 from isodepth.engine.threads import Resources
-from isodepth.inference.permutation.relabelings import Relabelings
-from isodepth.inference.permutation.split_statistics import (
+from isodepth.significance.relabelings import Relabelings
+from isodepth.significance.split_statistics import (
     Split,
     envelope_statistics,
     region_statistics,

@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.sorting import SortRoom, sort_with_index
-from isodepth.inference.permutation.label_bits import count_before, labels_in_order, place_of_rank
+from isodepth.significance.label_bits import count_before, labels_in_order, place_of_rank
 
 # Depths closer than this are one depth, as everywhere for the projection depth.
 _TIE = 1e-12
