@@ -28,6 +28,7 @@ from isodepth.errors import (
 )
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.verdict import Verdict
+from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -45,6 +46,7 @@ __all__ = [
     "DepthDistance",
     "DepthMonitor",
     "DeviceMemoryError",
+    "DistanceMatrix",
     "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
