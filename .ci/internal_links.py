@@ -29,7 +29,7 @@ class Page(HTMLParser):
         address = values.get("href") or values.get("src")
         if address and tag in ("a", "img", "link", "script"):
             self.targets.append(address)
-        if tag == "img" and values.get("alt") is None:
+        if tag == "img" and not (values.get("alt") or "").strip():
             self.silent.append(values.get("src") or "?")
 
 
