@@ -20,7 +20,7 @@ from isodepth.plot import sample_map
 columns = ["temp", "dewp", "wind_speed", "pressure"]
 hourly = weather.dropna(subset=columns)
 dates = pd.to_datetime(hourly[["year", "month", "day"]])
-week = np.minimum((dates.dt.dayofyear - 1) // 7, 51)
+week = np.minimum((dates.dt.day_of_year - 1) // 7, 51)
 bags = [rows[columns].to_numpy() for _, rows in hourly.groupby(week)]
 print(len(bags), "weeks of", min(map(len, bags)), "to", max(map(len, bags)), "rows")
 
