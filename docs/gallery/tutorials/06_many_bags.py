@@ -33,12 +33,12 @@ D = isodepth.pairwise(bags, **options, random_state=0)
 print(D.shape, "distances, the largest", D.max().round(2))
 
 # %%
-# A map of the weeks, near each other where their weather was alike. The year goes back and
-# forth: summer on one side, winter on the other, spring and autumn in between.
+# A map of the weeks (the numbers), near each other where their weather was alike. The year goes
+# back and forth: summer on one side, winter on the other, spring and autumn in between.
 
 seasons = np.array(["winter", "spring", "summer", "autumn"])
 month = np.array([hourly.loc[week == i, "month"].mode()[0] for i in range(52)])
-matrix = isodepth.DistanceMatrix.of(D, [f"week {i + 1}" for i in range(52)])
+matrix = isodepth.DistanceMatrix.of(D, range(1, 53))
 picture = sample_map(matrix, kinds=seasons[month % 12 // 3])
 
 # %%
