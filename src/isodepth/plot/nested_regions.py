@@ -11,7 +11,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.metric.plane import difference_plane
 from isodepth.plot.outline import outline, plane_directions
-from isodepth.plot.style import FIRST, INK, QUIET, SECOND, dress, legend, new_axes, short
+from isodepth.plot.style import FIRST, QUIET, SECOND, dress, legend, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ def nested_regions(
     percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid=None)
     ax.annotate(
-        f"regions of the deepest {percents}", (1, 1), xycoords="axes fraction", xytext=(0, 5),
+        f"regions of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
         textcoords="offset points", ha="right", color=QUIET, fontsize="small",
     )  # fmt: skip
     legend(ax, loc="best", handletextpad=0.2)
@@ -218,15 +218,15 @@ def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
                 label=f"{called[side]} ({len(points)} rows)")  # fmt: skip
     room = _ROOM * (max(ends) - min(ends)) or 1.0
     ax.set_xlim(min(ends) - room, max(ends) + room)
-    ax.set_ylim(-0.4, 1.75)
+    ax.set_ylim(-0.5, 1.75)
     ax.set_yticks([0, 1], called)
     names = comparison.columns or column_labels(1)
     ax.set_xlabel(short(names[0]))
     percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid="x")
     ax.annotate(
-        f"intervals of the deepest {percents}", (1, 1), xycoords="axes fraction", xytext=(0, 5),
-        textcoords="offset points", ha="right", color=INK, fontsize="small",
+        f"intervals of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
+        textcoords="offset points", ha="right", color=QUIET, fontsize="small",
     )  # fmt: skip
     legend(ax, loc="upper left", ncols=2)
     return ax

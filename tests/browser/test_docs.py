@@ -1,0 +1,47 @@
+"""Pages of the documentation in a real browser, where they have been built (`make docs`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+BUILT = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
+#: Folders whose pages are tutorials.
+TUTORIALS = ("tutorials", "auto_examples", "auto_tutorials", "gallery")
+
+
+def pages() -> list[Path]:
+    """The first page, the pages above the folders, and all tutorials."""
+    if not BUILT.is_dir():
+        return []
+    found = [BUILT / "index.html"]
+    found += sorted(BUILT.glob("*.html"))
+    for folder in TUTORIALS:
+        found += sorted((BUILT / folder).rglob("*.html"))
+    skipped = ("genindex.html", "search.html", "py-modindex.html")
+    return [page for page in dict.fromkeys(found) if page.name not in skipped]
+
+
+PAGES = [page.relative_to(BUILT).as_posix() for page in pages()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_without_complaint(browser, name) -> None:
+    browser.open(BUILT / name)
+    assert browser.complaints() == []
+    assert browser.find("h1")
+    assert browser.without_words() == []
+    broken = browser.run(
+        "return Array.from(document.images).filter(image => image.loading !== 'lazy')"
+        ".filter(image => !image.naturalWidth).map(image => image.src)"
+    )
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_a_phone(browser, name) -> None:
+    browser.open(BUILT / name, width=360)
+    assert browser.too_wide() <= 0
