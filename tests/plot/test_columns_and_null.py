@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.inference.permutation.null_profile import null_profile
 from isodepth.plot import column_shares, gap_profile, null_distribution
+from isodepth.significance.null_profile import null_profile
 
 pytest.importorskip("matplotlib")
 

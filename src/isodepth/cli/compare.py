@@ -44,9 +44,9 @@ def add_compare_parser(commands: Any) -> None:
         "compare",
         help="compare two tables of numbers",
         description=(
-            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points). Prints their "
-            "distance, the columns that carry the difference, and the level at which they differ "
-            "most."
+            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points), or folders "
+            "of them, which are read in chunks. Prints their distance, the columns that carry the "
+            "difference, and the level at which they differ most."
         ),
     )
     parser.add_argument("a", metavar="A", help="first table")
@@ -75,6 +75,11 @@ def add_compare_parser(commands: Any) -> None:
     setting("--n-levels", type=int, metavar="L", help="how many, with --levels monte-carlo")
     setting("--refine", type=int, metavar="STEPS", help="steps of ascent on the sphere, 0 for none")
     setting("--seed", dest="random_state", type=int, default=0, help="default 0")
+    setting(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="read the tables in chunks on the Dask cluster with that scheduler (tcp://host:8786)",
+    )
     setting(
         "--test",
         dest="n_resamples",
@@ -115,10 +120,16 @@ def compare_files(options: argparse.Namespace) -> Comparison:
         from isodepth.plot.picture import check_picture, save_picture
 
         check_picture(options.plot)
-    a, b = aligned_tables(options.a, options.b, metric.nan_policy)
-    comparison = compare(
-        a, b, n_resamples=options.n_resamples, tolerance=options.tolerance, **given
-    )
+    from isodepth.cli import streaming
+
+    comparison: Comparison
+    if streaming.wanted(options):
+        comparison = streaming.compare_sources(options, metric)
+    else:
+        a, b = aligned_tables(options.a, options.b, metric.nan_policy)
+        comparison = compare(
+            a, b, n_resamples=options.n_resamples, tolerance=options.tolerance, **given
+        )
     if options.plot is not None:
         from isodepth.plot.gap_profile import gap_profile
 
@@ -178,7 +189,14 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
         "missing": None if missing is None else missing.to_dict(),
         "test": None if comparison.test is None else comparison.test.to_dict(),
         "warnings": notes,
+        **_bounds(comparison),
     }
+
+
+def _bounds(comparison: Comparison) -> dict[str, Any]:
+    """Tables that are read in chunks may have depths that are known up to bounds."""
+    bounds = getattr(comparison, "distance_bounds", None)
+    return {} if bounds is None else {"distance_bounds": list(bounds)}
 
 
 def _text(comparison: Comparison) -> str:
@@ -189,6 +207,9 @@ def _text(comparison: Comparison) -> str:
         f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
         f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
     ]
+    low, high = _bounds(comparison).get("distance_bounds", (0.0, 0.0))
+    if low < high:
+        lines.insert(1, f"between      {low:.6g} and {high:.6g}, had all depths been exact")
     if comparison.missing is not None:
         lines.append(f"missing      {comparison.missing}")
     if comparison.test is not None:

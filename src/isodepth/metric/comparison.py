@@ -267,7 +267,7 @@ class Comparison(Reported):
     def null_profile(self) -> Any:
         """What equal laws would give at each level, where the comparison was tested; else None.
 
-        A :class:`isodepth.inference.permutation.null_profile.NullProfile`: the same comparison of
+        A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
         rows dealt out at random, worked out when first asked for.
         """
         return None if self.test is None else self.test.profile_of(self)

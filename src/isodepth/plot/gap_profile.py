@@ -22,8 +22,8 @@ from isodepth.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.inference.permutation.null_profile import NullProfile
     from isodepth.metric.comparison import Comparison, LargestGap
+    from isodepth.significance.null_profile import NullProfile
 
 
 def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:

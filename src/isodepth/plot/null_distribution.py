@@ -11,7 +11,7 @@ from isodepth.plot.style import DASHED, FAINT, MARK, QUIET, dress, legend, new_a
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.inference.permutation.result import TwoSampleResult
+    from isodepth.significance.result import TwoSampleResult
 
 
 def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:

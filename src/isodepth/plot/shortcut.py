@@ -7,7 +7,6 @@ from typing import Any
 
 from isodepth.errors import InvalidOptionError
 from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.permutation.result import TwoSampleResult
 from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
@@ -19,6 +18,7 @@ from isodepth.plot.nested_regions import nested_regions
 from isodepth.plot.null_distribution import null_distribution
 from isodepth.plot.sample_map import sample_map
 from isodepth.plot.sample_tree import sample_tree
+from isodepth.significance.result import TwoSampleResult
 
 
 def _timeline(monitor: Any, ax: Any) -> Any:

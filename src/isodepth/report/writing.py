@@ -9,7 +9,6 @@ from isodepth.data.extras import load_extra
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.permutation.result import TwoSampleResult
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
 from isodepth.report.comparison import comparison_parts
@@ -17,6 +16,7 @@ from isodepth.report.matrix import matrix_parts
 from isodepth.report.monitor import monitor_parts
 from isodepth.report.page import render
 from isodepth.report.parts import note_list
+from isodepth.significance.result import TwoSampleResult
 
 
 def write_report(result: Any, path: Any, **options: Any) -> None:
