@@ -66,7 +66,9 @@ class Browser:
         """Pictures that say nothing to who cannot see them."""
         return self.run(
             """
+            // Thumbnails of a gallery stand beside their titles, and are decoration.
             const images = Array.from(document.querySelectorAll("img"))
+              .filter(image => !image.closest(".sphx-glr-thumbcontainer"))
               .filter(image => !(image.getAttribute("alt") || "").trim()
                 && image.getAttribute("role") !== "presentation"
                 && image.getAttribute("aria-hidden") !== "true");

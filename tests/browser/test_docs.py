@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 pytestmark = pytest.mark.browser
 
 BUILT = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
+OFFLINE = re.compile(r"mathjax.* net::ERR_(NAME_NOT_RESOLVED|INTERNET_DISCONNECTED)")
 #: Folders whose pages are tutorials.
-TUTORIALS = ("tutorials", "auto_examples", "auto_tutorials", "gallery")
+TUTORIALS = ("tutorials", "pictures")
 
 
 def pages() -> list[Path]:
@@ -28,10 +30,16 @@ def pages() -> list[Path]:
 PAGES = [page.relative_to(BUILT).as_posix() for page in pages()]
 
 
-@pytest.mark.parametrize("name", PAGES)
+# One case that says so where nothing was built.
+NAMES = PAGES or [pytest.param("", marks=pytest.mark.skip(reason="run make docs first"))]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_opens_without_complaint(browser, name) -> None:
     browser.open(BUILT / name)
-    assert browser.complaints() == []
+    # Formulas are set by MathJax, which a machine without a network cannot fetch.
+    complaints = [text for text in browser.complaints() if not OFFLINE.search(text)]
+    assert complaints == []
     assert browser.find("h1")
     assert browser.without_words() == []
     broken = browser.run(
@@ -41,7 +49,7 @@ def test_a_page_opens_without_complaint(browser, name) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_fits_a_phone(browser, name) -> None:
     browser.open(BUILT / name, width=360)
     assert browser.too_wide() <= 0

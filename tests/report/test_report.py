@@ -270,6 +270,20 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
     assert "No alarm in 1 batch(es)" in html_report(monitor_alone)
 
 
+def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
+    x, y = pair()
+    result = isodepth.compare(
+        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
+        random_state=0,
+    )  # fmt: skip
+    page = html_report(result)
+    read(page)
+    assert "Rows that lie outside" not in page
+    assert "median of" not in page
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        result.plot("regions")
+
+
 # -- files and mistakes ---------------------------------------------------------------------------
 
 

@@ -263,6 +263,11 @@ class Comparison(Reported):
             columns=self._named(direction**2),
         )
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the rows of both samples are at hand: not where they were read in chunks."""
+        return isinstance(self.regions[0], TrimmedRegions)
+
     @cached_property
     def null_profile(self) -> Any:
         """What equal laws would give at each level, where the comparison was tested; else None.

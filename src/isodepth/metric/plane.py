@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth.errors import InvalidInputError
 from isodepth.metric.comparison import Comparison
 
 # Numbers that are held together while directions are looked at a few at a time.
@@ -54,6 +55,11 @@ def difference_plane(comparison: Comparison) -> DifferencePlane:
     ----------
     comparison : Comparison of samples of at least two columns
     """
+    if not comparison.keeps_rows:
+        raise InvalidInputError(
+            "the plane of the difference needs the rows of both samples, and these were read in "
+            "chunks; compare a part of them that fits into memory"
+        )
     d = comparison.regions[0].n_features
     if d == 2:
         return DifferencePlane(np.eye(2), np.sqrt(mean_squared_gaps(comparison, np.eye(2))))

@@ -65,11 +65,12 @@ def nested_regions(
     called = [short(name) for name in names]
     if len(called) != 2:
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
+    on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
+    plane = None if on_a_line else difference_plane(comparison)
     if ax is None:
         ax = new_axes(7.2, 5.6)
-    if comparison.regions[0].n_features == 1:
+    if plane is None:
         return _on_a_line(comparison, ax, called)
-    plane = difference_plane(comparison)
     center = _center(comparison, plane.basis)
     directions = plane_directions()
     chosen = chosen_levels(comparison)

@@ -32,7 +32,7 @@ def comparison_parts(
         _what(comparison, names, sources),
         _pictures(comparison, names),
         _columns(comparison, names),
-        _outside(comparison, names),
+        *([_outside(comparison, names)] if comparison.keeps_rows else []),
         _settings(comparison),
         _repeat(comparison, sources, command),
     ]
@@ -103,18 +103,11 @@ def _pictures(comparison: Comparison, names: Sequence[str]) -> str:
             " The hatched band is what the same rows give when they are dealt out to two samples "
             "at random: a curve above it is no chance."
         )
-    eps = 1.0 - float(np.max(comparison.levels))
     n_shown = min(len(comparison.column_shares), 15)
-    found = [
-        picture(
-            lambda: nested_regions(comparison, new_axes(WIDTH, 4.7), names=names),
-            f"Rows of {x} and {y} with their nested regions, in the plane in which they differ "
-            f"most. The difference is carried by {carriers(comparison.column_shares)}.",
-            f"Each region holds the deepest share of its sample; where those of {x} (circles, "
-            f"solid lines) and {y} (triangles, dashed lines) part, the samples differ. The "
-            f"outermost {eps:.0%} of each, drawn as crosses, do not count.",
-            kind="rows",
-        ),
+    found = []
+    if comparison.keeps_rows:
+        found.append(_planar_picture(comparison, names))
+    found += [
         picture(
             lambda: gap_profile(comparison, new_axes(WIDTH, 3.8)),
             f"Gap between the regions of {x} and {y} at every level: {numbers}.",
@@ -144,22 +137,32 @@ def _pictures(comparison: Comparison, names: Sequence[str]) -> str:
     return section("Pictures", *found)
 
 
+def _planar_picture(comparison: Comparison, names: Sequence[str]) -> str:
+    x, y = names
+    eps = 1.0 - float(np.max(comparison.levels))
+    return picture(
+        lambda: nested_regions(comparison, new_axes(WIDTH, 4.7), names=names),
+        f"Rows of {x} and {y} with their nested regions, in the plane in which they differ most. "
+        f"The difference is carried by {carriers(comparison.column_shares)}.",
+        f"Each region holds the deepest share of its sample; where those of {x} (circles, solid "
+        f"lines) and {y} (triangles, dashed lines) part, the samples differ. The outermost "
+        f"{eps:.0%} of each, drawn as crosses, do not count.",
+        kind="rows",
+    )
+
+
 def _columns(comparison: Comparison, names: Sequence[str]) -> str:
     x, y = names
     known = list(comparison.columns or column_labels(comparison.regions[0].n_features))
-    scale = getattr(comparison.regions[0].origin, "scale", None)
-    units = 1.0 if scale is None else np.asarray(scale, dtype=float)
-    medians = [np.median(regions.points, axis=0) * units for regions in comparison.regions]
     rows = comparison._rows()
-    places = [known.index(name) for name in rows["column"]]
     columns: dict[str, Any] = {"column": rows["column"], "share": rows["share"]}
     if comparison.test is not None:
         columns["gap"] = rows["gap"]
         columns["p-value"] = rows["pvalue"]
-    columns |= {
-        f"median of {x}": [float(medians[0][j]) for j in places],
-        f"median of {y}": [float(medians[1][j]) for j in places],
-    }
+    if comparison.keeps_rows:
+        places = [known.index(name) for name in rows["column"]]
+        for name, medians in zip(names, _medians(comparison), strict=True):
+            columns[f"median of {name}"] = medians[places].tolist()
     if comparison.missing is not None and any(s.x or s.y for s in comparison.missing.shares):
         shares = {share.column: share for share in comparison.missing.shares}
         columns[f"missing in {x}"] = [shares[name].x for name in rows["column"]]
@@ -181,6 +184,13 @@ def _columns(comparison: Comparison, names: Sequence[str]) -> str:
             filtered=len(known) > 5,
         ),
     )
+
+
+def _medians(comparison: Comparison) -> list[np.ndarray]:
+    """The median of each column in both samples, in the units in which they were given."""
+    scale = getattr(comparison.regions[0].origin, "scale", None)
+    units = 1.0 if scale is None else np.asarray(scale, dtype=float)
+    return [np.median(regions.points, axis=0) * units for regions in comparison.regions]
 
 
 def _outside(comparison: Comparison, names: Sequence[str]) -> str:
