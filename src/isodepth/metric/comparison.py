@@ -233,9 +233,7 @@ class Comparison(Reported):
         """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
         return self._supports(0, directions) - self._supports(1, directions)
 
-    def _supports(
-        self, side: int, directions: np.ndarray, levels: slice = slice(None)
-    ) -> np.ndarray:
+    def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]
         stops = (plan.stops_x, plan.stops_y)[side][levels]
         out = np.empty((len(stops), 2 * len(directions)))
