@@ -110,7 +110,10 @@ def test_without_matplotlib_the_message_says_what_to_install(samples, monkeypatc
 def test_more_steps_than_can_be_seen_are_averaged():
     rng = np.random.default_rng(0)
     comparison = isodepth.compare(
-        rng.normal(size=(1500, 1)), 2 * rng.normal(size=(1501, 1)), depth="halfspace", random_state=0
+        rng.normal(size=(1500, 1)),
+        2 * rng.normal(size=(1501, 1)),
+        depth="halfspace",
+        random_state=0,
     )
     assert len(comparison.gaps) > 1000
     values, edges, _ = gap_profile(comparison).patches[0].get_data()

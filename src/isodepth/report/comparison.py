@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.data.arrays import column_labels
 from isodepth.metric.comparison import Comparison
 from isodepth.plot import column_shares, gap_profile, nested_regions, null_distribution
-from isodepth.plot.style import new_axes
+from isodepth.plot.style import loose_axes
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture
 from isodepth.report.sentence import carriers, comparison_sentence
@@ -109,14 +109,14 @@ def _pictures(comparison: Comparison, names: Sequence[str]) -> str:
         found.append(_planar_picture(comparison, names))
     found += [
         picture(
-            lambda: gap_profile(comparison, new_axes(WIDTH, 3.8)),
+            lambda: gap_profile(comparison, loose_axes(WIDTH, 3.8)),
             f"Gap between the regions of {x} and {y} at every level: {numbers}.",
             "How far apart the two regions of each level are. High on the left: the centers "
             "differ. High on the right only: the outskirts do. The distance is the mean of the "
             f"curve.{band}",
         ),
         picture(
-            lambda: column_shares(comparison, new_axes(WIDTH, 1.3 + 0.29 * n_shown)),
+            lambda: column_shares(comparison, loose_axes(WIDTH, 1.3 + 0.29 * n_shown)),
             f"Share of each column in the difference: {carriers(comparison.column_shares)}.",
             "How much of the difference lies along each column. Columns that go together share "
             "what they have in common."
@@ -126,7 +126,7 @@ def _pictures(comparison: Comparison, names: Sequence[str]) -> str:
     if test is not None:
         found.append(
             picture(
-                lambda: null_distribution(test, new_axes(WIDTH, 3.0)),
+                lambda: null_distribution(test, loose_axes(WIDTH, 3.0)),
                 f"Statistics of {len(test.null_distribution)} relabelings, {test.null_mean:.3g} on "
                 f"average, and the observed one, {test.statistic:.3g}; p = {test.pvalue:.3g}.",
                 "The test deals the same rows out to two samples again and again. The p-value is "
@@ -141,7 +141,7 @@ def _planar_picture(comparison: Comparison, names: Sequence[str]) -> str:
     x, y = names
     eps = 1.0 - float(np.max(comparison.levels))
     return picture(
-        lambda: nested_regions(comparison, new_axes(WIDTH, 4.7), names=names),
+        lambda: nested_regions(comparison, loose_axes(WIDTH, 4.7), names=names),
         f"Rows of {x} and {y} with their nested regions, in the plane in which they differ most. "
         f"The difference is carried by {carriers(comparison.column_shares)}.",
         f"Each region holds the deepest share of its sample; where those of {x} (circles, solid "

@@ -8,7 +8,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.plot import distance_matrix, sample_map, sample_tree
 from isodepth.plot.matrices import among_themselves
-from isodepth.plot.style import new_axes
+from isodepth.plot.style import loose_axes
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture
 from isodepth.report.sentence import matrix_sentence
@@ -51,13 +51,13 @@ def _pictures(matrix: DistanceMatrix, sentence: str) -> str:
     count = len(matrix)
     found = [
         picture(
-            lambda: distance_matrix(matrix, new_axes(WIDTH, 5.4)),
+            lambda: distance_matrix(matrix, loose_axes(WIDTH, 5.4)),
             f"Distances between {count} samples. {sentence}",
             "The darker, the further apart. Samples that are close to each other stand side by "
             "side; the tree on top joins them step by step.",
         ),
         picture(
-            lambda: sample_map(matrix, new_axes(WIDTH, 4.6)),
+            lambda: sample_map(matrix, loose_axes(WIDTH, 4.6)),
             f"{count} samples as places on a map.",
             "Distances on the map are as close to those between the samples as a plane allows.",
         ),
@@ -65,7 +65,7 @@ def _pictures(matrix: DistanceMatrix, sentence: str) -> str:
     if count <= 60:
         found.append(
             picture(
-                lambda: sample_tree(matrix, new_axes(WIDTH, 1.3 + 0.2 * count)),
+                lambda: sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count)),
                 f"Tree of {count} samples, joined by average distance.",
                 "Samples are joined at their average distance, the closest first.",
             )

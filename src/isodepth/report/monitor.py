@@ -6,7 +6,7 @@ from typing import Any
 
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.plot import column_shares, monitor_timeline
-from isodepth.plot.style import new_axes, new_figure
+from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture
 from isodepth.report.sentence import carriers, monitor_sentence
@@ -41,7 +41,7 @@ def _pictures(monitor: DepthMonitor, verdicts: list[Any], labels: Any) -> str:
     return section(
         "Pictures",
         picture(
-            lambda: monitor_timeline(monitor, labels, new_figure(WIDTH, 4.6 + 0.2 * n_columns)),
+            lambda: monitor_timeline(monitor, labels, loose_figure(WIDTH, 4.6 + 0.2 * n_columns)),
             f"Scores of {len(verdicts)} batches with the band of undrifted ones, the evidence with "
             "the threshold at which the alarm rings, and the share of each column.",
             "On top the score of each batch; 98% of undrifted batches lie in the band. Below the "
@@ -49,7 +49,7 @@ def _pictures(monitor: DepthMonitor, verdicts: list[Any], labels: Any) -> str:
             "in which the alarm rings is shaded.",
         ),
         picture(
-            lambda: column_shares(telling, new_axes(WIDTH, 1.3 + 0.29 * n_shown)),
+            lambda: column_shares(telling, loose_axes(WIDTH, 1.3 + 0.29 * n_shown)),
             f"Columns of batch {telling.batch}, the one with the largest score: "
             f"{carriers(telling.columns)}.",
             f"Columns of batch {telling.batch}, the one furthest from the reference.",
