@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import warnings
 from collections.abc import Sequence
@@ -103,8 +104,9 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, name) for name in _SETTINGS}
     given = {name: value for name, value in given.items() if value is not None}
     scale = "pooled" if options.scale is None else options.scale
-    # The mean over directions is the better statistic, and steady with few of them.
-    return {"q": 2.0, **given, "scale": None if scale == "none" else scale}
+    # A mean over directions is the better statistic, and steadier where these are orthogonal.
+    given = {"q": 2.0, **given, "scale": None if scale == "none" else scale}
+    return given if math.isinf(given["q"]) else {"directions": "orthogonal", **given}
 
 
 def _comparison(options: argparse.Namespace) -> Any:
