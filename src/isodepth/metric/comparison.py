@@ -233,9 +233,7 @@ class Comparison(Reported):
         """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
         return self._supports(0, directions) - self._supports(1, directions)
 
-    def _supports(
-        self, side: int, directions: np.ndarray, levels: slice = slice(None)
-    ) -> np.ndarray:
+    def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]
         stops = (plan.stops_x, plan.stops_y)[side][levels]
         out = np.empty((len(stops), 2 * len(directions)))
@@ -262,6 +260,11 @@ class Comparison(Reported):
             direction=direction,
             columns=self._named(direction**2),
         )
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the rows of both samples are at hand: not where they were read in chunks."""
+        return isinstance(self.regions[0], TrimmedRegions)
 
     @cached_property
     def null_profile(self) -> Any:
