@@ -29,7 +29,9 @@ class Page(HTMLParser):
         address = values.get("href") or values.get("src")
         if address and tag in ("a", "img", "link", "script"):
             self.targets.append(address)
-        if tag == "img" and not (values.get("alt") or "").strip():
+        # A thumbnail stands above its title: decoration, which is to be silent.
+        silent = tag == "img" and not (values.get("alt") or "").strip()
+        if silent and not (values.get("src") or "").endswith("_thumb.png"):
             self.silent.append(values.get("src") or "?")
 
 

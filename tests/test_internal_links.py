@@ -11,7 +11,7 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[1] / ".ci" / "internal_links.py"
 GOOD = """<a href="other%20page.html#a-place">b</a> <a href="#here">c</a> <h1 id="here">d</h1>
 <a href="https://example.org/nowhere.html#x">e</a> <img src="picture.png" alt="f">
-<a href="mailto:somebody@example.org">g</a> <link href="picture.png"> <a name="old">h</a>"""
+<img src="one_thumb.png" alt=""> <a href="mailto:somebody@example.org">g</a> <link href="picture.png"> <a name="old">h</a>"""
 
 
 def check(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -21,7 +21,8 @@ def check(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    (tmp_path / "picture.png").write_bytes(b"")
+    for name in ("picture.png", "one_thumb.png"):
+        (tmp_path / name).write_bytes(b"")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "page.html").write_text('<a href="../index.html#old">i</a>')
     (tmp_path / "other page.html").write_text('<p id="a-place">j</p>')
