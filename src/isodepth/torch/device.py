@@ -79,7 +79,7 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
         x, y = regions
         eps = metric.eps
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
-        last = int(plan.stops_x[-1]), int(plan.stops_y[-1])
+        last = torch.stack([plan.stops_x[-1], plan.stops_y[-1]]).tolist()
         x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
         rows = [x_rows, y_rows]
         passes = passes_for(rows[0], None)
