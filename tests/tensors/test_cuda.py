@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from agreement import rounding_bound, share_of_swapped_levels
 
 import isodepth
 from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
@@ -80,6 +83,27 @@ def test_the_gpu_agrees_with_the_compiled_path(seed):
     X, Y = (torch.from_numpy(s).cuda() for s in samples)
     expected = metric.distance(*samples, weights)
     assert metric.distance(X, Y, weights).item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.parametrize("seed", range(300))
+def test_single_precision_is_within_the_documented_bound(seed):
+    pytest.importorskip("numba")
+    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.device import distance_on_device, regions_on_device
+
+    metric, samples, weights = random_case(seed)
+    # For smaller powers there is no bound.
+    metric = replace(metric, p=max(metric.p, 1.0))
+    samples = [rows.astype(np.float32) for rows in samples]
+    pair = check_tensors(*(torch.from_numpy(rows).cuda() for rows in samples), weights, None)
+    found = distance_on_device(metric, pair)
+    if found is None:
+        return
+    expected = metric.compare(*samples, weights)
+    regions = regions_on_device(metric, pair)
+    share = share_of_swapped_levels(metric, expected.regions, regions)
+    assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)
 
 
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])

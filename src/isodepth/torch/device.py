@@ -111,6 +111,14 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
         return Found(value, (by_row[0], by_row[1]))
 
 
+def regions_on_device(metric: Metric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
+    """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
+    drawn = _drawn(metric, pair.x)
+    with _at_work(pair.device):
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        return _both_regions(drawn, pair, directions, budget)
+
+
 def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
     drawn = _drawn(metric, pair.x)
