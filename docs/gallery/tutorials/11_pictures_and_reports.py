@@ -20,9 +20,16 @@ june, july = (
 )
 days = ("June " + june.pop("day").astype(str), "July " + july.pop("day").astype(str))
 result = isodepth.compare(
-    june, july, scale="pooled", nan_policy="omit", q=2, n_directions=300, n_resamples=199,
-    blocks=days, random_state=0,
-)  # fmt: skip
+    june,
+    july,
+    scale="pooled",
+    nan_policy="omit",
+    q=2,
+    n_directions=300,
+    n_resamples=199,
+    blocks=days,
+    random_state=0,
+)
 
 # %%
 # **A notebook** shows a result with its columns: how much of the difference each of them carries,
