@@ -73,7 +73,8 @@ def depth_of_rows(options: argparse.Namespace) -> Depths:
         check_table_target(options.output)
     source = open_source(options.table)
     if options.output is not None:
-        target = check_table_target(options.output, endings_for(source))
+        why = f" for a table that is read from {source.ending}"
+        target = check_table_target(options.output, endings_for(source), why)
     paths = [options.table] if options.of is None else [options.table, options.of]
     tables = align(paths, read_tables(paths, options, sources=[source]))
     points, columns = tables[0]

@@ -18,7 +18,14 @@ from isodepth.cli.outputs import (
     save_report,
 )
 from isodepth.cli.parsers import TABLES, add_command, add_json
-from isodepth.cli.reading import align, plain_table, read_samples, read_tables
+from isodepth.cli.reading import (
+    about_reading,
+    align,
+    omitted_rows,
+    plain_table,
+    read_samples,
+    read_tables,
+)
 from isodepth.cli.settings import add_reading, add_settings, given_settings, wish_of
 from isodepth.data.frames import Table
 from isodepth.data.output import replace_file
@@ -190,7 +197,10 @@ def pairwise_report(found: Matrix, notes: list[str], options: argparse.Namespace
         if clusters is not None:
             each = zip(matrix.labels, clusters, strict=True)
             grouped = {"method": _CLUSTERING, "samples": dict(each)}
-        more = {"left_out": options.left_out, "clusters": grouped, "output": options.output}
+        more = {
+            "clusters": grouped, "left_out": options.left_out, "missing": omitted_rows(options),
+            "output": options.output,
+        }  # fmt: skip
         return as_json({**matrix.to_dict(), **more}, notes)
     values = np.asarray(matrix)
     apart = values[~np.eye(len(values), dtype=bool)]
@@ -204,9 +214,7 @@ def pairwise_report(found: Matrix, notes: list[str], options: argparse.Namespace
             names = [n for n, c in zip(matrix.labels, clusters, strict=True) if c == number]
             lines.append(f"cluster {number:<4} {', '.join(names)}")
         lines.append(f"clusters by  {_CLUSTERING}")
-    if options.left_out:
-        lines.append(f"left out     {', '.join(options.left_out)}")
-    lines.append(f"signature    {matrix.signature}")
+    lines += [*about_reading(options), f"signature    {matrix.signature}"]
     for path in (options.output, options.page):
         if path is not None:
             lines.append(f"written      {path}")
@@ -258,9 +266,10 @@ def nearest_files(options: argparse.Namespace) -> Nearest:
     given = _given(options)
     check_integer(options.k, "-k", 1)
     labels, samples = read_samples(options.samples, options)
-    left_out = options.left_out
+    left_out, omitted = options.left_out, options.omitted
     query = read_tables([options.query], options)
     options.left_out = list(dict.fromkeys([*left_out, *options.left_out]))
+    options.omitted += omitted
     labels, samples = _without_query(labels, samples, options)
     first = samples[0] if isinstance(samples[0], Table) else Table(samples[0], None)
     own = align([options.samples[0], options.query], [_as_found(first), query[0]])[1]
@@ -312,7 +321,8 @@ def nearest_report(found: Nearest, notes: list[str], options: argparse.Namespace
         near = [{"sample": label, "distance": distance} for label, distance in found.neighbors]
         content = {
             "query": options.query, "nearest": near, "n_samples": found.n_samples,
-            "left_out": options.left_out, "signature": found.signature,
+            "left_out": options.left_out, "missing": omitted_rows(options),
+            "signature": found.signature,
         }  # fmt: skip
         return as_json(content, notes)
     width = max(len(label) for label, _ in found.neighbors)
@@ -321,6 +331,4 @@ def nearest_report(found: Nearest, notes: list[str], options: argparse.Namespace
         f"{place:>6}.      {label:{width}}  {distance:.6g}"
         for place, (label, distance) in enumerate(found.neighbors, start=1)
     ]
-    if options.left_out:
-        lines.append(f"left out     {', '.join(options.left_out)}")
-    return "\n".join([*lines, f"signature    {found.signature}"])
+    return "\n".join([*lines, *about_reading(options), f"signature    {found.signature}"])

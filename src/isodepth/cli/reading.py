@@ -13,16 +13,18 @@ import numpy as np
 
 from isodepth.cli.outputs import note
 from isodepth.cli.settings import wish_of
-from isodepth.data.file_source import ENDINGS, Source, is_stdin
+from isodepth.data.file_source import ENDINGS, Source, is_stdin, open_source
 from isodepth.data.frames import Table
 from isodepth.data.matching import differing, in_order
-from isodepth.data.missing import omit_missing
+from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.readers import read_file
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.data.wishes import Found, unknown_column
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
 
 _OMIT_HINT = ", or leave out these rows with --missing omit"
+# So many rows left out for one column are pointed out.
+_MANY_ROWS = 0.5
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -41,19 +43,39 @@ def read_tables(
     if sum(map(is_stdin, paths)) > 1:
         raise InvalidOptionError("standard input can be read once; give - for one table only")
     wish = wish_of(options, labels)
-    opened: list[str | Source] = list(sources)
-    opened += paths[len(sources) :]
-    found = []
+    # All are opened before any is read: a file that is not there is said first.
+    opened = [*sources, *(open_source(path) for path in paths[len(sources) :])]
+    found, omitted = [], []
     for path, given in zip(paths, opened, strict=True):
         found.append(read_file(given, wish))
         if checked:
-            _check(found[-1].table, path, wish.missing)
+            omitted.append(_check(found[-1].table, path, wish.missing))
     _refuse_unknown_drops(paths, found)
     for each in found:
         for text in each.notes:
             note(text)
     options.left_out = list(dict.fromkeys(name for each in found for name in each.left_out))
+    options.omitted = [report for report in omitted if report is not None]
     return found
+
+
+def omitted_rows(options: argparse.Namespace) -> dict[str, int] | None:
+    """How many rows were read, and how many left out for missing values, where that was asked."""
+    if options.nan_policy != "omit":
+        return None
+    return {
+        "rows": sum(report.n_rows for report in options.omitted),
+        "left_out": sum(report.n_dropped for report in options.omitted),
+    }
+
+
+def about_reading(options: argparse.Namespace) -> list[str]:
+    """Lines about columns and rows that were left out."""
+    lines = [f"left out     {', '.join(options.left_out)}"] if options.left_out else []
+    rows = omitted_rows(options)
+    if rows is not None:
+        lines.append(f"missing      left out {rows['left_out']} of {rows['rows']} rows")
+    return lines
 
 
 def read_one(path: str, options: argparse.Namespace, labels: str | None = None) -> Found:
@@ -106,12 +128,19 @@ def plain_table(table: Table) -> Table | np.ndarray:
     return table if table.columns is not None else table.points
 
 
-def _check(table: Table, path: str, missing: bool) -> None:
+def _check(table: Table, path: str, missing: bool) -> MissingReport | None:
     # Checked here and not only in the library, so that a complaint names the file.
     if missing:
-        omit_missing(table, name=str(path))
-    else:
-        check_points(table, str(path), hint=_OMIT_HINT)
+        report = omit_missing(table, name=str(path)).report
+        column, count = max(report.counts, key=lambda pair: pair[1])
+        if report.share > _MANY_ROWS and len(report.counts) > 1:
+            note(
+                f"{report.n_dropped} of {report.n_rows} rows of {path} are left out, most of them "
+                f"({count}) for {column!r}; --drop {column} would keep those that lack nothing else"
+            )
+        return report
+    check_points(table, str(path), hint=_OMIT_HINT)
+    return None
 
 
 def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:

@@ -85,10 +85,8 @@ def _numbers(table: Any, file: object, wish: Wish) -> Found:
     kept = [place for place in kept if place not in texts]
     if not kept:
         refuse(file, "none of its columns holds numbers")
-    notes = [
-        f"left out column {names[place]!r} of {file}: it holds values of type {kinds[place]}"
-        for place in texts
-    ]
+    about = ", ".join(f"{names[place]!r} (of type {kinds[place]})" for place in texts)
+    notes = [f"left out of {file}: {about}"] if texts else []
     notes += [
         f"column {names[place]!r} of {file} is boolean: true is taken as 1"
         for place in kept

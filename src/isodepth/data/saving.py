@@ -19,14 +19,14 @@ ARROW_ENDINGS = (".parquet", ".feather")
 KNOWN = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy")
 
 
-def check_table_target(path: Any, known: Sequence[str] = KNOWN) -> Path:
+def check_table_target(path: Any, known: Sequence[str] = KNOWN, why: str = "") -> Path:
     """Check that a table of a known kind can be written there, before the work."""
     target = check_target(path)
     ending = target.suffix.lower()
     if ending not in known:
         said = f"its name ends in {ending!r}" if ending else "its name has no ending"
         raise InvalidOptionError(
-            f"cannot write {target}: {said}; the known ones are {', '.join(known)}"
+            f"cannot write {target}: {said}; the known ones are {', '.join(known)}{why}"
         )
     if ending in ARROW_ENDINGS:
         load_extra("pyarrow", "frames", f"writing {target}")

@@ -199,7 +199,9 @@ def _surveyed(
     kept = [place for place in kept if place not in texts]
     if not kept:
         refuse(source.file, "none of its columns holds numbers")
-    notes += [_about_text(names[place], seen[place], source.file) for place in texts]
+    if texts:
+        about = ", ".join(_about_text(names[place], seen[place]) for place in texts)
+        notes.append(f"left out of {source.file}: {about}")
     _refuse_missing(source, columns, seen, kept, wish)
     converters: dict[int, Callable[[str], float]] = {}
     for place in kept:
@@ -264,14 +266,14 @@ def _text_fault(
     )
 
 
-def _about_text(name: str, column: _Column, file: object) -> str:
+def _about_text(name: str, column: _Column) -> str:
     line, cell = column.first_text or (0, "")
-    text = f"left out column {name!r} of {file}: it holds {sort_of_text(cell)}"
+    text = f"{name!r} ({sort_of_text(cell)}"
     others = column.numbers
     if others:  # a slip in a column of numbers should not go unseen
         total = others + column.texts + column.truths
-        return f"{text} in {total - others} of {total} cells, the first {cell!r} in line {line}"
-    return f"{text}, such as {cell!r}"
+        return f"{text} in {total - others} of {total} cells, the first {cell!r} in line {line})"
+    return f"{text}, such as {cell!r})"
 
 
 def _refuse_missing(
