@@ -60,14 +60,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     rng = np.random.default_rng(0)
     (folder / "months").mkdir()
-    whole = ["origin,month,temp,dewp,wind"]
+    whole = ["origin,month,day,temp,dewp,wind"]
     for month, name in ((6, "june"), (7, "july"), (8, "august")):
         rows = rng.normal(size=(60, 3)) + [month, 0, 0]
         lines = ["day,temp,dewp,wind"]
         for i, row in enumerate(rows):
             cells = ",".join(map(repr, row.tolist()))
             lines.append(f"{100 * month + i // 3},{cells}")
-            whole.append(f"{'EWR' if i % 2 else 'JFK'},{month},{cells}")
+            whole.append(f"{'EWR' if i % 2 else 'JFK'},{month},{lines[-1]}")
         text = "\n".join(lines) + "\n"
         (folder / f"{name}.csv").write_text(text)
         (folder / "months" / f"{name}.csv").write_text(text)
@@ -103,6 +103,7 @@ def test_every_example_runs(
         Path("monitor.npz").unlink(missing_ok=True)
         reference = ["reference.csv", "--batch-size", "50", "--drop", "week", "-o", "monitor.npz"]
         assert main(["monitor", "fit", *reference]) == 0
+        assert main(["monitor", "check", "monitor.npz", "batch.csv"]) == 0
         capsys.readouterr()
     else:
         Path("monitor.npz").unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from isodepth.cli.depth import add_depth_parser
 from isodepth.cli.many import add_nearest_parser, add_pairwise_parser
 from isodepth.cli.monitor import add_monitor_parser
 from isodepth.cli.outputs import Note
+from isodepth.cli.report import add_report_parser
 from isodepth.cli.score import add_score_parser
 from isodepth.cli.test import add_test_parser
 from isodepth.cli.warm_up import add_warm_up_parser
@@ -130,6 +131,7 @@ _COMMANDS = (
     add_nearest_parser,
     add_depth_parser,
     add_monitor_parser,
+    add_report_parser,
     add_score_parser,
     add_warm_up_parser,
     add_cite_parser,

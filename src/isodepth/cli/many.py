@@ -57,7 +57,7 @@ def add_pairwise_parser(commands: Any) -> None:
         [
             "isodepth pairwise months -o distances.csv",
             "isodepth pairwise june.csv july.csv august.csv --scale pooled",
-            "isodepth pairwise year.csv --group-by month --clusters 3 --scale pooled",
+            "isodepth pairwise year.csv --group-by month --drop-text --clusters 3 --scale pooled",
             "isodepth pairwise year.csv --group-by origin --plot matrix.png -o distances.npy",
             "isodepth pairwise months --json",
         ],
@@ -91,7 +91,7 @@ def add_nearest_parser(commands: Any) -> None:
         [
             "isodepth nearest june.csv months",
             "isodepth nearest june.csv july.csv august.csv -k 1",
-            "isodepth nearest june.csv year.csv --group-by month --scale pooled --json",
+            "isodepth nearest june.csv year.csv --group-by month --drop-text --scale pooled --json",
         ],
     )
     parser.add_argument("query", metavar="QUERY", help="the table whose neighbors are looked for")
