@@ -71,9 +71,7 @@ def test_other_kinds_of_files(capsys: Any, tmp_path: Path) -> None:
     assert found.columns.tolist() == ["a", "b", "c", "depth"]
     assert found["c"].tolist() == list("wxyz")
     assert np.isnan(found["depth"][1])
-    np.testing.assert_array_equal(
-        found["depth"].dropna(), depths([[1.0, 2], [4, 5], [5, 9]])
-    )
+    np.testing.assert_array_equal(found["depth"].dropna(), depths([[1.0, 2], [4, 5], [5, 9]]))
     np.save(tmp_path / "t.npy", sample(0))
     run(capsys, "depth", tmp_path / "t.npy", "-o", tmp_path / "d.npy", *QUICK)
     wanted = np.column_stack([sample(0), depths(sample(0))])

@@ -239,7 +239,9 @@ def test_bad_queries(
     assert said in refusal(capsys, "nearest", *arguments)
 
 
-@pytest.mark.parametrize("command", [["pairwise", "months"], ["nearest", "months/may.csv", "months"]])
+@pytest.mark.parametrize(
+    "command", [["pairwise", "months"], ["nearest", "months/may.csv", "months"]]
+)
 def test_as_programs(folder: Path, command: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "isodepth.cli", *command, "--directions", "20", "--json"],

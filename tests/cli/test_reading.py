@@ -16,7 +16,9 @@ from cli.helpers import NAMES, refusal, run, sample, save, write
 import isodepth
 
 QUICK = ("--directions", 20)
-RAW = "origin,temp,when,dewp\nEWR,1.0,2013-06-01,2.5\nJFK,2.0,2013-06-02,1.5\nEWR,4.0,2013-06-03,0\n"
+RAW = (
+    "origin,temp,when,dewp\nEWR,1.0,2013-06-01,2.5\nJFK,2.0,2013-06-02,1.5\nEWR,4.0,2013-06-03,0\n"
+)
 
 
 @pytest.fixture

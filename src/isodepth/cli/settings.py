@@ -107,13 +107,16 @@ def given_settings(options: argparse.Namespace, names: Iterable[str]) -> dict[st
     return given
 
 
-def add_test_settings(parser: argparse.ArgumentParser, within: bool) -> None:
+def add_test_settings(
+    parser: argparse.ArgumentParser, within: bool, default: str = "no test"
+) -> None:
     """Add what a test of two tables takes; `within` another command, where `--test` asks for it."""
     group = parser.add_argument_group("test")
     if within:
         group.add_argument(
             "--test", dest="n_resamples", type=int, metavar="N",
-            help="also test whether the difference is more than chance, with N relabelings",
+            help="also test whether the difference is more than chance, with N relabelings "
+            f"(default {default})",
         )  # fmt: skip
     else:
         group.add_argument(
