@@ -10,6 +10,7 @@ import numpy as np
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.table import RegionTable
 
 
 class Labeled(NamedTuple):
@@ -93,7 +94,10 @@ def _is_pair(item: Any) -> bool:
 
 
 def _is_sample(X: Any) -> bool:
-    return looks_like_frame(X) or hasattr(X, "__array__") or isinstance(X, list | tuple)
+    if isinstance(X, list | tuple) and not isinstance(X, Table):
+        return len(X) > 0 and isinstance(X[0], list | tuple | np.ndarray)
+    known = isinstance(X, RegionTable) or looks_like_frame(X)
+    return known or hasattr(X, "__array__") or hasattr(X, "reads_in_chunks")
 
 
 def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
@@ -104,8 +108,14 @@ def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
     keys = getattr(samples, "keys", None) if kind.__name__ == "DataFrameGroupBy" else None
     if keys is None or callable(keys):
         keys = getattr(samples, "by", None) or getattr(samples, "_keys", None) or ()
-    each = [keys] if isinstance(keys, str) or not isinstance(keys, Iterable) else list(keys)
-    return tuple(key for key in each if isinstance(key, str))
+    return tuple(_texts(keys))
+
+
+def _texts(keys: Any) -> list[str]:
+    """The names among keys, which may be lists of names; other keys are no columns."""
+    if isinstance(keys, str):
+        return [keys]
+    return [name for key in keys for name in _texts(key)] if isinstance(keys, list | tuple) else []
 
 
 def _without(frame: Any, names: Sequence[str]) -> Any:
