@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> list[str]:
     rng = np.random.default_rng(0)
     names = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     for name in names:
-        np.savetxt(name, rng.normal(size=(30, 2)), delimiter=",")
+        np.savetxt(name, rng.normal(size=(30, 2)), delimiter=",", header="a,b", comments="")
     return names
 
 
