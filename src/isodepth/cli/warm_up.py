@@ -17,11 +17,12 @@ def add_warm_up_parser(commands: Any) -> None:
     """Add the command to a parser."""
     parser = commands.add_parser(
         "warm-up",
-        help="compile what distances need, once for all processes",
+        help="compile what distances and tests need, once for all processes",
         description=(
-            "Compile what distances need, in both precisions and for all depths, and keep it where "
-            "every later process finds it: in the folder that NUMBA_CACHE_DIR names, or beside the "
-            "package, or in ~/.cache/isodepth where that cannot be written."
+            "Compile what distances and two-sample tests need, in both precisions and for all "
+            "depths, and keep it where every later process finds it: in the folder that "
+            "NUMBA_CACHE_DIR names, or beside the package, or in ~/.cache/isodepth where that "
+            "cannot be written."
         ),
         epilog="example, in a Dockerfile: RUN pip install isodepth && isodepth warm-up",
     )
