@@ -23,9 +23,10 @@ FLOORS = (
     ("gap", "theory"),
     ("metric",),
     ("significance",),
-    ("api", "text", "plot"),
+    ("api", "text", "chunked"),
     ("many", "torch"),
     ("inference",),
+    ("plot",),
     ("cli",),
     # Public names of things that live further down, and the package itself.
     ("directions", "planar", "readers", "__init__"),

@@ -28,6 +28,7 @@ from isodepth.errors import (
 )
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.verdict import Verdict
+from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
@@ -45,6 +46,7 @@ __all__ = [
     "DepthDistance",
     "DepthMonitor",
     "DeviceMemoryError",
+    "DistanceMatrix",
     "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
@@ -68,21 +70,26 @@ __all__ = [
     "compare",
     "distance",
     "pairwise",
+    "scan",
     "tables",
     "theory",
     "two_sample_test",
     "warm_up",
 ]
 
-# These need scikit-learn, which takes longer to import than all the rest.
-_LAZY = ("DepthDistance", "RegionTransformer")
+# The first two need scikit-learn, which takes longer to import than all the rest.
+_LAZY = {
+    "DepthDistance": "isodepth.many.estimators",
+    "RegionTransformer": "isodepth.many.estimators",
+    "scan": "isodepth.chunked.sources",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        from isodepth.many import estimators
+        import importlib
 
-        return getattr(estimators, name)
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -13,6 +13,7 @@ from isodepth.depth import BY_NAME
 from isodepth.engine.ordering import order_of
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.documented import with_metric_options
 from isodepth.metric.metric import Metric
 from isodepth.significance.two_sample import two_sample_test
 
@@ -30,6 +31,7 @@ def metric_from_options(options: dict[str, Any]) -> Metric:
     return Metric(**options)
 
 
+@with_metric_options()
 def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     """DR_{p,eps} between two samples: how far apart they are, whatever a few outliers say.
 
@@ -37,8 +39,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
     weights : pair (wx, wy) or None
-    **options
-        The fields of :class:`Metric`.
+    {options of Metric}
 
     Returns
     -------
@@ -56,6 +57,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     return metric_from_options(options).distance(X, Y, weights=weights)
 
 
+@with_metric_options()
 def compare(
     X: Any,
     Y: Any,
@@ -79,8 +81,7 @@ def compare(
         is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
-    **options
-        The fields of :class:`Metric`.
+    {options of Metric}
 
     Returns
     -------

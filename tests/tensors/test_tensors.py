@@ -145,3 +145,25 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_are_moved_as_those_of_arrays(weighted):
+    """Of more than a few thousand rows it is the mass that says where the middle is."""
+    from isodepth.core.sample import Sample
+    from isodepth.depth.base import standardize
+    from isodepth.engine.arrays.spread import rounding_of
+    from isodepth.engine.middle_rows import typical_size
+    from isodepth.torch.samples import DeviceSample
+
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(5000, 3))
+    weights = rng.integers(1, 30, 5000) ** 2 if weighted else None
+    expected = Sample.of(points, weights)
+    sample = DeviceSample.of(torch.from_numpy(points), weights, "X")
+    moved = sample.standardized()
+    assert np.array_equal(moved[sample.leading].numpy(), standardize(expected, expected.points))
+    sizes = np.abs(standardize(expected, expected.points)).max(axis=1)
+    zero, _ = rounding_of(moved, sample.masses)
+    typical = typical_size(sizes, expected.masses)
+    assert zero.item() == torch.finfo(torch.float64).eps * 24 * typical

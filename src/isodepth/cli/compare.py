@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.forms import named_shares
 from isodepth.data.frames import Table
 from isodepth.data.missing import omit_missing
 from isodepth.data.readers import read_table
@@ -16,7 +17,6 @@ from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from isodepth.data.missing import MissingPair
     from isodepth.metric.comparison import Comparison
 
 # Columns are listed until they carry this share of the direction: the rest only adds noise.
@@ -44,9 +44,9 @@ def add_compare_parser(commands: Any) -> None:
         "compare",
         help="compare two tables of numbers",
         description=(
-            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points). Prints their "
-            "distance, the columns that carry the difference, and the level at which they differ "
-            "most."
+            "Compare two tables of numbers (.csv, .parquet or .npy; rows are points), or folders "
+            "of them, which are read in chunks. Prints their distance, the columns that carry the "
+            "difference, and the level at which they differ most."
         ),
     )
     parser.add_argument("a", metavar="A", help="first table")
@@ -75,6 +75,11 @@ def add_compare_parser(commands: Any) -> None:
     setting("--n-levels", type=int, metavar="L", help="how many, with --levels monte-carlo")
     setting("--refine", type=int, metavar="STEPS", help="steps of ascent on the sphere, 0 for none")
     setting("--seed", dest="random_state", type=int, default=0, help="default 0")
+    setting(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="read the tables in chunks on the Dask cluster with that scheduler (tcp://host:8786)",
+    )
     setting(
         "--test",
         dest="n_resamples",
@@ -115,10 +120,16 @@ def compare_files(options: argparse.Namespace) -> Comparison:
         from isodepth.plot.picture import check_picture, save_picture
 
         check_picture(options.plot)
-    a, b = aligned_tables(options.a, options.b, metric.nan_policy)
-    comparison = compare(
-        a, b, n_resamples=options.n_resamples, tolerance=options.tolerance, **given
-    )
+    from isodepth.cli import streaming
+
+    comparison: Comparison
+    if streaming.wanted(options):
+        comparison = streaming.compare_sources(options, metric)
+    else:
+        a, b = aligned_tables(options.a, options.b, metric.nan_policy)
+        comparison = compare(
+            a, b, n_resamples=options.n_resamples, tolerance=options.tolerance, **given
+        )
     if options.plot is not None:
         from isodepth.plot.gap_profile import gap_profile
 
@@ -161,18 +172,12 @@ def compare_report(comparison: Comparison, notes: list[str], options: argparse.N
 
 
 def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> dict[str, Any]:
-    largest = comparison.largest_gap
-    largest_gap = {
-        "level": largest.level,
-        "gap": largest.gap,
-        "direction": largest.direction.tolist(),
-        "columns": _named_shares(largest.columns),
-    }
+    largest_gap = comparison.largest_gap.to_dict()
     missing = comparison.missing
     return {
         "distance": comparison.distance,
         "signature": comparison.signature,
-        "column_shares": _named_shares(comparison.column_shares),
+        "column_shares": named_shares(comparison.column_shares),
         "largest_gap": largest_gap,
         # The former name, for one more release.
         "worst": largest_gap,
@@ -181,23 +186,17 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
             {"file": path, "rows": regions.n_points}
             for path, regions in zip(paths, comparison.regions, strict=True)
         ],
-        "missing": None if missing is None else _missing(missing),
+        "missing": None if missing is None else missing.to_dict(),
         "test": None if comparison.test is None else comparison.test.to_dict(),
         "warnings": notes,
+        **_bounds(comparison),
     }
 
 
-def _named_shares(shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    return [{"name": name, "share": share} for name, share in shares]
-
-
-def _missing(missing: MissingPair) -> dict[str, Any]:
-    both = (missing.x, missing.y)
-    return {
-        "rows": [report.n_rows for report in both],
-        "left_out": [report.n_dropped for report in both],
-        "columns": [share._asdict() for share in missing.shares],
-    }
+def _bounds(comparison: Comparison) -> dict[str, Any]:
+    """Tables that are read in chunks may have depths that are known up to bounds."""
+    bounds = getattr(comparison, "distance_bounds", None)
+    return {} if bounds is None else {"distance_bounds": list(bounds)}
 
 
 def _text(comparison: Comparison) -> str:
@@ -208,6 +207,9 @@ def _text(comparison: Comparison) -> str:
         f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
         f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
     ]
+    low, high = _bounds(comparison).get("distance_bounds", (0.0, 0.0))
+    if low < high:
+        lines.insert(1, f"between      {low:.6g} and {high:.6g}, had all depths been exact")
     if comparison.missing is not None:
         lines.append(f"missing      {comparison.missing}")
     if comparison.test is not None:

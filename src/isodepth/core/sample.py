@@ -20,7 +20,7 @@ from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
-_TOTAL_BITS = 61
+TOTAL_BITS = 61
 # Weights of so few binary digits are meant as they are.
 _FEW_DIGITS = 14
 _ALONE = Resources(n_jobs=1)
@@ -172,7 +172,7 @@ def lexicographic_order(
 
 
 @np.errstate(over="ignore")
-def exact_masses(weights: np.ndarray) -> np.ndarray:
+def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
     """Positive weights as integers in proportion, so that their sums are exact in any order.
 
     Ties between regions and depths are decided by sums of weights; floating-point sums of one set
@@ -181,10 +181,13 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     Other floats are dyadic rationals: a common power of two makes them integers without any
     rounding, unless they span more than about 2**8 in size with full mantissas; then they are
     rounded at 2**-61 of the total.
+
+    With `counts` each weight stands for so many rows.
     """
-    integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
+    every = weights if counts is None else weights * counts
+    integral = bool((weights == np.rint(weights)).all()) and every.sum() < 2.0**53
     # Larger integers may themselves be rounded.
-    small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
+    small = None if integral and weights.max() < 2.0**50 else _small_integers(weights, counts)
     if small is not None:
         return small
     if integral:
@@ -192,23 +195,24 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
         return integers // np.gcd.reduce(integers)
     # In [0.5, 1) for the largest weight, so that nothing below can overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
-    workspace = _TOTAL_BITS - int(np.frexp(scaled.sum())[1])
+    total = (scaled if counts is None else scaled * counts).sum()
+    workspace = TOTAL_BITS - int(np.frexp(total)[1])
     mantissas, exponents = np.frexp(scaled)
     # What vanishes beside the largest is never exact, and takes all the room there is.
     needed = workspace
     if mantissas.all():
-        needed = int((53 - _trailing_zeros(mantissas) - exponents).max())
+        needed = int((53 - trailing_zeros(mantissas) - exponents).max())
     integers = np.rint(np.ldexp(scaled, min(needed, workspace))).astype(np.int64)
     return np.maximum(integers, 1)
 
 
-def _trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
+def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
     """How many of the 53 bits of each mantissa, in [0.5, 1), are zeros at its end."""
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 
 
-def _small_integers(weights: np.ndarray) -> np.ndarray | None:
+def _small_integers(weights: np.ndarray, counts: np.ndarray | None) -> np.ndarray | None:
     """Small integers without a common divisor to which positive weights are proportional, or None.
 
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
@@ -217,10 +221,10 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     # Few digits are no rounded result of anything, unless they were made to add up to one: they are
     # taken at their word.
     mantissas, exponents = np.frexp(weights)
-    last_places = exponents - 53 + _trailing_zeros(mantissas)
+    last_places = exponents - 53 + trailing_zeros(mantissas)
     if exponents.max() - last_places.min() <= _FEW_DIGITS:
         integers = np.ldexp(weights, -last_places.min()).astype(np.int64)
-        total = int(integers.sum())
+        total = int((integers if counts is None else integers * counts).sum())
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
     # Weights of single precision carry its rounding along when they become doubles, and then may

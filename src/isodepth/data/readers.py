@@ -152,6 +152,17 @@ def _read_csv(source: _Source, missing: bool) -> Table:
     return Table(points, columns)
 
 
+def csv_header(path: str | os.PathLike[str]) -> tuple[tuple[str, ...] | None, int, int]:
+    """Column names of a file, how many lines to skip for them, and how many cells a row has."""
+    source = _source(path)
+    try:
+        return _csv_header(source)
+    except UnicodeDecodeError as error:
+        _refuse(source.file, f"it is not UTF-8 text (byte {error.start} of a block)", error)
+    except csv.Error as error:
+        _refuse(source.file, f"its quotes are damaged ({error})", error)
+
+
 def _csv_header(source: _Source) -> tuple[tuple[str, ...] | None, int, int]:
     """Column names, how many lines to skip for them, and how many cells a row must have."""
     file = source.file

@@ -12,11 +12,11 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
 from isodepth.depth.estimator import Estimator, join_scikit_learn
+from isodepth.engine.middle_rows import probed_places
 from isodepth.engine.rows import over_rows
 from isodepth.engine.threads import Resources
 from isodepth.errors import DegenerateDepthWarning
 
-_PROBED_ROWS = 7
 _ALONE = Resources(n_jobs=1)
 
 
@@ -206,15 +206,27 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     not matter, since the sample has its own.
     """
     rows = sample.points
-    few = rows[:: -(-len(rows) // _PROBED_ROWS)]
-    center = np.sort(few, axis=0)[(len(few) - 1) // 2]
+    few = rows[probed_places(len(rows), sample.masses, sample.total)]
+    center = middle_of(few)
     size = np.abs(few - center).max() or np.abs(rows - center).max()
     return center, math.frexp(size)[1]
+
+
+def middle_of(few: np.ndarray) -> np.ndarray:
+    """The row (d,) of the lower middle entries of a few rows."""
+    return np.sort(few, axis=0)[(len(few) - 1) // 2]
 
 
 def standardize(sample: Sample, points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
     center, exponent = center_and_exponent(sample)
+    return moved_by(points, center, exponent, resources)
+
+
+def moved_by(
+    points: np.ndarray, center: np.ndarray, exponent: int, resources: Resources = _ALONE
+) -> np.ndarray:
+    """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
     moved = np.empty(points.shape, dtype=points.dtype)
 
     def move(some: slice) -> None:

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.forms import Reported, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
 from isodepth.inference.plain import plain_gauge, refuse_without_batches
 from isodepth.inference.table_gauge import TableGauge
-from isodepth.inference.verdict import Verdict, middle, verdict_of
+from isodepth.inference.verdict import Verdict, log_rows, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
 
 
-class DepthMonitor:
+class DepthMonitor(Reported):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
     The reference is turned into a table when the monitor is made; a batch costs one fit of its own
@@ -227,14 +228,21 @@ class DepthMonitor:
                 {"group": stratum.group, "rows": stratum.size, "n": len(stratum.scores),
                  "low": low, "high": high}
             )  # fmt: skip
-        return {
-            "signature": self.signature,
-            "columns": list(fitted.reader.names),
-            "promise": asdict(promise),
-            "calibration": fitted.calibration.way,
-            "usual": usual,
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
-        }
+        return plain(
+            {
+                "signature": self.signature,
+                "columns": list(fitted.reader.names),
+                "promise": asdict(promise),
+                "calibration": fitted.calibration.way,
+                "usual": usual,
+                "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            }
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """One row a batch; none where the monitor only scores."""
+        verdicts = [] if self._fitted is None else self.verdicts
+        return log_rows(verdicts)
 
     def reset(self) -> None:
         """Begin to gather evidence anew, after an alarm has been seen to.

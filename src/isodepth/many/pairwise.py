@@ -21,9 +21,11 @@ from isodepth.many.bags import (
 )
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
+from isodepth.metric.documented import with_metric_options
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
+from isodepth.metric.streams import handler, is_stream
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.metric.tensors import room_for_tensors
@@ -31,6 +33,27 @@ from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
 TABLE_LEVELS = 20
+#: Options that tables have no use for, and those that mean something else for them.
+NOT_FOR_TABLES = ("gap", "refine", "n_levels")
+TABLE_OPTIONS = {
+    "levels": f"""\
+        levels : int, default {TABLE_LEVELS}
+            How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+            share a fixed grid: neither exact nor random levels are possible.""",
+    "region": """\
+        region : {"sample", "envelope"}, default "sample"
+            Regions as convex hulls of the sample points inside (the paper), or the directional
+            quantile envelopes, regions of equal depth, which need no depth.""",
+    "scale": """\
+        scale : None, "pooled" or array of shape (d,), default None
+            What each column is divided by before anything else. "pooled" takes its spread in all
+            samples together, the same for all of them, and tables keep it:
+            ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
+    "random_state": """\
+        random_state : None, int or numpy.random.Generator, default None
+            Where the directions come from, drawn once for all samples. Tables that are made at
+            different times can be compared if they are made with the same integer.""",
+}
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -50,6 +73,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     return replace(metric, random_state=seed)
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
 def tables(
     samples: Iterable[Any],
     *,
@@ -63,16 +87,14 @@ def tables(
     Parameters
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
-        The sizes n_i may differ.
+        The sizes n_i may differ. Samples may be read in chunks (:func:`isodepth.scan`), delayed by
+        Dask, or all of them a ``dask.bag``.
     weights : sequence of N arrays of shape (n_i,) or None, or None
     progress : bool
         Show a progress bar (needs tqdm).
     storage : {"float64", "float32"}
         Precision of the stored support values.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default. With ``scale="pooled"`` all
-        samples together give the scale, which the tables keep: ``Metric(scale=tables.scale, ...)``
-        makes more that can be compared with them.
+    {options of Metric}
 
     Returns
     -------
@@ -87,10 +109,11 @@ def tables(
     >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    given = as_list(samples, "samples")
+    given = [samples] if is_stream(samples) else as_list(samples, "samples")
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
 def pairwise(
     samples: Iterable[Any],
     other: Iterable[Any] | None = None,
@@ -111,7 +134,8 @@ def pairwise(
     Parameters
     ----------
     samples : sequence of N samples of shape (n_i, d), or of N RegionTable
-        The sizes n_i may differ. Tables are compared as they are, with the settings they carry.
+        The sizes n_i may differ. Tables are compared as they are, with the settings they carry;
+        of the options below only `n_jobs` may be given then.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     weights : None, a sequence of N weights, or a pair of such sequences
@@ -124,9 +148,7 @@ def pairwise(
     storage : {"float64", "float32"}
         Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
         apart from the result, is worked on in small blocks.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default; with tables only `n_jobs`.
-        Without a `random_state` directions are drawn once for this call.
+    {options of Metric}
 
     Returns
     -------
@@ -183,6 +205,8 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = weights_of_each(weights, len(samples), name)
+    if any(map(is_stream, samples)):
+        return _tables_of_streams(samples, each, metric, storage, progress, like, name)
     tensors = room_for_tensors(*samples)
     if tensors is not None and tensors.lie_elsewhere(samples, name):
         values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
@@ -235,6 +259,36 @@ def fit_tables(
             fold_blocks(range(len(samples)), lambda: None, step, workers)
     drawn.source.warn_if_uninformative(*simplices)
     return stack
+
+
+def _tables_of_streams(
+    samples: Sequence[Any],
+    weights: Sequence[Any],
+    metric: Metric,
+    storage: str,
+    progress: bool,
+    like: TableStack | None,
+    name: str,
+) -> TableStack:
+    """The same where some samples are read in chunks: one after the other."""
+    if isinstance(metric.scale, str):
+        raise InvalidOptionError(
+            f"scale={metric.scale!r} of many samples in chunks is not known; give one number for "
+            "each column (scale=array)"
+        )
+    metric.check_for_tables(storage)
+    made = handler().tables_of_delayed(metric, samples, weights, storage)
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        for i, sample in enumerate(samples if made is None else ()):
+            made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
+            advance(1)
+    assert made
+    for i, table in enumerate(made):
+        check_comparable(like[0] if like is not None else made[0], table, name, f"{name}[{i}]")
+    first = made[0]
+    values = np.stack([table.values for table in made])
+    columns = first.columns or (None if like is None else like.columns)
+    return TableStack(values, first.signature, first.n_features, columns, scale=metric.scale)
 
 
 def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:

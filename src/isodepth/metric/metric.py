@@ -21,6 +21,7 @@ from isodepth.metric.pipeline import draw_metric, fit_pair
 from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
 from isodepth.metric.settings import DEFAULT_MEMORY_MB, check_table_settings, checked_settings
 from isodepth.metric.signature import Signature
+from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.table import STORAGES, RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
 from isodepth.metric.tensors import room_for_tensors
@@ -52,6 +53,7 @@ class Metric:
     eps : float in (0, 1]
         Share of the least deep mass that is ignored.
     n_directions : int
+        How many directions are looked along; time grows in proportion.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.directions.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
@@ -89,6 +91,8 @@ class Metric:
         Precision of the heavy steps; None keeps float32 data in float32 and takes float64
         otherwise.
     random_state : None, int or numpy.random.Generator
+        Where random directions and levels come from. The same integer gives the same bits, on any
+        machine and with any `n_jobs`; None draws anew at every call.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
@@ -139,6 +143,13 @@ class Metric:
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
         """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
 
+        Parameters
+        ----------
+        n_alpha, K : int
+        **options
+            The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
+            `region`, `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
+
         Examples
         --------
         >>> from isodepth import Metric
@@ -176,8 +187,10 @@ class Metric:
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Regions must be of this depth and these directions, see `regions`. Or two tensors of
-            torch on one device, which may require grad.
+            Regions must be of this depth and these directions, see `regions`. What
+            :func:`isodepth.scan` gives, and Dask collections, are read in chunks and compared on
+            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors
+            of torch on one device, which may require grad.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.
@@ -186,6 +199,8 @@ class Metric:
         -------
         distance : float, or a tensor without dimensions where X and Y are tensors
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().distance(self, X, Y, weights)
         tensors = room_for_tensors(X, Y)
         if tensors is not None:
             return tensors.distance(self, X, Y, weights)
@@ -201,6 +216,8 @@ class Metric:
 
         Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
         """
+        if is_stream(X) or is_stream(Y):
+            return handler().compare(self, X, Y, weights)
         tensors = room_for_tensors(X, Y)
         if tensors is not None:
             return tensors.compare(self, X, Y, weights)
@@ -226,6 +243,7 @@ class Metric:
         weights : array-like of shape (n,) or None
         """
         refuse_envelopes(self.region)
+        refuse_stream(X, "Metric.regions")
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)
@@ -275,7 +293,7 @@ class Metric:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
+        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
         weights : array-like of shape (n,) or None
         storage : {"float64", "float32"}
             Precision of the stored support values.
@@ -285,6 +303,8 @@ class Metric:
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
         self.check_for_tables(storage)
+        if is_stream(X):
+            return handler().table(self, X, weights, storage)
         points, columns, checked = self._one(X, weights)
         drawn = self.drawn(points.shape[1])
         sample = Sample.of(points, checked)

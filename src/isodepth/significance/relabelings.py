@@ -45,11 +45,12 @@ class Relabelings:
         for first in range(0, count, WORD):
             labels = np.zeros((WORD, self.n_rows), np.uint8)
             for b in range(min(WORD, count - first)):
-                labels[b] = self._draw(rng if first + b else None)
+                labels[b] = self.draw(rng if first + b else None)
             packed = np.packbits(labels, axis=0, bitorder="little")
             yield np.ascontiguousarray(packed.T).view("<u8")[:, 0].astype(np.uint64)
 
-    def _draw(self, rng: np.random.Generator | None) -> np.ndarray:
+    def draw(self, rng: np.random.Generator | None) -> np.ndarray:
+        """Which rows (n_rows,) are of the first sample, 0 or 1; as given where `rng` is None."""
         units = np.zeros(self.n_units, np.uint8)
         if rng is None:
             units[: self.n_units_x] = 1

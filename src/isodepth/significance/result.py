@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.forms import Reported, plain
 from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
 from isodepth.metric.comparison import Comparison
+
+if TYPE_CHECKING:
+    from isodepth.significance.null_profile import NullProfile
 
 # Of equal statistics one may round up and the other down: so close they count as equal.
 _ROUNDING = 1e-12
@@ -36,7 +39,7 @@ class ColumnTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult:
+class TwoSampleResult(Reported):
     """The result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -78,6 +81,7 @@ class TwoSampleResult:
     missing: MissingPair | None
     signature: str
     _compare: Callable[[], Comparison] = field(repr=False)
+    _blocks: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def null_mean(self) -> float:
@@ -103,7 +107,7 @@ class TwoSampleResult:
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison of the two samples with the same settings, made when first asked for."""
-        return self._compare()
+        return replace(self._compare(), test=self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and texts; the null distribution by a few quantiles."""
@@ -118,7 +122,7 @@ class TwoSampleResult:
                     for level in (0.5, 0.95, 0.99)
                 },
             },
-            "excess": self.excess if np.isfinite(self.excess) else None,
+            "excess": self.excess,
             "n_resamples": len(self.null_distribution),
             "tolerance": self.tolerance,
             "rows": list(self.n_rows),
@@ -130,11 +134,18 @@ class TwoSampleResult:
                 {"rows": m.n_rows, "dropped": m.n_dropped, "counts": dict(m.counts)}
                 for m in (self.missing.x, self.missing.y)
             ]
-        return result
+        return plain(result)
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON; the options are those of `json.dumps`."""
-        return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
+    def _rows(self) -> dict[str, list[Any]]:
+        """One row a column."""
+        names = ColumnTest._fields
+        return {name: [getattr(column, name) for column in self.columns] for name in names}
+
+    def profile_of(self, comparison: Comparison) -> NullProfile:
+        """What equal laws would give in a comparison of the same rows, at each level."""
+        from isodepth.significance.null_profile import null_profile
+
+        return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     @property
     def summary(self) -> str:

@@ -190,6 +190,7 @@ def _test(
         missing=missing,
         signature=_signature(given, directions, blocks),
         _compare=compare,
+        _blocks=blocks,
     )
 
 

@@ -10,10 +10,10 @@ import torch
 
 from isodepth.core.sample import exact_masses
 from isodepth.data.validation import check_weights
+from isodepth.depth.base import middle_of
+from isodepth.engine.middle_rows import FEW_ROWS, probed_masses, probed_places
 from isodepth.errors import InvalidInputError
 
-# As on the host: see `isodepth.depth.base.center_and_exponent`.
-_PROBED_ROWS = 7
 # Rows in double precision are held a few at a time.
 _HELD_NUMBERS = 1 << 23
 _SMALLEST_SPREAD = 2.0**-960
@@ -80,9 +80,8 @@ class DeviceSample(NamedTuple):
 
     def standardized(self) -> torch.Tensor:
         """The points (u, d) moved and scaled so that they sit around zero with size one."""
-        step = -(-len(self.points) // _PROBED_ROWS)
-        few = self.points[self.leading[::step]].cpu().numpy() + 0.0
-        center = np.sort(few, axis=0)[(len(few) - 1) // 2]
+        few = self.points[self._probed()].cpu().numpy() + 0.0
+        center = middle_of(few)
         moved = self.points - torch.from_numpy(center).to(self.points.device)
         size = float(np.abs(few - center).max()) or float(moved.abs().max())
         exponent = math.frexp(size)[1]
@@ -90,6 +89,17 @@ class DeviceSample(NamedTuple):
         for half in (exponent // 2, exponent - exponent // 2):
             moved.mul_(2.0**-half)
         return moved
+
+    def _probed(self) -> torch.Tensor:
+        """Indices of the rows to look at, as `isodepth.depth.base.center_and_exponent` does."""
+        masses = self.masses
+        if masses is not None and len(self.points) > FEW_ROWS:
+            # Where the masses are they are added up; a few numbers come to the host.
+            upto = masses[self.leading].cumsum(dim=0)
+            passed = torch.from_numpy(probed_masses(self.total)).to(upto.device)
+            return self.leading[torch.searchsorted(upto, passed, right=True)]
+        places = probed_places(len(self.points), None, len(self.points))
+        return self.leading[torch.from_numpy(places).to(self.leading.device)]
 
     def whitened(self) -> torch.Tensor:
         """The standardized points times the inverse root of their covariance.

@@ -6,6 +6,9 @@ import torch
 
 from isodepth.engine.arrays.products import blocks
 
+# As `isodepth.engine.middle_rows` has it, which stands above; a test compares what comes of it.
+_FEW_ROWS = 4096
+
 
 def largest_outlyingness(
     points: torch.Tensor,
@@ -29,7 +32,7 @@ def largest_outlyingness(
     budget : int
         Bytes for blocks of directions.
     """
-    zero, reach = rounding_of(points)
+    zero, reach = rounding_of(points, masses)
     out = points.new_zeros(len(points))
     # Projections, deviations, their sorted copies with indices, and scratch of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
@@ -65,10 +68,17 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
     return 0.5 * lower + 0.5 * upper
 
 
-def rounding_of(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def rounding_of(
+    points: torch.Tensor, masses: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     """What rounding may make of a typical projection, and of the projections of each row (u,)."""
     sizes = points.abs().amax(dim=1)
-    typical = sizes.sort().values[len(sizes) // 2]
+    ordered, index = sizes.sort()
+    middle = len(sizes) // 2
+    if masses is not None and len(sizes) > _FEW_ROWS:
+        upto = masses[index].cumsum(dim=0)
+        middle = int(torch.searchsorted(upto, upto[-1:] // 2, right=True))
+    typical = ordered[middle]
     rounding = torch.finfo(points.dtype).eps * (8 * points.shape[1])
     return rounding * typical, rounding * (sizes + typical)
 

@@ -1,0 +1,165 @@
+"""Where sources come in: `distance`, `compare` and `table` of a metric, for samples in chunks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.chunked.comparison import (
+    SourceComparison,
+    SourceRegions,
+    bounds_of_distance,
+    mean_gap,
+    table_gaps,
+)
+from isodepth.chunked.sources import Source, scan
+from isodepth.chunked.spread import column_spreads
+from isodepth.chunked.table import Runner, Streamed, draw, stream_table
+from isodepth.core.regions import TrimmedRegions
+from isodepth.data.missing import MissingPair
+from isodepth.data.validation import (
+    check_same_columns,
+    check_same_width,
+    check_weights,
+    split_weights,
+)
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.metric import Metric
+from isodepth.metric.preparation import refuse_word_for_one
+from isodepth.metric.settings import draws_at_random
+from isodepth.metric.table import RegionTable
+
+#: Levels of a comparison in chunks where none are asked for: it needs a grid.
+LEVELS = 20
+
+
+def table(
+    metric: Metric, X: Any, weights: Any, storage: str, runner: Runner | None = None
+) -> RegionTable:
+    """`Metric.table` of a source or a Dask collection."""
+    refuse_word_for_one(metric.scale)
+    source = _source(X, weights, "X")
+    run = runner or _runner_of(source)
+    return stream_table(metric, source, storage, runner=run, scale=metric.scale).table
+
+
+def distance(metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None = None) -> float:
+    """`Metric.distance` where a side is a source or a Dask collection."""
+    return compare(metric, X, Y, weights, runner).distance
+
+
+def compare(
+    metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
+) -> SourceComparison:
+    """`Metric.compare` where a side is a source or a Dask collection."""
+    used, x, y, scale = _both(metric, X, Y, weights, runner)
+    drawn = draw(used, x.table.n_features, scale)
+    assert drawn.betas is not None
+    gaps = table_gaps(x.table, y.table, drawn.betas, drawn.directions, used.q)
+    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
+    found = mean_gap(x.table, y.table, gaps, used.q, power)
+    missing = None
+    if x.missing is not None and y.missing is not None:
+        missing = MissingPair(x.missing, y.missing)
+    return SourceComparison(
+        distance=found,
+        regions=(_regions(x), _regions(y)),  # type: ignore[arg-type]
+        signature=x.table.signature,
+        columns=check_same_columns(x.table.columns, y.table.columns),
+        _gaps=gaps,
+        _power=power,
+        _q=used.q,
+        missing=missing,
+        distance_bounds=bounds_of_distance(x, y, used, found),
+    )
+
+
+def tables_of_delayed(
+    metric: Metric, samples: Any, weights: Any, storage: str
+) -> list[RegionTable] | None:
+    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
+    bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
+    if not bag and not all(type(sample).__module__ == "dask.delayed" for sample in samples):
+        return None
+    if any(own is not None for own in weights):
+        raise InvalidInputError("delayed samples have no weights here; leave them out")
+    from isodepth.chunked.dask import tables_of_delayed as tables
+
+    return tables(metric, samples[0] if bag else samples, storage)
+
+
+def grid_metric(metric: Metric) -> Metric:
+    """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
+    changes: dict[str, Any] = {}
+    if metric.levels == "exact":
+        changes["levels"] = LEVELS
+    elif metric.levels == "monte-carlo":
+        raise InvalidOptionError(
+            "samples in chunks are compared on a grid of levels, got levels='monte-carlo'; give "
+            "their number, such as levels=20"
+        )
+    if metric.refine:
+        changes["refine"] = 0
+    if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
+        rng = np.random.default_rng(metric.random_state)
+        changes["random_state"] = int(rng.integers(2**31))
+    return replace(metric, **changes) if changes else metric
+
+
+def _both(
+    metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None
+) -> tuple[Metric, Streamed, Streamed, np.ndarray | None]:
+    wx, wy = split_weights(weights)
+    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
+    check_same_width(x.n_features, y.n_features)
+    check_same_columns(x.columns, y.columns)
+    used = grid_metric(metric)
+    if used.dtype is None and x.dtype != y.dtype:
+        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
+    used.check_for_tables()
+    run = runner or _runner_of(x, y)
+    scale = used.scale
+    if isinstance(scale, str):
+        sides = [x, y] if scale == "pooled" else [x]
+        scale = column_spreads(sides, used, run)
+        # From here on it is what the columns are divided by, as for tables.
+        used = replace(used, scale=scale)
+    streamed = [stream_table(used, side, runner=run, scale=scale) for side in (x, y)]
+    return used, streamed[0], streamed[1], scale
+
+
+def _regions(streamed: Streamed) -> SourceRegions:
+    table = streamed.table
+    return SourceRegions(table, streamed.n_rows, table.n_features, streamed.made.depth_bound)
+
+
+def _runner_of(*sources: Source) -> Runner:
+    """Where the passes run: with Dask where any source is one of its collections."""
+    if any(getattr(part, "delayed", None) is not None for s in sources for part in s.parts):
+        from isodepth.chunked.dask import DaskRunner
+
+        return DaskRunner()
+    return Runner()
+
+
+def _source(X: Any, weights: Any, name: str) -> Source:
+    if isinstance(X, TrimmedRegions):
+        raise InvalidInputError(
+            f"{name} are regions, and the other side is read in chunks; give the sample of {name} "
+            "itself, or compare tables (Metric.table)"
+        )
+    if weights is None:
+        return X if isinstance(X, Source) else scan(X)
+    if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
+        raise InvalidInputError(
+            f"{name} is read in chunks and its weights with it, got weights of {name} as well; "
+            "name their column, as in scan(..., weights='weight')"
+        )
+    plain = scan(X)
+    points = np.concatenate([chunk.values for chunk in plain.chunks(1 << 30)])
+    checked = check_weights(weights, len(points), f"weights of {name}")
+    assert checked is not None
+    joined = scan(np.column_stack([points.astype(np.float64), checked]), weights=points.shape[1])
+    return replace(joined, dtype=plain.dtype, columns=plain.columns)

@@ -1,0 +1,247 @@
+"""Dask: the same bits with every scheduler and any number of workers, and when workers fail."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from chunked.streaming import small_scale
+
+import isodepth
+from isodepth import Metric, scan
+from isodepth.chunked.dask import DaskRunner
+from isodepth.chunked.table import stream_table
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+POINTS = np.random.default_rng(1).normal(size=(9000, 3)).astype(np.float32)
+METRIC = Metric(n_directions=20, levels=8, random_state=0)
+EXPECTED = METRIC.table(POINTS).values
+# Nothing below may hang: everything that waits for a cluster gives up after this long.
+PATIENCE = 120.0
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """What `work` gives, or a failure where it takes too long."""
+    found: list[Any] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), f"nothing came back within {seconds} seconds"
+    if errors:
+        raise errors[0]
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit="700MiB",
+        dashboard_address=None,
+        silence_logs=50,
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    with distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+def streamed(source: Any, client: Any = None) -> np.ndarray:
+    # Few enough pilots for the passes to be needed.
+    with small_scale(few=4096, pilots=4096, workspace=1 << 14):
+        made = stream_table(METRIC, source, in_memory=False, runner=DaskRunner(client))
+    return made.table.values
+
+
+# -- the scheduler of the machine -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_local_schedulers(scheduler: str) -> None:
+    import dask.array as da
+
+    source = scan(da.from_array(POINTS, chunks=(2500, 2)))
+    with dask.config.set(scheduler=scheduler):
+        assert np.array_equal(streamed(source), EXPECTED)
+
+
+def test_collections_are_samples() -> None:
+    import dask.array as da
+    import dask.dataframe as dd
+
+    x, y = POINTS[:200], POINTS[200:500] + 1
+    options = {"n_directions": 20, "levels": 8, "random_state": 0}
+    expected = isodepth.distance(x, y, refine=0, **options)
+    array = da.from_array(x, chunks=(90, 3))
+    assert isodepth.distance(array, y, **options) == expected
+    frames = [dd.from_pandas(pd.DataFrame(z, columns=list("abc")), npartitions=3) for z in (x, y)]
+    assert isodepth.distance(*frames, **options) == expected
+    named = scan(frames[0], ["c", "a"], weights="b")
+    assert (named.columns, named.weighted, named.dtype) == (("c", "a"), True, "float32")
+    with pytest.raises(isodepth.InvalidInputError, match="Array with shape"):
+        scan(da.from_array(x[:, 0]))
+    with pytest.raises(isodepth.InvalidInputError, match="no column 'e'"):
+        scan(frames[0], ["e"])
+
+
+def test_bags_and_delayed_samples() -> None:
+    import dask.bag
+
+    bags = [POINTS[i * 40 : i * 40 + 30 + i] for i in range(5)]
+    options = {"n_directions": 20, "levels": 8, "random_state": 0}
+    expected = isodepth.tables(bags, **options).values
+    for given in (
+        dask.bag.from_sequence(bags, npartitions=2),
+        [dask.delayed(bag) for bag in bags],
+        [scan([bag[:7], bag[7:]]) for bag in bags],
+    ):
+        assert np.array_equal(isodepth.tables(given, **options).values, expected)
+    distances = isodepth.pairwise([scan(bag) for bag in bags], **options)
+    assert np.array_equal(distances, isodepth.pairwise(bags, **options))
+
+
+def test_import_brings_no_dask() -> None:
+    code = (
+        "import sys, isodepth; isodepth.scan; "
+        "print([name for name in sys.modules if 'dask' in name.partition('.')[0]])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# -- a cluster ------------------------------------------------------------------------------------
+
+
+def test_any_number_of_workers(cluster: Any, client: Any) -> None:
+    parts = [POINTS[i : i + 1300] for i in range(0, 9000, 1300)]
+    for workers in (4, 1, 2):
+        cluster.scale(workers)
+        client.wait_for_workers(workers, timeout=PATIENCE)
+        found = within(PATIENCE, lambda: streamed(scan(parts), client))
+        assert np.array_equal(found, EXPECTED), workers
+
+
+class Troubled:
+    """Gives chunks, and makes trouble for the worker that reads the fourth of them once."""
+
+    def __init__(self, folder: Path, trouble: str) -> None:
+        self.folder, self.trouble = folder, trouble
+
+    def __call__(self) -> Iterator[np.ndarray]:
+        for i in range(0, 9000, 1000):
+            yield POINTS[i : i + 1000]
+            if i == 3000 and self._is_first_in_pass():
+                if self.trouble == "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                held = []
+                while True:  # until the nanny ends this worker
+                    held.append(np.ones(20 * 2**17))
+                    time.sleep(0.02)
+
+    def _is_first_in_pass(self) -> bool:
+        if "distributed.worker" not in sys.modules or not _in_worker():
+            return False
+        passes = len(list(self.folder.iterdir()))
+        (self.folder / f"{time.monotonic_ns()}").touch()
+        # In the middle of the second pass: the first is done.
+        return passes == 1
+
+
+def _in_worker() -> bool:
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("trouble", ["killed", "memory"])
+def test_a_worker_dies_in_a_pass(trouble: str, tmp_path: Path, cluster: Any, client: Any) -> None:
+    cluster.scale(2)
+    client.wait_for_workers(2, timeout=PATIENCE)
+    before = {info["pid"] for info in pids(client)}
+    source = scan(Troubled(tmp_path, trouble))
+    found = within(PATIENCE, lambda: streamed(source, client))
+    assert np.array_equal(found, EXPECTED)
+    client.wait_for_workers(2, timeout=PATIENCE)
+    assert {info["pid"] for info in pids(client)} != before, "no worker was replaced"
+
+
+def pids(client: Any) -> list[dict[str, int]]:
+    return [{"pid": pid} for pid in client.run(os.getpid).values()]
+
+
+class Slow:
+    """Gives its chunks slowly, so that others can join meanwhile."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def __call__(self) -> Iterator[np.ndarray]:
+        time.sleep(0.1)
+        yield POINTS[self.start : self.start + 1000]
+
+
+def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
+    from dataclasses import replace
+
+    retired = list(client.scheduler_info()["workers"])[1:]
+    cluster.scale(1)
+    deadline = time.monotonic() + PATIENCE
+    while len(client.scheduler_info()["workers"]) > 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    sources = [scan(Slow(i)) for i in range(0, 9000, 1000)]
+    source = replace(sources[0], parts=tuple(part for s in sources for part in s.parts))
+    found: list[np.ndarray] = []
+    work = threading.Thread(target=lambda: found.append(streamed(source, client)), daemon=True)
+    work.start()
+    cluster.scale(2)
+    client.wait_for_workers(2, timeout=PATIENCE)
+    work.join(PATIENCE)
+    assert not work.is_alive()
+    assert np.array_equal(found[0], EXPECTED)
+    assert not set(retired) & set(client.scheduler_info()["workers"])
+
+
+def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:
+    holes = POINTS[:100].copy()
+    holes[55, 1] = np.nan
+    frame = pd.DataFrame(holes, columns=list("abc"))
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=20)
+    with pytest.raises(isodepth.InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"):
+        within(PATIENCE, lambda: streamed(scan(tmp_path), client))
+
+
+def test_the_command_uses_a_cluster(tmp_path: Path, cluster: Any) -> None:
+    from isodepth.cli import main
+
+    for name, points in (("a", POINTS[:500]), ("b", POINTS[500:900] + 1)):
+        (tmp_path / name).mkdir()
+        pd.DataFrame(points, columns=list("abc")).to_parquet(tmp_path / name / "t.parquet")
+    arguments = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--directions", "20"]
+    address = cluster.scheduler_address
+    assert within(PATIENCE, lambda: main([*arguments, "--scheduler", address])) == 0

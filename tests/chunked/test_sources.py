@@ -1,0 +1,281 @@
+"""Sources of every kind give one sample, can be read again, and say what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import isodepth
+from isodepth import InvalidInputError, UnreadableFileError, scan
+from isodepth.chunked.sources import Source
+
+POINTS = np.random.default_rng(0).normal(size=(60, 3))
+FRAME = pd.DataFrame(POINTS, columns=["x", "y", "z"])
+OPTIONS = {"levels": 5, "n_directions": 11, "random_state": 0}
+
+
+def rows_of(source: Source, rows: int = 7) -> np.ndarray:
+    return np.concatenate([chunk.values for chunk in source.chunks(rows)])
+
+
+def write_parquet(folder: Path) -> Path:
+    folder.mkdir()
+    FRAME[:25].to_parquet(folder / "a.parquet", row_group_size=10)
+    FRAME[:0].to_parquet(folder / "b.parquet")
+    FRAME[25:].to_parquet(folder / "c.parquet", row_group_size=100)
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def write_csv(folder: Path) -> Path:
+    folder.mkdir()
+    FRAME[:25].to_csv(folder / "a.csv", index=False)
+    (folder / "b.csv").touch()
+    FRAME[:0].to_csv(folder / "c.csv", index=False)
+    FRAME[25:].to_csv(folder / "d.csv", index=False)
+    return folder
+
+
+def all_sources(folder: Path) -> dict[str, Source]:
+    np.save(folder / "points.npy", POINTS)
+    return {
+        "parquet": scan(write_parquet(folder / "parquet")),
+        "csv": scan(write_csv(folder / "csv")),
+        "npy": scan(folder / "points.npy"),
+        "map": scan(np.load(folder / "points.npy", mmap_mode="r")),
+        "frame": scan(FRAME),
+        "list": scan([POINTS[:1], POINTS[:0], POINTS[1:]]),
+        "frames": scan([FRAME[:30], FRAME[30:]]),
+        "call": scan(lambda: iter([POINTS[:40], POINTS[:0], POINTS[40:]])),
+        "pieces": scan(POINTS, chunk_rows=2),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["parquet", "csv", "npy", "map", "frame", "list", "frames", "call", "pieces"]
+)
+def test_every_kind(kind: str, tmp_path: Path) -> None:
+    source = all_sources(tmp_path)[kind]
+    for rows in (1, 7, 1000):
+        assert np.array_equal(rows_of(source, rows), POINTS)
+        assert max(len(chunk.values) for chunk in source.chunks(rows)) <= rows
+    named = kind in ("parquet", "csv", "frame", "frames")
+    assert source.columns == (("x", "y", "z") if named else None)
+    assert source.n_rows == (None if kind in ("csv", "call") else 60)
+    expected = isodepth.Metric(**OPTIONS).table(FRAME if named else POINTS)
+    found = isodepth.Metric(**OPTIONS).table(source)
+    assert np.array_equal(found.values, expected.values)
+    assert found.columns == expected.columns
+
+
+def test_columns_and_weights(tmp_path: Path) -> None:
+    frame = FRAME.assign(name="a", weight=np.arange(60.0), count=1)
+    frame.to_parquet(tmp_path / "t.parquet")
+    source = scan(tmp_path / "t.parquet", ["z", "x"], weights="weight")
+    assert source.columns == ("z", "x")
+    assert source.weighted
+    expected = isodepth.Metric(**OPTIONS).table(frame[["z", "x"]], frame["weight"])
+    assert np.array_equal(isodepth.Metric(**OPTIONS).table(source).values, expected.values)
+    assert scan(POINTS, [2, 0]).n_features == 2
+    assert np.array_equal(rows_of(scan(POINTS, [2, 0])), POINTS[:, [2, 0]])
+
+
+def test_precision_as_in_memory(tmp_path: Path) -> None:
+    single = FRAME.astype("float32")
+    single.to_parquet(tmp_path / "single.parquet")
+    FRAME.to_parquet(tmp_path / "double.parquet")
+    assert scan(tmp_path / "single.parquet").dtype == "float32"
+    assert scan(tmp_path).dtype == "float64"
+    assert scan([single.to_numpy(), POINTS]).dtype == "float64"
+    assert scan(tmp_path, dtype="float32").dtype == "float32"
+    both = isodepth.Metric(**OPTIONS).table(np.concatenate([FRAME, single.astype("float64")]))
+    assert np.array_equal(isodepth.Metric(**OPTIONS).table(scan(tmp_path)).values, both.values)
+
+
+def test_a_side_may_be_an_array() -> None:
+    weights = np.arange(1.0, 61.0)
+    mixed = isodepth.distance(scan([POINTS]), POINTS + 1, weights=(None, weights), **OPTIONS)
+    plain = isodepth.distance(POINTS, POINTS + 1, weights=(None, weights), refine=0, **OPTIONS)
+    assert mixed == plain
+
+
+def test_generators_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="give a function that makes a fresh one"):
+        scan(POINTS[i : i + 10] for i in range(0, 60, 10))
+    once = iter([POINTS])
+    with pytest.raises(InvalidInputError, match="same iterator at every call"):
+        scan(lambda: once)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "match"),
+    [
+        ([], {}, "empty list"),
+        (3, {}, "scan takes a file or folder"),
+        (POINTS[:, 0], {}, "must be a table"),
+        ([POINTS, POINTS[:, :2]], {}, "chunk 1 has 2 column"),
+        (FRAME, {"columns": ["x", "w"]}, "no column 'w'"),
+        (FRAME, {"columns": ["x", "x"]}, "asked for twice"),
+        (FRAME, {"columns": "x"}, r"write \['x'\]"),
+        (FRAME, {"columns": []}, "columns is empty"),
+        (FRAME, {"columns": ["x"], "weights": "x"}, "both as a point's and as the weight"),
+        (lambda: 3, {}, "must return an iterator"),
+        (list, {}, "gives no rows"),
+    ],
+)
+def test_what_is_no_source(data: object, options: dict, match: str) -> None:
+    with pytest.raises(InvalidInputError, match=match):
+        scan(data, **options)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="no such file or folder"):
+        scan(tmp_path / "nothing")
+    with pytest.raises(UnreadableFileError, match="holds no file"):
+        scan(tmp_path)
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(UnreadableFileError, match="ends in none of"):
+        scan(tmp_path / "notes.txt")
+    np.save(tmp_path / "a.npy", POINTS)
+    FRAME.to_csv(tmp_path / "b.csv")
+    with pytest.raises(UnreadableFileError, match="several kinds"):
+        scan(tmp_path)
+
+
+def test_nothing_to_look_at(tmp_path: Path) -> None:
+    FRAME[:0].to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match="it has no row"):
+        isodepth.Metric(**OPTIONS).table(scan(tmp_path))
+    zeros = np.column_stack([POINTS, np.zeros(60)])
+    with pytest.raises(InvalidInputError, match="all weights are zero"):
+        isodepth.Metric(**OPTIONS).table(scan(zeros, weights=3))
+
+
+# -- damage ---------------------------------------------------------------------------------------
+
+
+def test_a_truncated_file(tmp_path: Path) -> None:
+    folder = write_parquet(tmp_path / "parquet")
+    content = (folder / "c.parquet").read_bytes()
+    (folder / "c.parquet").write_bytes(content[: len(content) // 2])
+    with pytest.raises(UnreadableFileError, match=r"c\.parquet: it is damaged"):
+        isodepth.distance(scan(folder), POINTS, **OPTIONS)
+
+
+def test_damage_inside_a_row_group(tmp_path: Path) -> None:
+    """The header is whole: the error comes at the chunk, and names its row group."""
+    folder = write_parquet(tmp_path / "parquet")
+    file = folder / "a.parquet"
+    with pq.ParquetFile(file) as opened:
+        column = opened.metadata.row_group(1).column(0)
+        start, size = column.data_page_offset, column.total_compressed_size
+    content = bytearray(file.read_bytes())
+    content[start : start + size] = b"\xff" * size
+    file.write_bytes(content)
+    with pytest.raises(UnreadableFileError, match=r"a\.parquet, row group 1: it is damaged"):
+        isodepth.distance(scan(folder), POINTS, **OPTIONS)
+
+
+def test_a_schema_that_differs(tmp_path: Path) -> None:
+    folder = write_parquet(tmp_path / "parquet")
+    FRAME.rename(columns={"y": "w"}).to_parquet(folder / "d.parquet")
+    with pytest.raises(UnreadableFileError, match=r"d\.parquet: its columns are \['x', 'w', 'z'\]"):
+        scan(folder)
+    FRAME.astype({"y": str}).to_parquet(folder / "d.parquet")
+    with pytest.raises(UnreadableFileError, match=r"d\.parquet: column 'y' is of type"):
+        scan(folder)
+    # Another order of the columns is no other schema.
+    FRAME[["z", "x", "y"]].to_parquet(folder / "d.parquet")
+    assert np.array_equal(rows_of(scan(folder)), np.concatenate([POINTS, POINTS]))
+
+
+def test_missing_values(tmp_path: Path) -> None:
+    holes = POINTS.copy()
+    holes[[13, 40], 1] = np.nan
+    table = pa.table({name: holes[:, j] for j, name in enumerate("xyz")})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=10)
+    other = scan(POINTS, dtype="float64")
+    with pytest.raises(InvalidInputError, match=r"t\.parquet, row group 1 contains 1 NaN.*row 3"):
+        isodepth.distance(scan(tmp_path), other, **OPTIONS)
+    comparison = isodepth.compare(scan(tmp_path), POINTS, nan_policy="omit", **OPTIONS)
+    kept = holes[~np.isnan(holes).any(axis=1)]
+    whole = isodepth.compare(holes, POINTS, nan_policy="omit", refine=0, **OPTIONS)
+    assert comparison.distance == isodepth.distance(kept, POINTS, refine=0, **OPTIONS)
+    assert [side.n_dropped for side in (comparison.missing.x, comparison.missing.y)] == [2, 0]
+    assert [count for _, count in comparison.missing.x.counts] == [
+        count for _, count in whole.missing.x.counts
+    ]
+    every = pa.table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
+    pq.write_table(every, tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match="every row has a missing value"):
+        isodepth.Metric(nan_policy="omit", **OPTIONS).table(scan(tmp_path))
+
+
+def test_csv_faults_name_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    lines = ["x,y"] + [f"{i},{i * i}" for i in range(30)]
+    for line, fault, match in (
+        (20, "3,four", r"line 21, column 2: 'four' is not a number"),
+        (20, "3", r"line 21 has 1 cells where 2 are expected"),
+        (20, "3,", r"lines 16 to 22 contains 1 NaN"),
+    ):
+        file.write_text("\n".join(lines[:line] + [fault] + lines[line:]) + "\n")
+        with pytest.raises((InvalidInputError, UnreadableFileError), match=match):
+            isodepth.Metric(**OPTIONS).table(scan(file, chunk_rows=7))
+
+
+def test_options_that_do_not_go_with_chunks() -> None:
+    source = scan(POINTS)
+    with pytest.raises(isodepth.InvalidOptionError, match="on a grid of levels"):
+        isodepth.distance(source, source, levels="monte-carlo", n_levels=5)
+    with pytest.raises(isodepth.InvalidOptionError, match="gap='exact'"):
+        isodepth.distance(source, source, gap="exact")
+    with pytest.raises(InvalidInputError, match="needs all rows in memory"):
+        isodepth.Metric().regions(source)
+    with pytest.raises(InvalidInputError, match="name their column"):
+        isodepth.distance(source, source, weights=(np.ones(60), None))
+    regions = isodepth.Metric(random_state=0).regions(POINTS)
+    with pytest.raises(InvalidInputError, match="compare tables"):
+        isodepth.distance(source, regions)
+
+
+def test_comparison_without_rows() -> None:
+    result = isodepth.compare(scan(POINTS), scan(POINTS + [3, 0, 0]), **OPTIONS)
+    plain = isodepth.compare(POINTS, POINTS + [3, 0, 0], refine=0, **OPTIONS)
+    assert result.distance == plain.distance
+    assert np.array_equal(result.gaps, plain.gaps)
+    assert np.array_equal(result.levels, plain.levels)
+    assert np.array_equal(result.direction, plain.direction)
+    assert result.column_shares == plain.column_shares
+    assert result.largest_gap.columns == plain.largest_gap.columns
+    assert "between 60 and 60 points" in repr(result)
+    assert "levels=5" in result.signature
+    assert "refine=0" in result.signature
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        _ = result.bracket
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        result.rows_outside()
+    default = isodepth.compare(scan(POINTS), POINTS, n_directions=5, random_state=0)
+    assert "levels=20" in default.signature
+
+
+@pytest.mark.parametrize(
+    "options", [{"q": 2}, {"scale": "pooled"}, {"scale": "reference"}, {"p": 1}]
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_settings_as_in_memory(options: dict, dtype: str) -> None:
+    x = POINTS.astype(dtype)
+    y = (3 * POINTS + 1).astype(dtype)
+    x[:45, 1] = 0.5  # half of a column coincides
+    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **OPTIONS, **options)
+    expected = isodepth.compare(x, y, refine=0, **OPTIONS, **options)
+    tolerance = 1e-6 if dtype == "float32" else 1e-14
+    assert found.distance == pytest.approx(expected.distance, rel=tolerance)
+    assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)
+    shares = dict(expected.column_shares)
+    assert dict(found.column_shares) == pytest.approx(shares, abs=100 * tolerance)
