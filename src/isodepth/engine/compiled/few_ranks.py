@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from isodepth.engine.compiled.jit import njit
 from isodepth.engine.compiled.lite.loop import loop
 
 # asin(x) = pi/2 - sqrt(1 - x) * polynomial(x) on [0, 1], to 2e-8 (Abramowitz and Stegun 4.4.46):
@@ -51,7 +52,8 @@ def centered_rank_block(columns, masses, balance, sizes, squares):
         squares[i] += square
 
 
-@loop(fastmath={"contract", "reassoc", "nnan", "ninf", "nsz"})
+# These two are left to numba: in which order sums are taken is free, and a matter of the compiler.
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nnan", "ninf", "nsz"})
 def _pulled(row, near, other, shares, first, stop):
     """Sum over k of shares_k asin(cosine of the angle at i between j and k), k in first..stop.
 
@@ -74,7 +76,7 @@ def _pulled(row, near, other, shares, first, stop):
     return total
 
 
-@loop
+@njit(cache=True, nogil=True)
 def mean_squared_rank(distances, shares, out):
     """Set `out` (n,) to the mean of (2 F - 1)**2 over all directions of space, to about 1e-8.
 
