@@ -59,7 +59,7 @@ test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops ins
 # Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
 test-cuda: $(DEV_ENV)  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
-	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors)
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text

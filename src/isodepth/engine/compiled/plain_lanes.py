@@ -129,3 +129,10 @@ def byte_of_rank(word, rank):
     shift = (((before >> np.uint64(7)) * _BYTES) >> np.uint64(56)) << np.uint64(3)
     left = wanted - (((sums << np.uint64(8)) >> shift) & np.uint64(0xFF))
     return np.int64((left << np.uint64(6)) | shift)
+
+
+# Others must not count at the same time: see `turns`.
+@njit(nogil=True)
+def take_next(counter):
+    counter[0] += 1
+    return counter[0] - 1

@@ -14,6 +14,7 @@ import numpy as np
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.spread import judge_row, queries_next
 from isodepth.engine.compiled.tiles import project_next
+from isodepth.engine.compiled.turns import take_part
 
 
 class SmallRoom(NamedTuple):
@@ -93,7 +94,7 @@ def medians_and_mads(rows, middle, mad, other):
 
 
 @loop
-def small_outlyingness(slab, workspace, zero, queries, out, first, where, flat):
+def small_outlyingness(slab, turn, workspace, zero, queries, out, where, flat):
     """The same as `outlyingness_directions` for a few points.
 
     `workspace` is from `small_workspace`, as wide as the slab has room for directions.
@@ -104,19 +105,21 @@ def small_outlyingness(slab, workspace, zero, queries, out, first, where, flat):
     middle = workspace.middle
     mad = workspace.mad
     some = False
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        judged = queries.room[: queries_next(queries, done)]
-        for row in range(count):
-            for i in range(n):
-                rows[i, row] = projections[row, i]
-        # What lies beyond `count` was sorted before, or never written: nobody looks at it.
-        medians_and_mads(rows, middle, mad, workspace.other)
-        for row in range(count):
-            some |= judge_row(
-                row, middle[row], mad[row], projections, zero, judged, out, first + done, where,
-                flat[done : done + count],
-            )  # fmt: skip
-        done += count
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            count = project_next(slab, first, stop)
+            judged = queries.room[: queries_next(queries, first, stop)]
+            for row in range(count):
+                for i in range(n):
+                    rows[i, row] = projections[row, i]
+            # What lies beyond `count` was sorted before, or never written: nobody looks at it.
+            medians_and_mads(rows, middle, mad, workspace.other)
+            for row in range(count):
+                some |= judge_row(
+                    row, middle[row], mad[row], projections, zero, judged, out, first, where,
+                    flat[first : first + count],
+                )  # fmt: skip
+            first += count
+        first, stop = take_part(turn)
     return some
