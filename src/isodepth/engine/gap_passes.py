@@ -56,7 +56,7 @@ def search_gaps(
     """
     from isodepth.engine.compiled.tiles import tiles_of
     from isodepth.engine.compiled.turns import Parts
-    from isodepth.engine.compiled.walk import walk_parts, walk_workspace
+    from isodepth.engine.compiled.walk import walk, walk_parts, walk_workspace
 
     stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
     walked = stop_x + stop_y
@@ -73,6 +73,11 @@ def search_gaps(
     def room() -> tuple:
         return walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
 
+    if len(cuts) == 2:
+        # All of it in one call: nobody else need know.
+        gaps, where = np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64)
+        walk(x, y, stops_x, stops_y, ends, tiles.values, tiles.starts, room(), gaps, where)
+        return gaps, where
     if workers > 1:
         held = bytes_of(room()) + 16 * n_levels
         workers = workers_within(min(workers, len(cuts) - 1), held, resources.memory_mb)

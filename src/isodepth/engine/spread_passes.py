@@ -133,9 +133,7 @@ def largest_outlyingness(
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
-    from isodepth.engine.compiled.small_spread import small_outlyingness, small_workspace
-    from isodepth.engine.compiled.tiles import empty_slab
-    from isodepth.engine.compiled.turns import Parts
+    from isodepth.engine.compiled.small_spread import outlyingness_at_once, small_workspace
 
     sizes, typical, zero = _rounding_sizes(points, None, _ALONE)
     slab = whole_slab(points, directions)
@@ -143,8 +141,7 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     out = np.zeros(n, dtype=points.dtype)
     flat = np.empty(count, dtype=points.dtype)
     room = small_workspace(n, count, points.dtype)
-    turn = Parts([0, count], 1, 1).turn(0, np.zeros(2, np.int64))
-    if small_outlyingness(slab, turn, room, zero, empty_slab(slab), out, _NOWHERE, flat):
+    if outlyingness_at_once(slab, room, zero, out, _NOWHERE, flat):
         reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = slab.room[row], reach

@@ -102,6 +102,8 @@ class DeviceSample(NamedTuple):
             passed = torch.from_numpy(probed_masses(self.total)).to(upto.device)
             return self.leading[torch.searchsorted(upto, passed, right=True)]
         places = probed_places(len(self.points), None, len(self.points))
+        if isinstance(places, slice):
+            return self.leading[places]
         return self.leading[torch.from_numpy(places).to(self.leading.device)]
 
     def whitened(self) -> torch.Tensor:
