@@ -27,7 +27,7 @@ def add_warm_up_parser(commands: Any) -> None:
         ["isodepth warm-up", "isodepth warm-up --json"],
     )
     add_json(parser)
-    parser.set_defaults(work=compile_everything, report=warm_up_report)
+    parser.set_defaults(work=compile_everything, report=warm_up_report, writes=True)
 
 
 def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
