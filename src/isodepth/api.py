@@ -68,6 +68,7 @@ def compare(
     n_resamples: int | None = None,
     tolerance: float | None = None,
     blocks: Any = None,
+    progress: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare two samples: how far apart they are, where, and whether that is more than chance.
@@ -85,6 +86,8 @@ def compare(
         is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
+    progress : bool
+        Whether to show a bar for the test (needs tqdm).
     {options of Metric}
 
     Returns
@@ -121,7 +124,7 @@ def compare(
         taken_over += ["eps", "depth"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
-    test = two_sample_test(X, Y, n_resamples=n_resamples, **shared)
+    test = two_sample_test(X, Y, n_resamples=n_resamples, progress=progress, **shared)
     return replace(metric.compare(X, Y), test=test)
 
 
