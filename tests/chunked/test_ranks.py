@@ -70,7 +70,9 @@ def test_cells_keep_the_order_of_numbers() -> None:
         for value in values.astype(dtype):
             counts = np.zeros((1, 2 * (8 << 4)), dtype=np.int64)
             middle, scale = np.full((2, 1), 0.7, dtype=dtype)
-            cell_rows(np.array([[value]]), middle, scale, 4, NO_MASSES, counts)
+            work = np.empty(1, dtype=np.float32)
+            one = np.array([[value]])
+            cell_rows(one, middle, scale, 4, NO_MASSES, counts, work, work.view(np.int32))
             place = int(counts.argmax())
             assert place >= before
             before = place

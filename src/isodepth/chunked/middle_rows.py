@@ -39,20 +39,29 @@ class Seen:
         self.below = self.at_low = self.inside = self.at_high = 0
         self.draw = RowDraw(n_features, dtype, capacity)
 
-    def add(self, points: np.ndarray, masses: np.ndarray, bracket: Bracket) -> None:
-        """Take in rows (n, d) with masses (n,), empty for units."""
-        left = np.arange(len(points))
+    def add(self, rows: Rows, column: np.ndarray, bracket: Bracket) -> None:
+        """Take in the rows of a chunk, whose first column is at hand as well."""
+        points, masses = rows.points, rows.masses
+        # Most rows are told apart by their first entry.
+        beyond = np.zeros(len(column), dtype=bool)
         if bracket.low is not None:
-            less, equal = compared(points, bracket.low)
-            self.below += _mass(less, masses)
-            self.at_low += _mass(equal, masses)
-            left = np.flatnonzero(~(less | equal))
+            before = column < bracket.low[0]
+            self.below += _mass(before, masses)
+            beyond |= before
+        if bracket.high is not None:
+            beyond |= column > bracket.high[0]
+        left = np.flatnonzero(~beyond)
+        if bracket.low is not None:
+            less, equal = compared(points[left], bracket.low)
+            self.below += _mass(left[less], masses)
+            self.at_low += _mass(left[equal], masses)
+            left = left[~(less | equal)]
         if bracket.high is not None:
             less, equal = compared(points[left], bracket.high)
             self.at_high += _mass(left[equal], masses)
             left = left[less]
         own = masses[left] if len(masses) else masses
-        self.inside += int(own.sum()) if len(masses) else len(left)
+        self.inside += _mass(left, masses)
         self.draw.add(points[left], own)
 
     def merge(self, other: Seen) -> None:
@@ -77,8 +86,9 @@ class BracketPass:
         return [Seen(self.n_features, self.dtype, self.capacity) for _ in self.brackets]
 
     def step(self, state: list[Seen], rows: Rows) -> None:
+        column = np.ascontiguousarray(rows.points[:, 0])
         for seen, bracket in zip(state, self.brackets, strict=True):
-            seen.add(rows.points, rows.masses, bracket)
+            seen.add(rows, column, bracket)
 
     def merge(self, state: list[Seen], other: list[Seen]) -> None:
         for mine, theirs in zip(state, other, strict=True):

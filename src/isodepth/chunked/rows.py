@@ -61,6 +61,54 @@ class Frame(NamedTuple):
         return moved_by(points, self.center, self.exponent)
 
 
+class Products(NamedTuple):
+    """Standardized rows and directions, ready to be multiplied in compiled loops.
+
+    Attributes
+    ----------
+    tiles, starts : the rows, laid out in tiles
+    units : ndarray of shape (K, d)
+    work : ndarray of shape (B, n)
+        Room for the projections on some directions at a time.
+    """
+
+    tiles: np.ndarray
+    starts: np.ndarray
+    units: np.ndarray
+    work: np.ndarray
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """The directions and the projections (B, n) of one block after the other."""
+        from isodepth.engine.compiled.tiles import Tiles, project
+
+        for k in range(0, len(self.units), len(self.work)):
+            which = slice(k, min(k + len(self.work), len(self.units)))
+            projections = self.work[: which.stop - k]
+            project(Tiles(self.tiles, self.starts), self.units[which], projections)
+            yield which, projections
+
+    @property
+    def fused(self) -> bool:
+        """Whether loops may multiply by themselves: there are enough rows for a tile."""
+        return self.work.shape[1] >= self.tiles.shape[2]
+
+
+def products(
+    moved: np.ndarray, frame: Frame, block_rows: int = BLOCK_ROWS
+) -> Iterator[tuple[slice, Products]]:
+    """The rows of one block after the other; each writes over the projections of the one before."""
+    from isodepth.engine.compiled.tiles import multipliers, tiles_of
+
+    units = multipliers(frame.directions, moved.dtype)
+    count = min(BLOCK_DIRECTIONS, len(units))
+    work = np.empty(count * min(block_rows, len(moved)), dtype=moved.dtype)
+    for start in range(0, len(moved), block_rows):
+        rows = slice(start, min(start + block_rows, len(moved)))
+        size = rows.stop - rows.start
+        tiles = tiles_of(moved[rows])
+        yield rows, Products(*tiles, units, work[: count * size].reshape(count, size))
+
+
 def projected(
     moved: np.ndarray, frame: Frame, block_rows: int = BLOCK_ROWS
 ) -> Iterator[tuple[slice, slice, np.ndarray]]:
@@ -69,17 +117,6 @@ def projected(
     Gives the rows, the directions and the projections (B, n) of one block after the other; each is
     written over the one before.
     """
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
-
-    n_directions = len(frame.directions)
-    units = multipliers(frame.directions, moved.dtype)
-    work = np.empty(BLOCK_DIRECTIONS * min(block_rows, len(moved)), dtype=moved.dtype)
-    for start in range(0, len(moved), block_rows):
-        rows = slice(start, min(start + block_rows, len(moved)))
-        tiles = tiles_of(moved[rows])
-        size = rows.stop - rows.start
-        for k in range(0, n_directions, BLOCK_DIRECTIONS):
-            which = slice(k, min(k + BLOCK_DIRECTIONS, n_directions))
-            out = work[: (which.stop - k) * size].reshape(-1, size)
-            project(tiles, units[which], out)
-            yield rows, which, out
+    for rows, block in products(moved, frame, block_rows):
+        for which, projections in block.blocks():
+            yield rows, which, projections

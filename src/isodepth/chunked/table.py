@@ -37,7 +37,7 @@ from isodepth.metric.tabulate import table_shape, table_signature, write_table
 
 _PILOTS = 1 << 16
 _LEAST_PILOTS = 1 << 12
-_MOST_PILOTS = 1 << 19
+_MOST_PILOTS = 1 << 20
 _MOST_CHUNK_ROWS = 1 << 16
 # Numbers projected between two looks at whether to stop.
 _MOST_WORK = 1 << 25
@@ -60,7 +60,9 @@ class Limits(NamedTuple):
     workspace : int
         Numbers that are held for each direction.
     pilots : int
-        Rows of the sketch.
+        Rows that are drawn for a first guess.
+    held_rows : int
+        Rows that are held while some are looked for.
     rows_in_memory : int
         A sample of so many rows is worked on in memory.
     """
@@ -69,6 +71,7 @@ class Limits(NamedTuple):
     chunk_rows: int
     workspace: int
     pilots: int
+    held_rows: int
     rows_in_memory: int
 
     @classmethod
@@ -87,7 +90,8 @@ class Limits(NamedTuple):
         held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
         # The pilot is found before numbers are gathered, and is copied a few times while it is.
         workspace = int(0.55 * budget / held)
-        pilots = int(budget / 2 / (3 * (width * item + 16) * (workers + 1)))
+        held_rows = int(budget / 4 / (3 * (width * item + 16) * (workers + 1)))
+        pilots = 2 * held_rows
         # More pilots save time in every pass, and take time once.
         pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
         return cls(
@@ -95,6 +99,7 @@ class Limits(NamedTuple):
             max(64, chunk),
             max(_LEAST_WORKSPACE, min(_MOST_WORKSPACE, workspace)),
             max(_LEAST_PILOTS, min(_MOST_PILOTS, pilots)),
+            max(_LEAST_PILOTS, min(_MOST_PILOTS // 2, held_rows)),
             int(budget / (_COPIES_IN_MEMORY * width * item)),
         )
 
@@ -314,10 +319,12 @@ class _Job:
     def _frame(self) -> tuple[Frame, Sizes, Pilot]:
         """The frame of the sample, the sizes of rows in it, and the pilot."""
         pilot, total = self.rows.draw.pilot, self.rows.mass
-        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.pilots)
+        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.held_rows)
         directions = np.ascontiguousarray(self.drawn.directions, dtype=pilot.points.dtype)
         frame = Frame(center, exponent, directions)
-        ends = frame.moved(np.stack([self.rows.low, self.rows.high]))
+        ends = np.empty((2, frame.center.shape[0]), dtype=frame.center.dtype)
+        ends.T[:] = self.rows.low, self.rows.high
+        ends = frame.moved(ends)
 
         def typical() -> Any:
             # The larger one of two in the middle, as in memory.
@@ -370,7 +377,7 @@ class _Job:
         frame, _, pilot = self._frame()
         total = self.rows.mass
         spaced = sorted({1 + k * total // SPACED_ROWS for k in range(SPACED_ROWS)})
-        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.pilots)
+        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.held_rows)
         cells = Cells.around(frame, some, self.drawn.resources.memory_mb * 2**18)
         counts = self.fold(CellPass(cells))
         model = RankBounds.of(cells, counts, total, smallest)

@@ -59,15 +59,16 @@ def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
     """Write to `out` (B, n) the products of n points in `tiles` with `rows` (B, d)."""
     width = tiles.values.shape[2]
     if out.shape[1] >= width:
-        _multiply(tiles.values, tiles.starts, rows, out)
+        multiply(tiles.values, tiles.starts, rows, out)
         return
     wide = np.empty((len(rows), width), out.dtype)
-    _multiply(tiles.values, tiles.starts, rows, wide)
+    multiply(tiles.values, tiles.starts, rows, wide)
     out[:] = wide[:, : out.shape[1]]
 
 
 @loop
-def _multiply(tiles, starts, rows, out):
+def multiply(tiles, starts, rows, out):
+    """`project`, where there are as many points as a tile has lanes."""
     count, n = out.shape
     for tile in range(tiles.shape[0]):
         row = 0
