@@ -11,6 +11,7 @@ DEV_ENV  := $(VENV)/.installed-dev
 TEXT_ENV := $(VENV)/.installed-text-model
 DOCS_ENV := $(VENV)/.installed-docs
 MUTATION_ENV := $(VENV)/.installed-mutation
+RELEASE_ENV := $(VENV)/.installed-release
 
 # The oldest versions that pyproject.toml allows live apart from all others.
 LOWEST     := .venv-lowest
@@ -23,6 +24,9 @@ PYTEST_ARGS ?= -n auto -q
 # Here everything is installed, so a test that needs an extra fails without it instead of skipping.
 PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 
+# What the wheel is tested with; all of tests/ in the workflow that publishes.
+RELEASE_TESTS ?= tests/core tests/metric tests/cli
+
 # How many mutants, which ones, for how long, in how many processes, in which rooms of src/isodepth.
 MUTANTS ?= 150
 SEED    ?= 0
@@ -30,7 +34,8 @@ MINUTES ?= 60
 JOBS    ?= 2
 ROOMS   ?= core depth gap metric many data theory
 
-.PHONY: help demo test test-slow test-plain test-cuda lowest mutants lint format bench reproduce docs picture clean
+.PHONY: help demo test test-slow test-plain test-cuda lowest mutants lint format bench reproduce docs links
+.PHONY: release-check picture clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -77,15 +82,22 @@ bench: $(DEV_ENV)  ## time isodepth side by side with its peers
 reproduce: $(DEV_ENV)  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
 	$(BIN)/python -m experiments all --size reduced --out out/reproduce
 
-docs: $(DOCS_ENV)  ## build the documentation in docs/_build
+docs: $(DOCS_ENV) $(TEXT_ENV)  ## build the documentation in docs/_build, gallery included
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python .ci/internal_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+links: docs  ## check the addresses of other sites that the documentation names; needs the network
+	$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=0 docs docs/_build/links
+
+release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the tests of the other
+	$(BIN)/python .ci/release_check.py dist $(RELEASE_TESTS)
 
 picture: $(DEMO_ENV)  ## draw the picture of README anew, docs/figures/readme.png
 	$(BIN)/python examples/readme_picture.py
 
 clean:  ## remove the environments and everything built
-	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated
+	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated docs/tutorials docs/pictures
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -115,6 +127,10 @@ $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
 		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
+	@touch $@
+
+$(RELEASE_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install --editable ".[release]"
 	@touch $@
 
 $(MUTATION_ENV): $(VENV)/.created pyproject.toml

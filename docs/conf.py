@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from isodepth import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "isodepth"
 author = "The isodepth authors"
@@ -16,6 +21,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -25,9 +31,37 @@ autodoc_typehints = "none"  # numpydoc already says the types, with shapes
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
+# Every tutorial and every picture is made by the build: what they show is what the library does.
+sphinx_gallery_conf = {
+    "examples_dirs": ["gallery/tutorials", "gallery/pictures"],
+    "gallery_dirs": ["tutorials", "pictures"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"__init__\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("loose_figures.loose_figures", "matplotlib"),
+    "capture_repr": ("_repr_html_",),
+    "abort_on_example_error": True,
+    "backreferences_dir": None,
+    "copyfile_regex": "",
+    "download_all_examples": False,
+    "min_reported_time": 1e9,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "thumbnail_size": (400, 280),
+    "plot_gallery": True,
+}
+
 html_theme = "furo"
 html_title = f"isodepth {release}"
-exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["isodepth.css"]
+exclude_patterns = ["_build", "gallery"]
+
+# Addresses that answer programs with a refusal, or only with JavaScript.
+linkcheck_ignore = [r"https://openreview\.net/", r"https://doi\.org/"]
+linkcheck_anchors_ignore_for_url = [r"https://github\.com/"]
 
 
 def escape_bars(app, what, name, obj, options, lines):

@@ -22,10 +22,11 @@ FLOORS = (
     ("depth", "baselines"),
     ("gap", "theory"),
     ("metric",),
-    ("inference/permutation",),
-    ("api", "text", "plot", "chunked"),
+    ("significance",),
+    ("api", "text", "chunked"),
     ("many", "torch"),
     ("inference",),
+    ("plot",),
     ("cli",),
     # Public names of things that live further down, and the package itself.
     ("directions", "planar", "readers", "__init__"),

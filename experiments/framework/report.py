@@ -22,14 +22,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments report", description=__doc__)
     parser.add_argument(
         "--results", type=Path, nargs="+", default=[DEFAULT_FOLDERS["reduced"]], metavar="DIR",
-        help="folders with CSV files; of each experiment the first that is complete is taken",
+        help="folders with CSV files; of each experiment the first that is complete is taken, and "
+        "where there is none what the page says of it stays",
     )  # fmt: skip
     parser.add_argument("--page", type=Path, default=Path("docs/reproduction.md"))
     options = parser.parse_args(arguments)
-    table, pictures = collect(options.results)
     page = options.page.read_text(encoding="utf-8")
-    if not _PLACE.search(page):
+    place = _PLACE.search(page)
+    if not place:
         raise SystemExit(f"{options.page} has no place marked <!-- VERDICTS -->")
+    table, pictures = collect(options.results, place[0].splitlines())
     filled = _PLACE.sub(lambda _: f"<!-- VERDICTS -->\n\n{table}\n<!-- /VERDICTS -->", page)
     options.page.write_text(filled, encoding="utf-8")
     figures = options.page.parent / "figures"
@@ -40,8 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def collect(folders: Sequence[Path]) -> tuple[str, dict[str, Any]]:
-    """The table of all verdicts as Markdown, worked out from the CSV files, and the pictures."""
+def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+    """The table of all verdicts as Markdown, worked out from the CSV files, and the pictures.
+
+    Of experiments without files the lines of a former table are kept.
+    """
     rows: list[str] = []
     sizes: list[str] = []
     pictures: dict[str, Any] = {}
@@ -52,6 +57,8 @@ def collect(folders: Sequence[Path]) -> tuple[str, dict[str, Any]]:
         found = next(filter(None, (load(experiment, folder) for folder in folders)), None)
         if found is None:
             print(f"{entry.name}: no complete results in {', '.join(map(str, folders))}")
+            rows += [line for line in former if line.endswith(f"| {_command(entry.name)} |")]
+            sizes += [line for line in former if line.startswith(f"- `{entry.name}` (")]
             continue
         results, size = found
         rows += [_row(entry.name, verdict) for verdict in experiment.judge(results)]
@@ -73,5 +80,9 @@ def _pictures(experiment: Experiment, results: Results) -> dict[str, Any]:
 def _row(name: str, verdict: Verdict) -> str:
     whose = "" if verdict.source == "paper" else f"({verdict.source}) "
     cells = [whose + verdict.statement, verdict.measured, f"**{verdict.outcome}**"]
-    cells.append(f"`python -m experiments {name}`")
+    cells.append(_command(name))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _command(name: str) -> str:
+    return f"`python -m experiments {name}`"

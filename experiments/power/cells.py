@@ -31,6 +31,7 @@ _LAWS = (
     "correlation 0.5",
     "t2",
     "mixture inside",
+    "sides swapped",
 )
 
 

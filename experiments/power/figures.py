@@ -17,8 +17,10 @@ _COLORS = {
 }  # fmt: skip
 _KINDS = ("far", "near", "centre", "wide", "halfway", "worst")
 _AROUND = ("centre", "wide")
-_LAWS = ("shift 0.35", "diagonal shift 0.35", "scale 1.15", "correlation 0.5", "t2",
-         "mixture inside")  # fmt: skip
+_LAWS = ("null", "shift 0.35", "diagonal shift 0.35", "scale 1.15", "correlation 0.5", "t2",
+         "mixture inside", "sides swapped")  # fmt: skip
+# The laws have a figure for each of these numbers of rows.
+_SIZES = (200, 1000)
 
 
 def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> None:
@@ -39,15 +41,18 @@ def draw(every: list[Cell], found: dict[str, dict[str, Rate]], folder: Path) -> 
             axes.set_ylabel("rejections at 5%")
         legend_below(figure, grid[0, 0], 4)
         save(figure, folder / "power_dirt.png")
-    laws = [c for c in every if c.group == "laws" and c.n == 200 and c.key in found]
-    if any(c.kind != "null" for c in laws):
-        figure, grid = panels(2, 3, sharey=True)
+    for n in _SIZES:
+        laws = [c for c in every if c.group == "laws" and c.n == n and c.key in found]
+        if not {c.kind for c in laws} >= set(_LAWS):
+            continue
+        figure, grid = panels(2, 4, sharey=True)
         for axes, kind in zip(grid.flat, _LAWS, strict=True):
             _curves(axes, [c for c in laws if c.kind == kind], found, "d")
-            axes.set_title(f"{kind}, n = 200")
+            axes.set_title(f"{kind}, n = {n}")
+        for axes in grid[:, 0]:
             axes.set_ylabel("rejections at 5%")
         legend_below(figure, grid[0, 0], 5)
-        save(figure, folder / "power_laws.png")
+        save(figure, folder / f"power_laws_{n}.png")
 
 
 def _curves(axes, chosen: list[Cell], found: dict[str, dict[str, Rate]], along: str) -> None:  # type: ignore[no-untyped-def]

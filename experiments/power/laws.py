@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import gammaincinv
 
 Pair = tuple[np.ndarray, np.ndarray]
 
 # The 0.95 quantile of the normal law: the outermost level that is compared.
 _EDGE = 1.645
+_ON_ONE_SIDE = 0.85
 
 
 def _clump(distance: float) -> Callable[[int, int, np.random.Generator], np.ndarray]:
@@ -119,6 +121,20 @@ def _mixture(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return y
 
 
+def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rows or their mirror images: the inner half mostly on the right, the outer on the left.
+
+    Along every direction as many rows lie on either side of the center as before, and just as far
+    from it, so medians, spreads and depths are those of the normal law; and rows lie on all sides
+    at every depth, so the hulls are the same as well. DR is exactly 0.
+    """
+    middle = 2 * gammaincinv(y.shape[1] / 2, 0.5)
+    inner = (y * y).sum(axis=1) < middle
+    right = rng.random(len(y)) < np.where(inner, _ON_ONE_SIDE, 1 - _ON_ONE_SIDE)
+    y[(y[:, 0] > 0) != right] *= -1
+    return y
+
+
 #: What becomes of the second sample.
 CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "shift 0.25": _shift(0.25),
@@ -131,6 +147,7 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "correlation 0.5": _correlation(0.5),
     "t2": _student,
     "mixture inside": _mixture,
+    "sides swapped": _swapped_sides,
 }
 
 

@@ -27,14 +27,15 @@ from isodepth.errors import (
     UnreadableFileError,
 )
 from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.permutation.result import TwoSampleResult
-from isodepth.inference.permutation.two_sample import two_sample_test
 from isodepth.inference.verdict import Verdict
+from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
+from isodepth.significance.result import TwoSampleResult
+from isodepth.significance.two_sample import two_sample_test
 
 __all__ = [
     "AIIRWDepth",
@@ -45,6 +46,7 @@ __all__ = [
     "DepthDistance",
     "DepthMonitor",
     "DeviceMemoryError",
+    "DistanceMatrix",
     "ForkError",
     "HalfspaceDepth",
     "IRWDepth",

@@ -12,9 +12,10 @@ import numpy as np
 from isodepth.depth import BY_NAME
 from isodepth.engine.ordering import order_of
 from isodepth.errors import InvalidOptionError
-from isodepth.inference.permutation.two_sample import two_sample_test
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.documented import with_metric_options
 from isodepth.metric.metric import Metric
+from isodepth.significance.two_sample import two_sample_test
 
 
 def metric_from_options(options: dict[str, Any]) -> Metric:
@@ -30,6 +31,7 @@ def metric_from_options(options: dict[str, Any]) -> Metric:
     return Metric(**options)
 
 
+@with_metric_options()
 def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     """DR_{p,eps} between two samples: how far apart they are, whatever a few outliers say.
 
@@ -37,8 +39,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
     weights : pair (wx, wy) or None
-    **options
-        The fields of :class:`Metric`.
+    {options of Metric}
 
     Returns
     -------
@@ -56,6 +57,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     return metric_from_options(options).distance(X, Y, weights=weights)
 
 
+@with_metric_options()
 def compare(
     X: Any,
     Y: Any,
@@ -76,11 +78,10 @@ def compare(
         Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
         `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
         `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
-        is no `eps` and no depth), and has directions and levels of its own. It knows no weights.
+        is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
-    **options
-        The fields of :class:`Metric`.
+    {options of Metric}
 
     Returns
     -------
@@ -108,7 +109,8 @@ def compare(
         return metric.compare(X, Y, weights=weights)
     if weights is not None:
         raise InvalidOptionError(
-            "n_resamples asks for a permutation test, which knows no weights; leave out one of them"
+            "n_resamples asks for a permutation test, which takes no weights, since rows with "
+            "different weights are not exchangeable; leave out one of them"
         )
     taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
     if not tolerance:

@@ -100,8 +100,8 @@ def test_little_repetition_takes_the_copies(monkeypatch: pytest.MonkeyPatch) -> 
         seen.append(len(points))
         return original(points, *rest)
 
-    original = rank_passes.fold_projections
+    original = rank_passes.fold_directions
     for module in (rank_passes, spread_passes):
-        monkeypatch.setattr(module, "fold_projections", noting)
+        monkeypatch.setattr(module, "fold_directions", noting)
     found_by_all(points, masses, points[:2], 1)
     assert set(seen) == {300}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from isodepth import Metric
 from isodepth.engine import blocks, rank_passes, spread_passes
 from isodepth.engine.blocks import FEW
+from isodepth.engine.compiled.tiles import project_next
 from isodepth.engine.threads import Resources
 
 RESOURCES = Resources(1)
@@ -59,7 +60,9 @@ def test_the_same_bits_as_for_many(case) -> None:
 def test_ranks_by_counting_follow_the_definition(case) -> None:
     rows, directions = case
     n = len(rows)
-    projections = blocks.project_all(rows, directions)
+    slab = blocks.whole_slab(rows, directions)
+    assert project_next(slab, 0) == len(directions)
+    projections = slab.room
     upto = (projections[:, :, None] >= projections[:, None, :]).sum(axis=2)
     from_ = (projections[:, :, None] <= projections[:, None, :]).sum(axis=2)
     masses, _ = rank_passes.smallest_halfspace(rows, None, n, directions, RESOURCES)

@@ -73,6 +73,25 @@ def test_exactly_the_share_is_foreign() -> None:
         assert np.array_equal(y, clean[1])
 
 
+@pytest.mark.parametrize("d", [2, 5])
+def test_swapped_sides_differ_where_no_region_does(d: int) -> None:
+    """Rows or their mirror images, as many on either side of the center along every direction."""
+    n = 40_000
+    before = np.random.default_rng(1).standard_normal((2, n, d))[1]
+    _, y = laws.changed("sides swapped", n, d, np.random.default_rng(1))
+    mirrored = y != before
+    assert np.array_equal(np.where(mirrored, -y, y), before)
+    error = 0.5 / math.sqrt(n)
+    directions = np.random.default_rng(0).standard_normal((20, d))
+    on_one_side = (y @ directions.T > 0).mean(axis=0)
+    assert np.abs(on_one_side - 0.5).max() < 4 * error
+    sizes = np.linalg.norm(y, axis=1)
+    inner = sizes < np.median(sizes)
+    # Half of the rows each: the standard error is larger by the root of two.
+    for rows, share in ((inner, 0.85), (~inner, 0.15)):
+        assert abs((y[rows, 0] > 0).mean() - share) < 6 * error
+
+
 def test_every_cell_has_a_name_of_its_own() -> None:
     keys = [cell.key for cell in cells("full")]
     assert len(set(keys)) == len(keys)

@@ -168,6 +168,25 @@ def test_the_report_fills_its_place_from_the_files(tmp_path, capsys):
     assert (tmp_path / "figures" / "breakdown.png").exists()
 
 
+def test_the_report_keeps_what_it_has_no_files_of(tmp_path, capsys):
+    results = tmp_path / "results"
+    assert main(["breakdown", "--quick", "--out", str(results)]) == 0
+    former = [
+        "| kept | 1 | **holds** | `python -m experiments epsilon` |",
+        "| old | 2 | **holds** | `python -m experiments breakdown` |",
+        "| nobody knows | 3 | **holds** | `python -m experiments nonsense` |",
+        "- `epsilon` (full): runs = 3",
+        "- `breakdown` (full): runs = 4",
+    ]
+    page = tmp_path / "page.md"
+    page.write_text("\n".join(["<!-- VERDICTS -->", *former, "<!-- /VERDICTS -->"]))
+    assert main(["report", "--results", str(results), "--page", str(page)]) == 0
+    lines = page.read_text().splitlines()
+    assert [line in lines for line in former] == [True, False, False, True, False]
+    assert sum("experiments breakdown`" in line for line in lines) == 2
+    assert lines.index(former[0]) < lines.index(former[3])
+
+
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, capsys):
     def stop(condition, streams):
         raise KeyboardInterrupt

@@ -37,7 +37,7 @@ def test_every_public_name_is_listed() -> None:
     listed = re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)
 
     assert len(listed) == len(set(listed))
-    # Asked for in the documentation of texts, though its module has no list of public names.
-    beside = {"text.pairs.pair_distances", "metric.drawn.DrawnMetric"}
+    # Named by hand: modules without a list of public names, or that need torch to be imported.
+    beside = {"text.pairs.pair_distances", "metric.drawn.DrawnMetric", "torch.DepthLoss"}
     assert set(listed) - beside == public_names()
     assert ".. automodule:: isodepth.errors" in page

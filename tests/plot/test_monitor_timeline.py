@@ -7,6 +7,7 @@ import pytest
 
 from isodepth import DepthMonitor, InvalidInputError
 from isodepth.plot import monitor_timeline
+from isodepth.plot.style import MARK, QUIET
 
 pytest.importorskip("matplotlib")
 
@@ -28,10 +29,10 @@ def test_every_panel(monitor: DepthMonitor) -> None:
     top, middle, bottom = figure.axes[:3]
     verdicts = monitor.verdicts
     drawn = {line.get_color(): line for line in top.lines}
-    assert drawn["#6b6b6b"].get_ydata() == pytest.approx([v.score for v in verdicts])
+    assert drawn[QUIET].get_ydata() == pytest.approx([v.score for v in verdicts])
     beyond = [v.batch for v in verdicts if v.evidence >= v.threshold]
     assert beyond
-    assert drawn["#c1440e"].get_xdata().tolist() == beyond
+    assert drawn[MARK].get_xdata().tolist() == beyond
     shaded = top.patches[0].get_extents().transformed(top.transData.inverted())
     rings = [v.batch for v in verdicts if v.alarm]
     assert (shaded.x0, shaded.x1) == pytest.approx((rings[0] - 0.5, rings[-1] + 0.5))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.forms import named_shares
 from isodepth.data.frames import Table
 from isodepth.data.missing import omit_missing
 from isodepth.data.readers import read_table
@@ -16,7 +17,6 @@ from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from isodepth.data.missing import MissingPair
     from isodepth.metric.comparison import Comparison
 
 # Columns are listed until they carry this share of the direction: the rest only adds noise.
@@ -172,18 +172,12 @@ def compare_report(comparison: Comparison, notes: list[str], options: argparse.N
 
 
 def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> dict[str, Any]:
-    largest = comparison.largest_gap
-    largest_gap = {
-        "level": largest.level,
-        "gap": largest.gap,
-        "direction": largest.direction.tolist(),
-        "columns": _named_shares(largest.columns),
-    }
+    largest_gap = comparison.largest_gap.to_dict()
     missing = comparison.missing
     return {
         "distance": comparison.distance,
         "signature": comparison.signature,
-        "column_shares": _named_shares(comparison.column_shares),
+        "column_shares": named_shares(comparison.column_shares),
         "largest_gap": largest_gap,
         # The former name, for one more release.
         "worst": largest_gap,
@@ -192,7 +186,7 @@ def _report(comparison: Comparison, paths: Sequence[str], notes: list[str]) -> d
             {"file": path, "rows": regions.n_points}
             for path, regions in zip(paths, comparison.regions, strict=True)
         ],
-        "missing": None if missing is None else _missing(missing),
+        "missing": None if missing is None else missing.to_dict(),
         "test": None if comparison.test is None else comparison.test.to_dict(),
         "warnings": notes,
         **_bounds(comparison),
@@ -203,19 +197,6 @@ def _bounds(comparison: Comparison) -> dict[str, Any]:
     """Tables that are read in chunks may have depths that are known up to bounds."""
     bounds = getattr(comparison, "distance_bounds", None)
     return {} if bounds is None else {"distance_bounds": list(bounds)}
-
-
-def _named_shares(shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
-    return [{"name": name, "share": share} for name, share in shares]
-
-
-def _missing(missing: MissingPair) -> dict[str, Any]:
-    both = (missing.x, missing.y)
-    return {
-        "rows": [report.n_rows for report in both],
-        "left_out": [report.n_dropped for report in both],
-        "columns": [share._asdict() for share in missing.shares],
-    }
 
 
 def _text(comparison: Comparison) -> str:

@@ -13,7 +13,7 @@ from isodepth.data.frames import Table
 from isodepth.errors import InvalidOptionError
 
 if TYPE_CHECKING:
-    from isodepth.inference.permutation.result import TwoSampleResult
+    from isodepth.significance.result import TwoSampleResult
 
 _SETTINGS = (
     "n_resamples",
@@ -74,7 +74,7 @@ def test_files(options: argparse.Namespace) -> TwoSampleResult:
     """Test the two tables."""
     from isodepth.data.missing import NAN_POLICIES
     from isodepth.data.validation import check_choice
-    from isodepth.inference.permutation.two_sample import two_sample_test
+    from isodepth.significance.two_sample import two_sample_test
 
     given = {name: getattr(options, name) for name in _SETTINGS}
     given = {name: value for name, value in given.items() if value is not None}

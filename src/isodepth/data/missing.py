@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import check_finite, column_labels, named_counts
+from isodepth.data.forms import Forms, plain
 from isodepth.data.frames import looks_like_frame
 from isodepth.data.validation import check_weights, read_points
 from isodepth.errors import InvalidInputError
@@ -73,7 +74,7 @@ class MissingShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MissingPair:
+class MissingPair(Forms):
     """What was left out of the two samples of a comparison.
 
     Attributes
@@ -91,6 +92,21 @@ class MissingPair:
     def shares(self) -> list[MissingShare]:
         """Missing shares of every column in both, the most telling difference first."""
         return compare_missing(self.x, self.y)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Rows, rows left out, and the missing share of every column in both."""
+        both = (self.x, self.y)
+        return plain(
+            {
+                "rows": [report.n_rows for report in both],
+                "left_out": [report.n_dropped for report in both],
+                "columns": self.shares,
+            }
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        names = MissingShare._fields
+        return {name: [getattr(share, name) for share in self.shares] for name in names}
 
     def __str__(self) -> str:
         text = f"left out {self.x} of X; {self.y} of Y"

@@ -19,10 +19,12 @@ from isodepth.engine.threads import (
 State = TypeVar("State")
 
 # One block of projections should stay in a core's second-level cache. Every block needs the
-# interpreter for a moment, which serves one worker at a time: many of them take larger ones, as
-# far as machines with that many cores have the caches for it.
+# interpreter for a moment, which serves one worker at a time: where blocks are made in Python, many
+# workers take larger ones, as far as machines with that many cores have the caches for it.
 _CACHE_BYTES = 1 << 19
 _MANY_WORKERS = 4
+# So many projected numbers are a matter of a tenth of a second: an interrupt waits no longer.
+_AT_MOST_AT_A_TIME = 1 << 24
 _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
 # Workers that begin late, or are slower, leave blocks to others: so there are some for each.
@@ -54,17 +56,22 @@ def is_little(points: np.ndarray, directions: np.ndarray, resources: Resources) 
     return len(points) * len(directions) <= _LITTLE and resources.memory_mb >= _LITTLE_MB
 
 
-def project_all(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """The projections (K, n) of a few points (n, d) on directions (K, d), in one array."""
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+def whole_slab(points: np.ndarray, directions: np.ndarray) -> Any:
+    """A few points (n, d) with directions (K, d), and room for all projections at once."""
+    from isodepth.engine.compiled.tiles import multipliers, slab_of, tiles_of
 
-    projections = np.empty((len(directions), len(points)), points.dtype)
-    project(tiles_of(points), multipliers(directions, points.dtype), projections)
-    return projections
+    room = np.empty((len(directions), len(points)), points.dtype)
+    return slab_of(tiles_of(points), multipliers(directions, points.dtype), room)
 
 
 def plan_blocks(
-    n: int, n_directions: int, itemsize: int, held: int, beside: int, resources: Resources
+    n: int,
+    n_directions: int,
+    itemsize: int,
+    held: int,
+    beside: int,
+    resources: Resources,
+    compiled: bool = False,
 ) -> BlockPlan:
     """Blocks small enough for a cache, and no more workers than fit into `memory_mb` together.
 
@@ -76,6 +83,8 @@ def plan_blocks(
         Bytes that a worker holds apart from its block of projections.
     beside : int
         Further bytes that it takes for each direction of a block while it works on that.
+    compiled : bool
+        Whether a worker goes from block to block without the interpreter.
     """
     row = n * itemsize
     each = row + beside
@@ -83,9 +92,11 @@ def plan_blocks(
     wanted = worker_count(resources.n_jobs, n_directions, n * n_directions)
     # One worker with one direction is the least there is, whatever the budget says.
     workers = workers_within(wanted, held + each, resources.memory_mb)
-    larger = 2 if workers >= _MANY_WORKERS else 1
+    larger = 2 if workers >= _MANY_WORKERS and not compiled else 1
     fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row))
     size = max(1, int(min(fitting, (budget / workers - held) // each)))
+    if compiled:
+        return BlockPlan(min(size, -(-n_directions // workers)), workers)
     # Of one size, and equally many for each worker: so that they end together.
     rounds = -(-n_directions // (size * workers))
     if workers > 1:
@@ -141,6 +152,78 @@ def fold_projections(
         step(state[0], projections, block)
 
     return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]
+
+
+def fold_directions(
+    points: np.ndarray,
+    directions: np.ndarray,
+    start: Callable[[int], State],
+    step: Callable[[State, Any, slice], None],
+    resources: Resources,
+    beside: int = 0,
+) -> list[State]:
+    """Fold `step(state, slab, which)` over directions that the step projects on itself.
+
+    A slab has room for as many projections as stay in the cache, and far more directions, all of
+    which a compiled loop goes through: so that workers need the interpreter, which serves one at a
+    time, a few times each.
+
+    Parameters
+    ----------
+    points, directions, resources, beside : as in `fold_projections`
+    start : makes the state of a worker, given for how many directions a slab has room
+    step : receives a `Slab` of some directions
+    """
+    from isodepth.engine.compiled.tiles import multipliers, slab_of
+
+    n, count = len(points), len(directions)
+    if is_little(points, directions, resources):
+        size, workers = min(count, _MOST_DIRECTIONS), 1
+        ready = [start(size)]
+    else:
+        # The first state is made before the others, to see how large they are.
+        held = bytes_of(start(1))
+        size, workers = plan_blocks(
+            n, count, points.itemsize, held, beside, resources, compiled=True
+        )
+        ready = []
+    blocks = growing_blocks(count, size, workers, max(size, _AT_MOST_AT_A_TIME // n))
+    tiles = _tiles_of_many(points, resources)
+    rows = multipliers(directions, points.dtype)
+
+    def begin() -> tuple[State, np.ndarray]:
+        state = ready.pop() if ready else start(size)
+        return state, np.empty((size, n), points.dtype)
+
+    def take(state: tuple[State, np.ndarray], block: slice) -> None:
+        step(state[0], slab_of(tiles, rows[block], state[1]), block)
+
+    return [state for state, _ in fold_blocks(blocks, begin, take, workers)]
+
+
+def growing_blocks(count: int, size: int, workers: int, most: int) -> list[slice]:
+    """Cut up 0..count for workers that come for the next part one by one.
+
+    The first parts are of one `size`, so that what is found there is soon known to all; then they
+    double; and towards the end they are halved, so that all workers end together.
+
+    Examples
+    --------
+    >>> [part.stop - part.start for part in growing_blocks(100, 4, 2, 50)]
+    [4, 4, 8, 8, 16, 16, 11, 11, 5, 5, 4, 4, 4]
+    """
+    if workers == 1:
+        return [slice(k, min(k + most, count)) for k in range(0, count, most)]
+    blocks, first, wanted = [], 0, size
+    while first < count:
+        fair = (count - first) // (2 * workers)
+        now = max(size, min(wanted, fair, most))
+        for _ in range(workers):
+            if first < count:
+                blocks.append(slice(first, min(first + now, count)))
+                first += now
+        wanted *= 2
+    return blocks
 
 
 def _tiles_of_many(points: np.ndarray, resources: Resources) -> Any:

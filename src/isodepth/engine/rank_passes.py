@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
-from isodepth.engine.blocks import are_few, fold_projections, project_all
+from isodepth.engine.blocks import are_few, fold_directions, whole_slab
 from isodepth.engine.copies import first_copies, repeated_rows
 from isodepth.engine.threads import Resources, best_of_workers
 
@@ -48,15 +49,15 @@ def smallest_halfspace(
         first = first_copies(masses)
         return found[0][first], found[1][first] if locate else _NOWHERE
     if masses is None and not locate and are_few(points, directions, resources):
-        from isodepth.engine.compiled.small_ranks import small_halfspace_block
+        from isodepth.engine.compiled.small_ranks import small_halfspace
 
         fewest = np.full(len(points), total, dtype=np.int32)
-        small_halfspace_block(
-            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), fewest
+        small_halfspace(
+            whole_slab(points, directions), np.empty((2, len(points)), dtype=np.int32), fewest
         )
         return fewest, _NOWHERE
     from isodepth.engine.compiled.halfspace_bounds import bounds_workspace
-    from isodepth.engine.compiled.ranks import halfspace_block
+    from isodepth.engine.compiled.ranks import halfspace_directions
     from isodepth.engine.compiled.sorting import sort_workspace
 
     units = _UNIT_MASSES if masses is None else masses
@@ -67,7 +68,7 @@ def smallest_halfspace(
     known = np.full(len(points), total + 1, dtype=dtype)
     exchange = threading.Lock()
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]]:
+    def start(_: int) -> tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]]:
         best = np.full(len(points), total + 1, dtype=dtype)
         workspace = sort_workspace(len(points), points.dtype)
         bounds = bounds_workspace(len(points), points.dtype)
@@ -75,12 +76,12 @@ def smallest_halfspace(
 
     def step(
         state: tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]],
-        projections: np.ndarray,
+        slab: Any,
         which: slice,
     ) -> None:
         best, where, workspace, bounds, done = state
-        halfspace_block(
-            projections, units, np.int64(total), workspace, bounds, best, which.start, where
+        halfspace_directions(
+            slab, units, np.int64(total), workspace, bounds, best, which.start, where
         )
         # The smaller the masses found so far, the fewer points a direction can matter to. So
         # workers tell each other theirs, ever less often: after 1, 2, 4, ... blocks.
@@ -90,7 +91,7 @@ def smallest_halfspace(
                 np.minimum(known, best, out=known)
                 best[:] = known
 
-    states = fold_projections(points, directions, start, step, resources)
+    states = fold_directions(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.less)
 
 
@@ -110,14 +111,14 @@ def mean_rank_weight(
         found = mean_rank_weight(points[rows], None, total, directions, resources)
         return found[first_copies(masses)]
     if masses is None and are_few(points, directions, resources):
-        from isodepth.engine.compiled.small_ranks import small_rank_weight_block
+        from isodepth.engine.compiled.small_ranks import small_rank_weight
 
         weights = np.zeros(len(points), dtype=np.int64)
-        small_rank_weight_block(
-            project_all(points, directions), np.empty((2, len(points)), dtype=np.int32), weights
+        small_rank_weight(
+            whole_slab(points, directions), np.empty((2, len(points)), dtype=np.int32), weights
         )
         return weights / (2.0 * total * len(directions))
-    from isodepth.engine.compiled.ranks import rank_weight_block
+    from isodepth.engine.compiled.ranks import rank_weight_directions
     from isodepth.engine.compiled.sorting import sort_workspace
 
     units = _UNIT_MASSES if masses is None else masses
@@ -128,15 +129,15 @@ def mean_rank_weight(
     # No weight is above half of 2 total; half as wide is half as much to read and write.
     narrow = masses is None and total * len(directions) < 2**32
 
-    def start() -> tuple[np.ndarray, tuple]:
+    def start(_: int) -> tuple[np.ndarray, tuple]:
         sums = np.zeros(len(points), dtype=np.uint32 if narrow else np.int64)
         return sums, sort_workspace(len(points), points.dtype)
 
-    def step(state: tuple[np.ndarray, tuple], projections: np.ndarray, _: slice) -> None:
+    def step(state: tuple[np.ndarray, tuple], slab: Any, _: slice) -> None:
         sums, workspace = state
-        rank_weight_block(projections, units, np.int64(total), shift, workspace, sums)
+        rank_weight_directions(slab, units, np.int64(total), shift, workspace, sums)
 
-    states = fold_projections(points, directions, start, step, resources)
+    states = fold_directions(points, directions, start, step, resources)
     sums = states[0][0]
     # A type that can hold the sum over some of the directions can hold that over all.
     for other, _ in states[1:]:

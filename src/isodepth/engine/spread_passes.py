@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.engine.blocks import FEW, are_few, fold_projections, project_all
+from isodepth.engine.blocks import FEW, are_few, fold_directions, whole_slab
 from isodepth.engine.copies import first_copies, repeated_rows
 from isodepth.engine.middle_rows import typical_size
 from isodepth.engine.rows import over_rows
@@ -54,14 +54,21 @@ def largest_outlyingness(
     plain = masses is None and queries is None and not locate
     if plain and are_few(points, directions, resources):
         return _few_outlyingness(points, directions), _NOWHERE
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
+    from isodepth.engine.compiled.small_spread import small_outlyingness, small_workspace
     from isodepth.engine.compiled.sorting import sort_workspace
     from isodepth.engine.compiled.spread import (
-        outlyingness_block,
+        outlyingness_directions,
         spread_workspace,
-        weighted_outlyingness_block,
+        weighted_outlyingness_directions,
     )
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
+    from isodepth.engine.compiled.tiles import (
+        Tiles,
+        empty_slab,
+        multipliers,
+        project,
+        slab_of,
+        tiles_of,
+    )
 
     sizes, typical, zero = _rounding_sizes(points, masses, resources)
     copies, first = repeated_rows(masses, total, _MASS_COST), None
@@ -69,49 +76,55 @@ def largest_outlyingness(
         first = first_copies(masses)
         points, sizes, masses = points[copies], sizes[copies], None
     reach = reach_of(points, sizes, typical)
-    none = np.empty((0, 0), dtype=points.dtype)
-    tiles, judged_reach = None, none.reshape(0)
+    n = len(points)
+    tiles, judged_reach = None, reach
     if queries is not None:
         tiles, rows = tiles_of(queries), multipliers(directions, points.dtype)
         judged_reach = reach_of(points, largest_entries(queries, resources), typical)
-    n_judged = len(points) if queries is None else len(queries)
+    n_judged = n if queries is None else len(queries)
     n_located = n_judged if locate else 0
+    few = masses is None and n <= FEW
 
-    def start() -> tuple[np.ndarray, np.ndarray, Any]:
-        make = spread_workspace if masses is None else sort_workspace
+    def start(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         out = np.zeros(n_judged, dtype=points.dtype)
-        return out, np.zeros(n_located, dtype=np.int64), make(len(points), points.dtype)
+        where = np.zeros(n_located, dtype=np.int64)
+        judged = np.empty((0 if queries is None else size, n_judged), dtype=points.dtype)
+        if few:
+            return out, where, judged, small_workspace(n, size, points.dtype)
+        if masses is None:
+            return out, where, judged, spread_workspace(n, points.dtype)
+        return out, where, judged, (sort_workspace(n, points.dtype), np.empty(n, points.dtype))
 
     def step(
-        state: tuple[np.ndarray, np.ndarray, Any], projections: np.ndarray, which: slice
+        state: tuple[np.ndarray, np.ndarray, np.ndarray, Any], slab: Any, which: slice
     ) -> None:
-        out, where, workspace = state
-        other = none
-        if tiles is not None:
-            other = np.empty((len(projections), n_judged), dtype=points.dtype)
-            project(tiles, rows[which], other)
-        flat = np.empty(len(projections), dtype=points.dtype)
-        rest = (zero, other, out, which.start, where, flat)
-        if masses is None and len(points) <= FEW:
-            room = small_workspace(len(points), len(projections), points.dtype)
-            some_flat = small_outlyingness_block(projections, room, *rest)
+        out, where, judged, workspace = state
+        asked = empty_slab(slab) if tiles is None else slab_of(tiles, rows[which], judged)
+        flat = np.empty(len(slab.rows), dtype=points.dtype)
+        rest = (zero, asked, out, which.start, where, flat)
+        if few:
+            some_flat = small_outlyingness(slab, workspace, *rest)
         elif masses is None:
-            some_flat = outlyingness_block(projections, workspace, *rest)
+            some_flat = outlyingness_directions(slab, workspace, *rest)
         else:
-            deviations = np.empty(len(points), dtype=points.dtype)
-            some_flat = weighted_outlyingness_block(
-                projections, workspace, deviations, masses, np.int64(total), *rest
+            some_flat = weighted_outlyingness_directions(
+                slab, *workspace, masses, np.int64(total), *rest
             )
         for row in np.flatnonzero(~np.isnan(flat)) if some_flat else ():
-            judged = (projections[row], reach) if queries is None else (other[row], judged_reach)
+            # Rare, and the projections are gone: these are the same bits again.
+            along = np.empty((1, n), dtype=points.dtype)
+            project(Tiles(slab.tiles, slab.starts), slab.rows[row : row + 1], along)
+            seen = along[0], reach
+            if tiles is not None:
+                along = np.empty((1, n_judged), dtype=points.dtype)
+                project(tiles, asked.rows[row : row + 1], along)
             raise_where_flat(
-                (projections[row], reach), masses, flat[row], judged, out, which.start + row, where
+                seen, masses, flat[row], (along[0], judged_reach), out, which.start + row, where
             )
 
-    # Projections of the queries; where there are masses, the deviations of one direction.
-    beside = 0 if queries is None else n_judged * points.itemsize
-    beside += 0 if masses is None else len(points) * points.itemsize
-    states = fold_projections(points, directions, start, step, resources, beside)
+    # Projections of the queries; of few points the projections once more, in columns.
+    beside = (0 if queries is None else n_judged * points.itemsize) + few * n * points.itemsize
+    states = fold_directions(points, directions, start, step, resources, beside)
     largest, where = best_of_workers([state[:2] for state in states], np.greater)
     if first is None or queries is not None:
         return largest, where
@@ -120,18 +133,19 @@ def largest_outlyingness(
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
-    from isodepth.engine.compiled.small_spread import small_outlyingness_block, small_workspace
+    from isodepth.engine.compiled.small_spread import small_outlyingness, small_workspace
+    from isodepth.engine.compiled.tiles import empty_slab
 
     sizes, typical, zero = _rounding_sizes(points, None, _ALONE)
-    projections = project_all(points, directions)
-    out = np.zeros(len(points), dtype=points.dtype)
-    flat = np.empty(len(projections), dtype=points.dtype)
-    none = np.empty((0, 0), dtype=points.dtype)
-    room = small_workspace(len(points), len(projections), points.dtype)
-    if small_outlyingness_block(projections, room, zero, none, out, 0, _NOWHERE, flat):
+    slab = whole_slab(points, directions)
+    n, count = len(points), len(directions)
+    out = np.zeros(n, dtype=points.dtype)
+    flat = np.empty(count, dtype=points.dtype)
+    room = small_workspace(n, count, points.dtype)
+    if small_outlyingness(slab, room, zero, empty_slab(slab), out, 0, _NOWHERE, flat):
         reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
-            own = projections[row], reach
+            own = slab.room[row], reach
             raise_where_flat(own, None, flat[row], own, out, int(row), _NOWHERE)
     return out
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import spread_of_samples
+from isodepth.data.forms import Reported, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
+from isodepth.inference.plain import plain_gauge, refuse_without_batches
 from isodepth.inference.table_gauge import TableGauge
-from isodepth.inference.verdict import Verdict, middle, verdict_of
+from isodepth.inference.verdict import Verdict, log_rows, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
-from isodepth.many.pairwise import table_metric
-from isodepth.metric.preparation import Prepared, prepare
 
 
-class DepthMonitor:
+class DepthMonitor(Reported):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
     The reference is turned into a table when the monitor is made; a batch costs one fit of its own
@@ -114,11 +113,11 @@ class DepthMonitor:
         self._promise: Promise | None = None
         self._keeper = Keeper(None, None)
         if batch_size is None and blocks is None:
-            _refuse_without_batches(
+            refuse_without_batches(
                 groups=groups, alpha=alpha, arl=arl, tolerance=tolerance or None,
                 patience=None if patience == 1 else patience, path=path, log=log,
             )  # fmt: skip
-            self._gauges: dict[str | None, Gauge] = {None: _plain(reference, weights, options)}
+            self._gauges: dict[str | None, Gauge] = {None: plain_gauge(reference, weights, options)}
             return
         if weights is not None:
             raise InvalidOptionError(
@@ -229,14 +228,21 @@ class DepthMonitor:
                 {"group": stratum.group, "rows": stratum.size, "n": len(stratum.scores),
                  "low": low, "high": high}
             )  # fmt: skip
-        return {
-            "signature": self.signature,
-            "columns": list(fitted.reader.names),
-            "promise": asdict(promise),
-            "calibration": fitted.calibration.way,
-            "usual": usual,
-            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
-        }
+        return plain(
+            {
+                "signature": self.signature,
+                "columns": list(fitted.reader.names),
+                "promise": asdict(promise),
+                "calibration": fitted.calibration.way,
+                "usual": usual,
+                "verdicts": [verdict.to_dict() for verdict in self.verdicts],
+            }
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """One row a batch; none where the monitor only scores."""
+        verdicts = [] if self._fitted is None else self.verdicts
+        return log_rows(verdicts)
 
     def reset(self) -> None:
         """Begin to gather evidence anew, after an alarm has been seen to.
@@ -338,36 +344,3 @@ class DepthMonitor:
             count, way = len(self._fitted.stream.past), self._fitted.calibration.way
             text += f", {count} batch(es) checked, {way} calibration"
         return f"{text})\n  {self.signature}"
-
-
-def _plain(reference: Any, weights: Any, options: dict[str, Any]) -> TableGauge:
-    """The gauge of a monitor that only scores."""
-    metric = table_metric(options)
-    given = prepare(
-        reference, weights, "reference",
-        dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
-    )  # fmt: skip
-    # Whatever a batch comes in, it is computed in the precision of the reference.
-    metric = replace(metric, dtype=str(given.points.dtype))
-    if isinstance(metric.scale, str):
-        metric = replace(metric, scale=_reference_scale(metric.scale, given))
-    return TableGauge.fit(given.points, given.columns, metric, given.weights)
-
-
-def _reference_scale(word: str, given: Prepared) -> np.ndarray:
-    """The spread (d,) of the columns of the reference, where `word` asks for it."""
-    if word == "pooled":
-        raise InvalidOptionError(
-            "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
-            "scale='reference', the spread of the reference"
-        )
-    return spread_of_samples([given.points], [given.weights])
-
-
-def _refuse_without_batches(**options: Any) -> None:
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidOptionError(
-            f"{', '.join(given)} only go(es) with a monitor that judges batches: give batch_size, "
-            "the rows of a batch, or blocks, a label for each row of the reference"
-        )

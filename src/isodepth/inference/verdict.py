@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from isodepth.data.forms import Pictured, named_shares, plain
 
 if TYPE_CHECKING:
     from isodepth.inference.batches import BatchReader
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Pictured):
     """What a monitor says about one batch.
 
     Attributes
@@ -79,13 +80,11 @@ class Verdict:
         """All fields, as numbers, texts, lists and dictionaries that JSON knows."""
         known = dataclasses.fields(self)
         fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in known}
-        fields["usual"] = list(self.usual)
-        fields["columns"] = [{"name": name, "share": share} for name, share in self.columns]
-        return fields
+        return plain({**fields, "columns": named_shares(self.columns)})
 
-    def to_json(self) -> str:
-        """All fields as one line of JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+    def _rows(self) -> dict[str, list[Any]]:
+        names, shares = zip(*self.columns, strict=True)
+        return {"column": list(names), "share": list(shares)}
 
     def __str__(self) -> str:
         leading = ", ".join(f"{name} ({share:.0%})" for name, share in self.columns[:3])
@@ -129,6 +128,17 @@ def verdict_of(fitted: Fitted, promise: Promise, at: int) -> Verdict:
         interpolated=batch.interpolated,
         exact=calibration.way != "resampled" and not interpolated,
     )
+
+
+def log_rows(verdicts: list[Verdict]) -> dict[str, list[Any]]:
+    """Verdicts as a table: one row a batch, with the column that carries most of its score."""
+    names = ("batch", "group", "n_rows", "score", "pvalue", "evidence", "alarm")
+    rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
+    rows["usual_low"] = [verdict.usual[0] for verdict in verdicts]
+    rows["usual_high"] = [verdict.usual[1] for verdict in verdicts]
+    rows["leading_column"] = [verdict.columns[0][0] for verdict in verdicts]
+    rows["leading_share"] = [verdict.columns[0][1] for verdict in verdicts]
+    return rows
 
 
 def middle(scores: np.ndarray) -> tuple[float, float]:

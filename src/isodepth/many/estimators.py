@@ -25,11 +25,29 @@ from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
 from isodepth.many.bags import as_list, with_shared_scale
 from isodepth.many.matrix import fill_distances
-from isodepth.many.pairwise import TABLE_LEVELS, fit_tables, table_metric
+from isodepth.many.pairwise import (
+    NOT_FOR_TABLES,
+    TABLE_LEVELS,
+    TABLE_OPTIONS,
+    fit_tables,
+    table_metric,
+)
 from isodepth.many.stack import TableStack
+from isodepth.metric.documented import with_metric_options
 from isodepth.metric.preparation import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
+
+_NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
+_BAG_OPTIONS = {
+    "levels": TABLE_OPTIONS["levels"],
+    "scale": """\
+        scale : None, "pooled" or array of shape (d,), default None
+            What columns are divided by; "pooled" for their spread in all bags fitted.""",
+    "random_state": """\
+        random_state : None, int or numpy.random.Generator, default None
+            None draws directions when fitting and keeps them.""",
+}
 
 
 class _BagTransformer(TransformerMixin, BaseEstimator):
@@ -103,6 +121,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
+@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
 class RegionTransformer(_BagTransformer):
     """Turn each bag of points into one row: its flattened region table.
 
@@ -112,13 +131,9 @@ class RegionTransformer(_BagTransformer):
 
     Parameters
     ----------
-    depth, p, q, eps, n_directions, directions, levels, normalize, nan_policy, dtype, n_jobs
-        As in :class:`isodepth.Metric`.
-    scale : None, "pooled" or array of shape (d,)
-        What columns are divided by; "pooled" for their spread in all bags fitted.
-    storage : {"float64", "float32"}
-    random_state : None, int or numpy.random.Generator
-        None draws directions when fitting and keeps them.
+    {options of Metric}
+    storage : {"float64", "float32"}, default "float64"
+        Precision of the stored support values.
 
     Attributes
     ----------
@@ -205,6 +220,7 @@ class RegionTransformer(_BagTransformer):
         return replace(first, values=values, columns=None)
 
 
+@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
 class DepthDistance(_BagTransformer):
     """Turn each bag of points into one row: its distances to the bags fitted.
 
@@ -213,13 +229,9 @@ class DepthDistance(_BagTransformer):
 
     Parameters
     ----------
-    depth, p, q, eps, n_directions, directions, levels, normalize, nan_policy, dtype, n_jobs
-        As in :class:`isodepth.Metric`.
-    scale : None, "pooled" or array of shape (d,)
-        What columns are divided by; "pooled" for their spread in all bags fitted.
-    storage : {"float64", "float32"}
-    random_state : None, int or numpy.random.Generator
-        None draws directions when fitting and keeps them.
+    {options of Metric}
+    storage : {"float64", "float32"}, default "float64"
+        Precision of the stored support values.
 
     Attributes
     ----------

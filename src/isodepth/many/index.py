@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.forms import Forms, plain
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidOptionError
 from isodepth.many.bags import as_list
@@ -21,7 +22,13 @@ _MOST_SLACK = 1e6
 _PROBED_TABLES = 256
 
 
-class Neighbors(NamedTuple):
+class _Neighbors(NamedTuple):
+    distances: np.ndarray
+    indices: np.ndarray
+    pruned: float
+
+
+class Neighbors(Forms, _Neighbors):
     """The answer to a query.
 
     Attributes
@@ -34,9 +41,17 @@ class Neighbors(NamedTuple):
         looked at.
     """
 
-    distances: np.ndarray
-    indices: np.ndarray
-    pruned: float
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as numbers and lists."""
+        return plain(self._asdict())
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return {"index": self.indices.tolist(), "distance": self.distances.tolist()}
+
+    def _heading(self) -> str:
+        return f"Neighbors: the nearest {len(self.indices)}, {self.pruned:.0%} of the work saved"
 
 
 class RegionIndex:

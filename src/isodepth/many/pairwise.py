@@ -21,6 +21,7 @@ from isodepth.many.bags import (
 )
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
+from isodepth.metric.documented import with_metric_options
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import Prepared, prepare
 from isodepth.metric.settings import draws_at_random
@@ -32,6 +33,27 @@ from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
 TABLE_LEVELS = 20
+#: Options that tables have no use for, and those that mean something else for them.
+NOT_FOR_TABLES = ("gap", "refine", "n_levels")
+TABLE_OPTIONS = {
+    "levels": f"""\
+        levels : int, default {TABLE_LEVELS}
+            How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+            share a fixed grid: neither exact nor random levels are possible.""",
+    "region": """\
+        region : {"sample", "envelope"}, default "sample"
+            Regions as convex hulls of the sample points inside (the paper), or the directional
+            quantile envelopes, regions of equal depth, which need no depth.""",
+    "scale": """\
+        scale : None, "pooled" or array of shape (d,), default None
+            What each column is divided by before anything else. "pooled" takes its spread in all
+            samples together, the same for all of them, and tables keep it:
+            ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
+    "random_state": """\
+        random_state : None, int or numpy.random.Generator, default None
+            Where the directions come from, drawn once for all samples. Tables that are made at
+            different times can be compared if they are made with the same integer.""",
+}
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -51,6 +73,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     return replace(metric, random_state=seed)
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
 def tables(
     samples: Iterable[Any],
     *,
@@ -71,10 +94,7 @@ def tables(
         Show a progress bar (needs tqdm).
     storage : {"float64", "float32"}
         Precision of the stored support values.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default. With ``scale="pooled"`` all
-        samples together give the scale, which the tables keep: ``Metric(scale=tables.scale, ...)``
-        makes more that can be compared with them.
+    {options of Metric}
 
     Returns
     -------
@@ -93,6 +113,7 @@ def tables(
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
 def pairwise(
     samples: Iterable[Any],
     other: Iterable[Any] | None = None,
@@ -113,7 +134,8 @@ def pairwise(
     Parameters
     ----------
     samples : sequence of N samples of shape (n_i, d), or of N RegionTable
-        The sizes n_i may differ. Tables are compared as they are, with the settings they carry.
+        The sizes n_i may differ. Tables are compared as they are, with the settings they carry;
+        of the options below only `n_jobs` may be given then.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     weights : None, a sequence of N weights, or a pair of such sequences
@@ -126,9 +148,7 @@ def pairwise(
     storage : {"float64", "float32"}
         Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
         apart from the result, is worked on in small blocks.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default; with tables only `n_jobs`.
-        Without a `random_state` directions are drawn once for this call.
+    {options of Metric}
 
     Returns
     -------

@@ -12,6 +12,7 @@ import numpy as np
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
+from isodepth.data.forms import Forms, Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
 from isodepth.engine.envelope_passes import write_quantiles
@@ -30,7 +31,14 @@ if TYPE_CHECKING:
     from isodepth.metric.gradient import Gradient
 
 
-class LargestGap(NamedTuple):
+class _LargestGap(NamedTuple):
+    level: float
+    gap: float
+    direction: np.ndarray
+    columns: list[tuple[str, float]]
+
+
+class LargestGap(Forms, _LargestGap):
     """Where two samples differ most.
 
     Attributes
@@ -44,14 +52,21 @@ class LargestGap(NamedTuple):
         The columns with their share of the direction (squared entries), largest first.
     """
 
-    level: float
-    gap: float
-    direction: np.ndarray
-    columns: list[tuple[str, float]]
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as numbers, texts, lists and dictionaries that JSON knows."""
+        return plain({**self._asdict(), "columns": named_shares(self.columns)})
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return _share_rows(self.columns)
+
+    def _heading(self) -> str:
+        return f"LargestGap: {self.gap:.6g} at level beta = {self.level:.3g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Reported):
     """The result of comparing two samples.
 
     Attributes
@@ -93,6 +108,7 @@ class Comparison:
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
     test: Any = None
+    _drawn: Any = None
 
     @property
     def levels(self) -> np.ndarray:
@@ -247,6 +263,46 @@ class Comparison:
             columns=self._named(direction**2),
         )
 
+    @cached_property
+    def null_profile(self) -> Any:
+        """What equal laws would give at each level, where the comparison was tested; else None.
+
+        A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
+        rows dealt out at random, worked out when first asked for.
+        """
+        return None if self.test is None else self.test.profile_of(self)
+
+    # -- forms ------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as numbers, texts, lists and dictionaries that JSON knows.
+
+        With `distance`, `rows`, `column_shares`, `largest_gap`, `levels` and `gaps` (the profile),
+        `missing`, `test` and `signature`.
+        """
+        return plain(
+            {
+                "distance": self.distance,
+                "rows": [regions.n_points for regions in self.regions],
+                "column_shares": named_shares(self.column_shares),
+                "largest_gap": self.largest_gap.to_dict(),
+                "levels": self.levels,
+                "gaps": self.gaps,
+                "missing": None if self.missing is None else self.missing.to_dict(),
+                "test": None if self.test is None else self.test.to_dict(),
+                "signature": self.signature,
+            }
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """One row a column: its share, and what the test says of it where there was one."""
+        rows = _share_rows(self.column_shares)
+        if self.test is not None:
+            tested = {column.column: column for column in self.test.columns}
+            rows["gap"] = [tested[name].gap for name in rows["column"]]
+            rows["pvalue"] = [tested[name].pvalue for name in rows["column"]]
+        return rows
+
     @property
     def worst(self) -> LargestGap:
         """The former name of `largest_gap`, for one more release."""
@@ -275,3 +331,7 @@ class Comparison:
         if self.test is not None:
             lines.append(self.test.summary)
         return "\n  ".join([*lines, self.signature])
+
+
+def _share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
+    return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}

@@ -227,6 +227,7 @@ class DrawnMetric:
             _q=self.options["q"],
             _envelope=self.options["region"] == "envelope",
             _resources=self.resources,
+            _drawn=self,
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:

@@ -53,6 +53,7 @@ class Metric:
     eps : float in (0, 1]
         Share of the least deep mass that is ignored.
     n_directions : int
+        How many directions are looked along; time grows in proportion.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.directions.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
@@ -90,6 +91,8 @@ class Metric:
         Precision of the heavy steps; None keeps float32 data in float32 and takes float64
         otherwise.
     random_state : None, int or numpy.random.Generator
+        Where random directions and levels come from. The same integer gives the same bits, on any
+        machine and with any `n_jobs`; None draws anew at every call.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
@@ -139,6 +142,13 @@ class Metric:
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
         """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
+
+        Parameters
+        ----------
+        n_alpha, K : int
+        **options
+            The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
+            `region`, `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
 
         Examples
         --------

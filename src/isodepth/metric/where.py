@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from isodepth.data.forms import Forms, plain
 from isodepth.gap.supremum import Gaps
 
 # Numbers that are held together while directions are looked at a few at a time.
@@ -15,7 +17,7 @@ _BLOCK_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOutside:
+class RowsOutside(Forms):
     """Rows of Y outside of X's outermost region, the most outlying first.
 
     Attributes
@@ -39,6 +41,18 @@ class RowsOutside:
     def only(self, kept: np.ndarray) -> RowsOutside:
         """Some of them, by a mask (k,)."""
         return RowsOutside(self.rows[kept], self.distances[kept], self.directions[kept])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists of numbers."""
+        return plain(
+            {"rows": self.rows, "distances": self.distances, "directions": self.directions}
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return {"row": self.rows.tolist(), "distance": self.distances.tolist()}
+
+    def __str__(self) -> str:
+        return f"RowsOutside: {len(self)} row(s) outside of the outermost region"
 
 
 def shares_of_levels(gaps: Gaps) -> np.ndarray:

@@ -6,19 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
+from isodepth.plot.style import (
+    DASHED,
+    FIRST,
+    MARK,
+    QUIET,
+    SCALE,
+    color_bar,
+    dress,
+    legend,
+    new_figure,
+    short,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SCORE = "#1f4e79"
-_ALARM = "#c1440e"
-_QUIET = "#6b6b6b"
 _MOST_COLUMNS = 12
-# Longer names leave no room for the picture.
-_LONGEST_NAME = 24
 
 
 def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
@@ -28,7 +34,7 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
     lie; in the middle the evidence that the stream has drifted, with the threshold at which the
     alarm rings; below, for every batch, how much each column has to do with its score. The time in
     which the alarm rings is shaded, from the batch at which it began until it was reset; batches
-    at which the evidence is beyond the threshold are red.
+    at which the evidence is beyond the threshold are diamonds.
 
     Parameters
     ----------
@@ -63,9 +69,8 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
         raise InvalidInputError(
             f"labels must name each of the {len(verdicts)} batches, got {len(names)}"
         )
-    figures = load_extra("matplotlib.figure", "plot", "drawing")
     shown = _leading_columns(verdicts)
-    figure = figures.Figure(figsize=(9, 5.2 + 0.22 * len(shown)), layout="constrained")
+    figure = new_figure(9, 5.2 + 0.22 * len(shown))
     heights = [2.2, 1.8, max(0.8, 0.3 * len(shown))]
     top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=heights)
     at = np.arange(1, len(verdicts) + 1)
@@ -75,7 +80,7 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
     _draw_scores(top, at, verdicts, beyond)
     _draw_evidence(middle, at, verdicts, beyond)
     image = _draw_columns(bottom, at, verdicts, shown)
-    figure.colorbar(image, ax=bottom, pad=0.01, label="share")
+    color_bar(image, bottom, "share", pad=0.01)
     bottom.set_xlabel("batch")
     bottom.set_xlim(0.5, len(verdicts) + 0.5)
     if names is not None:
@@ -90,7 +95,7 @@ def _shade(ax: Axes, at: np.ndarray, rings: np.ndarray) -> None:
     for first, end in zip(turns[::2], turns[1::2], strict=True):
         label = "alarm" if first == turns[0] else None
         ax.axvspan(
-            at[first] - 0.5, at[end - 1] + 0.5, color=_ALARM, alpha=0.08, linewidth=0, label=label
+            at[first] - 0.5, at[end - 1] + 0.5, color=MARK, alpha=0.08, linewidth=0, label=label
         )
 
 
@@ -99,48 +104,45 @@ def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarr
     low, high = np.array([verdict.usual for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
     edges = np.concatenate([at - 0.5, [at[-1] + 0.5]])
-    ax.stairs(high, edges, baseline=low, fill=True, color=_SCORE, alpha=0.15, linewidth=0,
+    ax.stairs(high, edges, baseline=low, fill=True, color=FIRST, alpha=0.15, linewidth=0,
               label="98% of undrifted batches")  # fmt: skip
-    ax.plot(at, scores, color=_QUIET, linewidth=0.8, zorder=2)
-    ax.plot(at[~beyond], scores[~beyond], "o", color=_SCORE, markersize=3.5, zorder=3)
-    ax.plot(at[beyond], scores[beyond], "o", color=_ALARM, markersize=4.5, zorder=3,
+    ax.plot(at, scores, color=QUIET, linewidth=0.8, zorder=2)
+    ax.plot(at[~beyond], scores[~beyond], "o", color=FIRST, markersize=3.5, zorder=3)
+    ax.plot(at[beyond], scores[beyond], "D", color=MARK, markersize=4.5, zorder=3,
             label="evidence beyond the threshold")  # fmt: skip
     # Room for the legend.
     ax.set_ylim(0, 1.25 * max(float(scores.max()), float(high.max())) or 1.0)
     ax.set_ylabel("score")
-    ax.set_title("Batches against their reference", loc="left", fontweight="bold")
-    ax.legend(loc="upper left", fontsize="small", frameon=False, ncols=3)
-    _plain(ax)
+    dress(ax, "Batches against their reference")
+    legend(ax, loc="upper left", ncols=3)
 
 
 def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
     evidence = np.array([verdict.evidence for verdict in verdicts])
     # What is far below 1 is all the same, and would squeeze the rest.
     shown = np.maximum(evidence, 1e-3)
-    ax.semilogy(at, shown, color=_SCORE, linewidth=1.5, zorder=3)
-    ax.semilogy(at[beyond], shown[beyond], "o", color=_ALARM, markersize=3.5, zorder=4)
+    ax.semilogy(at, shown, color=FIRST, linewidth=1.5, zorder=3)
+    ax.semilogy(at[beyond], shown[beyond], "D", color=MARK, markersize=3.5, zorder=4)
     threshold = verdicts[-1].threshold
-    ax.axhline(threshold, color=_ALARM, linestyle=(0, (4, 3)), linewidth=1.2)
+    ax.axhline(threshold, color=MARK, linestyle=DASHED, linewidth=1.2)
     ax.annotate(
         f"rings at {threshold:g}", (0.005, threshold), xycoords=("axes fraction", "data"),
-        xytext=(0, 3), textcoords="offset points", color=_ALARM, fontsize="small",
+        xytext=(0, 3), textcoords="offset points", color=MARK, fontsize="small",
     )  # fmt: skip
     ax.set_ylim(min(0.5, float(shown.min())) / 2, 20 * max(threshold, float(shown.max())))
     ax.set_ylabel("evidence")
-    _plain(ax)
+    dress(ax)
 
 
 def _draw_columns(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> Any:
     shares = np.array([[dict(verdict.columns)[name] for verdict in verdicts] for name in shown])
     extent = (0.5, len(at) + 0.5, len(shown) - 0.5, -0.5)
     image = ax.imshow(
-        shares, aspect="auto", extent=extent, cmap="YlOrRd", vmin=0, vmax=1, interpolation="nearest"
+        shares, aspect="auto", extent=extent, cmap=SCALE, vmin=0, vmax=1, interpolation="nearest"
     )
-    names = [
-        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in shown
-    ]
-    ax.set_yticks(range(len(shown)), names, fontsize="small")
+    ax.set_yticks(range(len(shown)), [short(name) for name in shown], fontsize="small")
     ax.set_ylabel("columns")
+    dress(ax, grid=None)
     return image
 
 
@@ -151,9 +153,3 @@ def _leading_columns(verdicts: list[Any]) -> list[str]:
         for name, share in verdict.columns:
             total[name] = total.get(name, 0.0) + share * (2.0 if verdict.alarm else 1.0)
     return sorted(total, key=lambda name: -total[name])[:_MOST_COLUMNS]
-
-
-def _plain(ax: Axes) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis="y", color="0.92")
-    ax.set_axisbelow(True)

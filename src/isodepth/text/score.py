@@ -18,6 +18,7 @@ from isodepth.text.clouds import EMPTY, clean_clouds, embed
 from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.pairs import pair_distances
 from isodepth.text.references import check_texts, score_groups
+from isodepth.text.scores import Scores
 
 _MULTI_REF = ("mean", "min", "first")
 
@@ -137,9 +138,7 @@ class DepthScore:
 
     # -- scores -----------------------------------------------------------------------------
 
-    def score(
-        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
-    ) -> list[float]:
+    def score(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> Scores:
         """Distance of each candidate from its reference(s): 0 or more, lower is closer.
 
         Parameters
@@ -149,7 +148,7 @@ class DepthScore:
 
         Returns
         -------
-        scores : list of N floats
+        scores : Scores, a list of N floats
         """
         texts, groups = check_texts(candidates, references)
         if self.multi_ref == "first":
@@ -161,7 +160,7 @@ class DepthScore:
 
     def score_clouds(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
-    ) -> list[float]:
+    ) -> Scores:
         """Like `score`, from token vectors at hand.
 
         Parameters
@@ -171,7 +170,7 @@ class DepthScore:
 
         Returns
         -------
-        scores : list of N floats
+        scores : Scores, a list of N floats
         """
         if len(candidates) != len(references):
             raise InvalidInputError(
@@ -202,13 +201,15 @@ class DepthScore:
             return result
 
         multi_ref = "best" if self.multi_ref == "min" else self.multi_ref
-        return score_groups(groups, distances, multi_ref, self.higher_is_better)
+        found = score_groups(groups, distances, multi_ref, self.higher_is_better)
+        return Scores(found, self.signature, self.higher_is_better)
 
     def similarity(
         self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
-    ) -> list[float]:
+    ) -> Scores:
         """1 / (1 + distance): in (0, 1], 1 for equal clouds, higher is closer."""
-        return [1.0 / (1.0 + distance) for distance in self.score(candidates, references)]
+        found = self.score(candidates, references)
+        return Scores([1.0 / (1.0 + distance) for distance in found], self.signature, True)
 
     @property
     def signature(self) -> str:

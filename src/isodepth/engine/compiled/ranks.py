@@ -13,6 +13,7 @@ from isodepth.engine.compiled.sorting import (
     sort_with_index,
     stretch_bits,
 )
+from isodepth.engine.compiled.tiles import project_next
 
 
 @loop
@@ -74,6 +75,18 @@ def halfspace_block(projections, masses, total, workspace, bounds, best, first, 
                         where[index[i]] = first + row
             below = upto
             start = stop
+
+
+@loop
+def halfspace_directions(slab, masses, total, workspace, bounds, best, first, where):
+    """`halfspace_block` for all projections of a slab, whose first direction is number `first`."""
+    done = 0
+    while done < slab.rows.shape[0]:
+        count = project_next(slab, done)
+        halfspace_block(
+            slab.room[:count], masses, total, workspace, bounds, best, first + done, where
+        )
+        done += count
 
 
 @loop
@@ -167,3 +180,13 @@ def rank_weight_block(projections, masses, total, shift, workspace, acc):
                 acc[index[i]] += weight
             below = upto
             start = stop
+
+
+@loop
+def rank_weight_directions(slab, masses, total, shift, workspace, acc):
+    """`rank_weight_block` for all projections of a slab."""
+    done = 0
+    while done < slab.rows.shape[0]:
+        count = project_next(slab, done)
+        rank_weight_block(slab.room[:count], masses, total, shift, workspace, acc)
+        done += count

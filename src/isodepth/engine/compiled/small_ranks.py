@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.engine.compiled.lite.loop import loop
+from isodepth.engine.compiled.tiles import project_next
 
 
 @loop
@@ -38,14 +39,15 @@ def _count(row, upto, from_):
 
 
 @loop
-def small_halfspace_block(projections, counts, best):
-    """Lower `best` (n,) to the smallest closed-halfspace mass in `projections` (B, n).
+def small_halfspace(slab, counts, best):
+    """Lower `best` (n,) to the smallest closed-halfspace mass in a slab with room for all.
 
     `counts`, int32 (2, n), is scratch space.
     """
+    projections = slab.room
     n = projections.shape[1]
     upto, from_ = counts[0], counts[1]
-    for row in range(projections.shape[0]):
+    for row in range(project_next(slab, 0)):
         _count(projections[row], upto, from_)
         for i in range(n):
             smaller = upto[i] if upto[i] < from_[i] else from_[i]
@@ -53,14 +55,15 @@ def small_halfspace_block(projections, counts, best):
 
 
 @loop
-def small_rank_weight_block(projections, counts, sums):
-    """Add min(F, 1 - F), in units of 1 / (2 n), to `sums` (n,) for each of `projections` (B, n).
+def small_rank_weight(slab, counts, sums):
+    """Add min(F, 1 - F), in units of 1 / (2 n), to `sums` (n,) for each projection of a slab.
 
-    `counts`, int32 (2, n), is scratch space.
+    The slab has room for all; `counts`, int32 (2, n), is scratch space.
     """
+    projections = slab.room
     n = projections.shape[1]
     upto, from_ = counts[0], counts[1]
-    for row in range(projections.shape[0]):
+    for row in range(project_next(slab, 0)):
         _count(projections[row], upto, from_)
         for i in range(n):
             # Twice the mid-rank, less than or equal and less than; the other way round likewise.

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.engine.compiled.lite.loop import loop
-from isodepth.engine.compiled.spread import judge_row
+from isodepth.engine.compiled.spread import judge_row, queries_next
+from isodepth.engine.compiled.tiles import project_next
 
 
 class SmallRoom(NamedTuple):
@@ -92,19 +93,30 @@ def medians_and_mads(rows, middle, mad, other):
 
 
 @loop
-def small_outlyingness_block(projections, workspace, zero, queries, out, first, where, flat):
-    """The same as `outlyingness_block` for a few points; `workspace` from `small_workspace`."""
-    width, n = projections.shape
+def small_outlyingness(slab, workspace, zero, queries, out, first, where, flat):
+    """The same as `outlyingness_directions` for a few points.
+
+    `workspace` is from `small_workspace`, as wide as the slab has room for directions.
+    """
+    projections = slab.room
+    n = projections.shape[1]
     rows = workspace.rows
     middle = workspace.middle
     mad = workspace.mad
-    for row in range(width):
-        for i in range(n):
-            rows[i, row] = projections[row, i]
-    medians_and_mads(rows, middle, mad, workspace.other)
     some = False
-    for row in range(width):
-        some |= judge_row(
-            row, middle[row], mad[row], projections, zero, queries, out, first, where, flat
-        )
+    done = 0
+    while done < slab.rows.shape[0]:
+        count = project_next(slab, done)
+        judged = queries.room[: queries_next(queries, done)]
+        for row in range(count):
+            for i in range(n):
+                rows[i, row] = projections[row, i]
+        # What lies beyond `count` was sorted before, or never written: nobody looks at it.
+        medians_and_mads(rows, middle, mad, workspace.other)
+        for row in range(count):
+            some |= judge_row(
+                row, middle[row], mad[row], projections, zero, judged, out, first + done, where,
+                flat[done : done + count],
+            )  # fmt: skip
+        done += count
     return some

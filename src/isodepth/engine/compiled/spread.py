@@ -10,6 +10,7 @@ from isodepth.engine.compiled.buckets import center_and_spread
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.selection import mean_of_middle
 from isodepth.engine.compiled.sorting import sort_with_index
+from isodepth.engine.compiled.tiles import project_next
 
 
 def spread_workspace(n: int, dtype: Any) -> np.ndarray:
@@ -133,4 +134,49 @@ def weighted_outlyingness_block(
             deviations[i] = abs(v[i] - middle)
         mad = weighted_median(deviations, masses, total, workspace)
         some |= judge_row(row, middle, mad, projections, zero, queries, out, first, where, flat)
+    return some
+
+
+@loop
+def queries_next(queries, done):
+    """Project the queries on the same directions; how many rows that makes, none without them."""
+    if queries.rows.shape[0] == 0:
+        return 0
+    return project_next(queries, done)
+
+
+@loop
+def outlyingness_directions(slab, work, zero, queries, out, first, where, flat):
+    """`outlyingness_block` for all projections of a slab, and of one of `queries` or with no rows.
+
+    Both have room for equally many directions.
+    """
+    some = False
+    done = 0
+    while done < slab.rows.shape[0]:
+        count = project_next(slab, done)
+        judged = queries.room[: queries_next(queries, done)]
+        some |= outlyingness_block(
+            slab.room[:count], work, zero, judged, out, first + done, where,
+            flat[done : done + count],
+        )  # fmt: skip
+        done += count
+    return some
+
+
+@loop
+def weighted_outlyingness_directions(
+    slab, workspace, deviations, masses, total, zero, queries, out, first, where, flat
+):
+    """The same for `weighted_outlyingness_block`."""
+    some = False
+    done = 0
+    while done < slab.rows.shape[0]:
+        count = project_next(slab, done)
+        judged = queries.room[: queries_next(queries, done)]
+        some |= weighted_outlyingness_block(
+            slab.room[:count], workspace, deviations, masses, total, zero, judged, out,
+            first + done, where, flat[done : done + count],
+        )  # fmt: skip
+        done += count
     return some

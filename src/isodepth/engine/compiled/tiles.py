@@ -66,6 +66,42 @@ def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
     out[:] = wide[:, : out.shape[1]]
 
 
+class Slab(NamedTuple):
+    """Points and some directions, with room for the projections on a few of these at a time."""
+
+    tiles: Any  # of the points, with
+    starts: Any  # as in `Tiles`
+    rows: Any  # (B, d), from `multipliers`
+    room: Any  # (b, n)
+    spare: Any  # (lanes,), for points that do not fill a tile
+
+
+def slab_of(tiles: Tiles, rows: np.ndarray, room: np.ndarray) -> Slab:
+    """The projections (B, n) of points in tiles on `rows` (B, d), as many at a time as fit."""
+    return Slab(*tiles, rows, room, np.empty(tiles.values.shape[2], room.dtype))
+
+
+def empty_slab(slab: Slab) -> Slab:
+    """A slab of the same types without directions, for where nothing else is asked."""
+    return slab._replace(rows=slab.rows[:0], room=slab.room[:0])
+
+
+@loop
+def project_next(slab, first):
+    """Project on the directions from number `first` on; how many of them there was room for."""
+    rows, room, spare = slab.rows, slab.room, slab.spare
+    n = room.shape[1]
+    count = min(room.shape[0], rows.shape[0] - first)
+    if n >= spare.shape[0]:
+        _multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
+        return count
+    for row in range(count):
+        multiply_one(slab.tiles, 0, rows, first + row, spare, 0, n)
+        for i in range(n):
+            room[row, i] = spare[i]
+    return count
+
+
 @loop
 def multiply(tiles, starts, rows, out):
     """`project`, where there are as many points as a tile has lanes."""

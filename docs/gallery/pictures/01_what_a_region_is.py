@@ -1,0 +1,84 @@
+"""
+What a region is
+================
+
+A depth says how central each row is. The region of level β holds the deepest rows, just more
+than a share β of them. Regions are nested, from the centre outwards, and that is all isodepth
+keeps of a sample.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.spatial import ConvexHull
+from sklearn.datasets import load_iris
+
+import isodepth
+
+iris = load_iris(as_frame=True)
+flowers = iris.data.loc[iris.target == 1, ["sepal length (cm)", "sepal width (cm)"]].to_numpy()
+regions = isodepth.Metric(directions="equispaced").regions(flowers)
+
+# %%
+# **Nested regions.** Fifty flowers of *Iris versicolor*, dark where they are deep, with the
+# regions of levels 0.1 to 0.9. Between the fixed levels there is one for every row.
+
+
+def outline(points):
+    """The corners of a convex hull, once around."""
+    corners = ConvexHull(points).vertices
+    return points[np.append(corners, corners[0])]
+
+
+levels = (0.1, 0.3, 0.5, 0.7, 0.9)
+fig, ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")
+for beta, shade in zip(levels, plt.cm.Blues(np.linspace(0.75, 0.25, len(levels))), strict=True):
+    line = outline(flowers[regions.inside(beta)])
+    ax.plot(*line.T, color=shade, linewidth=2, label=f"β = {beta}")
+order = np.argsort(np.argsort(regions.depth))
+ax.scatter(*flowers.T, c=order, cmap="Blues", s=30, edgecolor="0.4", linewidth=0.6, zorder=3)
+ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Regions of one sample")
+ax.legend(title="deepest share")
+
+# %%
+# **Support functions.** A convex region is known by how far it reaches in every direction *u*:
+# h(u) = max ⟨x, u⟩ over the rows inside. For all levels at once that is a running maximum in
+# the order of the depths, which is why all levels cost one pass.
+
+angle = np.deg2rad(35)
+u = np.array([np.cos(angle), np.sin(angle)])
+center = flowers[regions.inside(0.0)].mean(axis=0)
+fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+left.plot(*flowers.T, "o", color="0.8", markersize=4)
+for beta, color in ((0.5, "#1f4e79"), (0.9, "#7fa7c9")):
+    inside = flowers[regions.inside(beta)]
+    left.plot(*outline(inside).T, color=color, linewidth=2)
+    touched = inside[np.argmax(inside @ u)]
+    along = touched + np.outer([-0.8, 0.8], [-u[1], u[0]])
+    left.plot(*along.T, color=color, linestyle="--")
+    left.plot(*touched, "o", color=color, markersize=8)
+left.annotate("", center + 1.9 * u, center, arrowprops={"arrowstyle": "->", "linewidth": 1.5})
+left.annotate("u", center + 1.95 * u)
+left.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", aspect="equal")
+left.set_title("How far two regions reach along u")
+betas = np.linspace(0, 0.99, 200)
+right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#1f4e79", linewidth=2)
+right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
+
+# %%
+# **Which depth?** What counts as deep differs. The ``projection`` depth measures distances from
+# the median in units of the spread, the ``halfspace`` depth counts rows, ``irw`` averages
+# ranks. Here with five flowers moved far away: the outermost region that is looked at with
+# ``eps = 0.1``. The first leaves all five out; the others, which know ranks and no distances,
+# take some of them in.
+
+spoilt = flowers.copy()
+spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(0).normal(size=(5, 2))
+fig, ax = plt.subplots(figsize=(6.5, 4.5), layout="constrained")
+ax.plot(*spoilt.T, "o", color="0.75", markersize=4)
+styles = {"projection": ("#1f4e79", "-"), "halfspace": ("#c1440e", "--"), "irw": ("#4c9a6a", "-.")}
+for depth, (color, style) in styles.items():
+    one = isodepth.Metric(depth=depth, directions="equispaced").regions(spoilt)
+    line = outline(spoilt[one.inside(0.89)])
+    ax.plot(*line.T, color=color, linestyle=style, linewidth=2, label=depth)
+ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Five rows far away")
+ax.legend(title="depth", loc="lower right")

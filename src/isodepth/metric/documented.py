@@ -1,0 +1,80 @@
+"""What options mean, said once: the docstring of Metric, repeated where they are taken."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from isodepth.metric.metric import Metric
+
+#: A line of its own among the parameters of a docstring.
+PLACE = "{options of Metric}"
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+
+def with_metric_options(
+    *,
+    leave_out: Iterable[str] = (),
+    instead: Mapping[str, str] | None = None,
+) -> Callable[[Documented], Documented]:
+    """Write the parameters of :class:`isodepth.Metric` into a docstring, where it says PLACE.
+
+    So `help` and the reference explain every option at the function that takes it, and there is one
+    place to change the text.
+
+    Parameters
+    ----------
+    leave_out : names of options that do not apply, or that the docstring explains itself
+    instead : entries that take the place of those of Metric, by name
+        Whole ones: a line with the name, its type and its default, and indented lines.
+    """
+
+    def decorate(documented: Documented) -> Documented:
+        text = documented.__doc__
+        if text is None:  # python -OO
+            return documented
+        text = inspect.cleandoc(text)
+        if f"\n{PLACE}\n" not in text:
+            raise ValueError(f"{documented.__qualname__} has no line {PLACE!r} in its docstring")
+        documented.__doc__ = text.replace(PLACE, _entries(set(leave_out), instead or {}))
+        return documented
+
+    return decorate
+
+
+def metric_parameters() -> dict[str, tuple[str, list[str]]]:
+    """What the docstring of Metric says: for every parameter its type, and indented lines."""
+    text = inspect.cleandoc(Metric.__doc__ or "")
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
+    found: dict[str, tuple[str, list[str]]] = {}
+    name = ""
+    for line in section.splitlines():
+        if line.startswith(" "):
+            found[name][1].append(line)
+        else:
+            name, _, kind = line.partition(" : ")
+            found[name] = (kind, [])
+    return found
+
+
+def _entries(leave_out: set[str], instead: Mapping[str, str]) -> str:
+    defaults = {field.name: _shown(field.default) for field in fields(Metric)}
+    lines = []
+    for name, (kind, description) in metric_parameters().items():
+        if name in instead:
+            lines.append(textwrap.dedent(instead[name]))
+        elif name not in leave_out:
+            lines += [f"{name} : {kind}, default {defaults[name]}", *description]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, float):  # also a budget that knows that nobody asked for it
+        return f"{float(value):g}"
+    return repr(value)

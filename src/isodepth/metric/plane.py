@@ -1,0 +1,111 @@
+"""The plane in which two samples differ most: for looking at them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.metric.comparison import Comparison
+
+# Numbers that are held together while directions are looked at a few at a time.
+_BLOCK_NUMBERS = 1 << 20
+_MOST_CANDIDATES = 2000
+# How far to look around the best direction found so far, and how often at each distance.
+_STEPS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
+_TRIES = 48
+
+
+class DifferencePlane(NamedTuple):
+    """A plane, and how far apart two samples are along its axes.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (d, 2), orthonormal columns
+        In two dimensions the axes of the data, in order.
+    gaps : ndarray of shape (2,)
+        Root of the mean over levels of the squared gap along each.
+    """
+
+    basis: np.ndarray
+    gaps: np.ndarray
+
+
+def mean_squared_gaps(comparison: Comparison, directions: np.ndarray) -> np.ndarray:
+    """Squared gap along u, averaged over u and -u and over levels, for directions (B, d)."""
+    shares = comparison._gaps.plan.shares
+    result = np.empty(len(directions))
+    size = max(1, _BLOCK_NUMBERS // (2 * len(shares)))
+    dtype = comparison.regions[0].points.dtype
+    for start in range(0, len(directions), size):
+        block = directions[start : start + size].astype(dtype, copy=False)
+        both = shares @ comparison._apart(block) ** 2
+        result[start : start + size] = both.reshape(2, -1).mean(axis=0)
+    return result
+
+
+def difference_plane(comparison: Comparison) -> DifferencePlane:
+    """The direction of the largest mean squared gap, and the best one orthogonal to it.
+
+    The largest is looked for among the directions of the comparison, their weighted averages and
+    the difference of the centers, and then around the best of these; the same at each call.
+
+    Parameters
+    ----------
+    comparison : Comparison of samples of at least two columns
+    """
+    d = comparison.regions[0].n_features
+    if d == 2:
+        return DifferencePlane(np.eye(2), np.sqrt(mean_squared_gaps(comparison, np.eye(2))))
+    candidates = _candidates(comparison)
+    first = _best(comparison, candidates, np.zeros((0, d)))
+    second = _best(comparison, candidates, first[None])
+    basis = np.stack([first, second], axis=1)
+    return DifferencePlane(basis, np.sqrt(mean_squared_gaps(comparison, basis.T)))
+
+
+def _candidates(comparison: Comparison) -> np.ndarray:
+    vectors = np.asarray(comparison._gaps.vectors, dtype=float)
+    vectors = vectors[:: -(-len(vectors) // _MOST_CANDIDATES)]
+    d = vectors.shape[1]
+    x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
+    found = [np.eye(d), vectors, (y - x).astype(float)[None]]
+    # Refined directions of single levels, averaged as in the shares of columns.
+    attained = comparison.direction
+    weights = comparison._gaps.plan.shares * comparison.gaps**2
+    found.append(np.linalg.eigh(attained.T @ (attained * weights[:, None]))[1].T[-2:])
+    return np.concatenate(found)
+
+
+def _best(comparison: Comparison, candidates: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The best direction orthogonal to those taken, its largest entry positive."""
+    tried = _units(candidates, taken)
+    gaps = mean_squared_gaps(comparison, tried)
+    averages = []
+    if gaps.max() > 0:
+        for power in (1, 3, 9):
+            moment = tried.T @ (tried * ((gaps / gaps.max()) ** power)[:, None])
+            averages.append(np.linalg.eigh(moment)[1][:, -1])
+        more = _units(np.array(averages), taken)
+        tried = np.concatenate([tried, more])
+        gaps = np.concatenate([gaps, mean_squared_gaps(comparison, more)])
+    best, largest = tried[gaps.argmax()], gaps.max()
+    rng = np.random.default_rng(0)
+    for step in _STEPS:
+        near = best + step * _units(rng.standard_normal((_TRIES, len(best))), taken)
+        near = _units(near, taken)
+        found = mean_squared_gaps(comparison, near)
+        if found.max() > largest:
+            best, largest = near[found.argmax()], found.max()
+    return best * np.sign(best[np.abs(best).argmax()])
+
+
+def _units(vectors: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Those parts of the vectors that are orthogonal to what is taken, of length one."""
+    # Twice: what rounding leaves of the parts taken away goes the second time.
+    for _ in range(2):
+        vectors = vectors - vectors @ taken.T @ taken
+        length = np.linalg.norm(vectors, axis=1)
+        kept = length > 1e-6 * np.sqrt(vectors.shape[1])
+        vectors = vectors[kept] / length[kept, None]
+    return vectors

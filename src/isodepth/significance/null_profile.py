@@ -1,0 +1,108 @@
+"""NullProfile: the gaps that equal laws would show at each level of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.core.levels import midpoint_levels
+from isodepth.core.regions import TrimmedRegions
+from isodepth.core.sample import Sample
+from isodepth.data.forms import Forms, plain
+from isodepth.engine.threads import single_threaded_blas
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.drawn import DrawnMetric
+from isodepth.significance.relabelings import Relabelings
+
+_LEVELS = 20
+# Quantiles 0.05 and 0.95 of 19 numbers are the least and the largest; more than 99 tell no more.
+_FEWEST, _MOST = 19, 99
+# Projections of all relabelings together: a few seconds.
+_WORK = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class NullProfile(Forms):
+    """Gaps of the same rows dealt out to two samples at random, with the settings of a comparison.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L,)
+    gaps : ndarray of shape (B, L)
+        One row a relabeling.
+    distances : ndarray of shape (B,)
+        What they add up to.
+    """
+
+    levels: np.ndarray
+    gaps: np.ndarray
+    distances: np.ndarray
+
+    @property
+    def expected(self) -> float:
+        """The distance that equal laws give on average."""
+        return float(self.distances.mean())
+
+    @property
+    def band(self) -> tuple[np.ndarray, np.ndarray]:
+        """Between these (L,), (L,) lie 90% of the gaps of each level, counted level by level."""
+        low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
+        return low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Levels, band, and the expected distance."""
+        low, high = self.band
+        return plain(
+            {"levels": self.levels, "low": low, "high": high, "expected": self.expected,
+             "n_relabelings": len(self.distances)}
+        )  # fmt: skip
+
+    def _rows(self) -> dict[str, list[Any]]:
+        low, high = self.band
+        return {"level": self.levels.tolist(), "low": low.tolist(), "high": high.tolist()}
+
+    def __str__(self) -> str:
+        return (
+            f"NullProfile: distance {self.expected:.4g} on average over {len(self.distances)} "
+            f"relabelings, {len(self.levels)} levels"
+        )
+
+
+def null_profile(
+    comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
+) -> NullProfile:
+    """Relabel the rows of a comparison, and compare again with the same settings.
+
+    Levels are a grid, whatever those of the comparison are. Relabelings are as many as take a few
+    seconds, 19 to 99, and no more than `most`; they are the same at each call.
+
+    Parameters
+    ----------
+    comparison : Comparison, without weights
+    blocks : int64 ndarray of shape (n + m,) or None
+        Numbers of the blocks that change sides as a whole.
+    most : int
+        Such as the relabelings of the test.
+    """
+    x, y = (regions.points for regions in comparison.regions)
+    drawn: DrawnMetric = comparison._drawn
+    drawn = replace(drawn, betas=midpoint_levels(_LEVELS, drawn.options["eps"]))
+    points = np.concatenate([x, y])
+    affordable = _WORK // (len(points) * len(drawn.directions))
+    count = min(most, max(_FEWEST, min(_MOST, affordable)))
+    relabelings = Relabelings(len(x), len(y), blocks)
+    gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
+    rng = np.random.default_rng(0)
+    with single_threaded_blas():
+        for b in range(count):
+            first = relabelings.draw(rng).astype(bool)
+            found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))
+            gaps[b] = found.values
+            distances[b] = drawn.mean(found.values, found.plan)
+    return NullProfile(drawn.betas, gaps, distances)  # type: ignore[arg-type]
+
+
+def _fit(drawn: DrawnMetric, points: np.ndarray) -> TrimmedRegions:
+    return drawn.fit(points, None, None, Sample.of(points, None, resources=drawn.resources))

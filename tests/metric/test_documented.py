@@ -1,0 +1,78 @@
+"""Every option is explained where it is taken, in the words of Metric."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import fields
+
+import pytest
+
+import isodepth
+from isodepth import Metric
+from isodepth.metric.documented import PLACE, metric_parameters, with_metric_options
+
+#: Options that do not apply.
+TABLES = {"gap", "refine", "n_levels"}
+TAKERS = {
+    "distance": set(),
+    "compare": set(),
+    "tables": TABLES,
+    "pairwise": TABLES,
+    "RegionTransformer": TABLES | {"region", "memory_mb"},
+    "DepthDistance": TABLES | {"region", "memory_mb"},
+}
+
+
+def explained(documented: object) -> list[str]:
+    """Names of the parameters with a description, as numpydoc reads them."""
+    text = inspect.cleandoc(documented.__doc__ or "")
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    return re.findall(r"^([\w, ]+) : .*\n    ", section, re.MULTILINE)
+
+
+def test_metric_explains_all_its_fields() -> None:
+    names = [field.name for field in fields(Metric)]
+
+    # n_levels and the like may be short, but nothing is left without a word.
+    assert set(metric_parameters()) == set(names)
+    assert [name for name, (_, lines) in metric_parameters().items() if not lines] == []
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_options_are_explained_where_they_are_taken(name: str) -> None:
+    taker = getattr(isodepth, name)
+    options = {field.name for field in fields(Metric)} - TAKERS[name]
+    found = explained(taker)
+
+    assert options <= set(found)
+    assert not TAKERS[name] & set(found)
+    assert len(found) == len(set(found))
+    assert PLACE not in taker.__doc__
+
+
+def test_estimators_explain_all_they_take() -> None:
+    for name in ("RegionTransformer", "DepthDistance"):
+        taker = getattr(isodepth, name)
+        assert set(inspect.signature(taker).parameters) == set(explained(taker)), name
+
+
+def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
+    assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
+    assert "memory_mb : float, default 256\n" in isodepth.distance.__doc__
+    assert 'levels : "exact", int or "monte-carlo", default "exact"\n' in isodepth.compare.__doc__
+    assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
+
+
+def test_a_docstring_without_the_place_is_a_mistake() -> None:
+    def nothing() -> None:
+        """Nothing."""
+
+    with pytest.raises(ValueError, match="nothing has no line"):
+        with_metric_options()(nothing)
+
+
+def test_without_docstrings_there_is_nothing_to_do() -> None:
+    def nothing() -> None: ...
+
+    assert with_metric_options()(nothing) is nothing

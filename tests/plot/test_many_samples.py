@@ -1,0 +1,90 @@
+"""Pictures of a matrix of distances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth import DistanceMatrix
+from isodepth.errors import InvalidInputError
+from isodepth.plot import distance_matrix, sample_map, sample_tree
+from isodepth.plot.matrices import classical_scaling
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    places = np.array([[0.0, 0.0], [9.0, 0.0], [1.0, 0.0], [9.0, 2.0]])
+    values = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return DistanceMatrix.of(values, ["a", "b", "c", "d"])
+
+
+def test_the_image_is_the_matrix_in_the_order_of_its_names(matrix) -> None:
+    ax = distance_matrix(matrix)
+    names = [label.get_text() for label in ax.get_xticklabels()]
+    assert names == [label.get_text() for label in ax.get_yticklabels()]
+    order = [matrix.labels.index(name) for name in names]
+    shown = np.asarray(ax.images[0].get_array())
+    np.testing.assert_array_equal(shown, matrix.values[np.ix_(order, order)])
+    # What is close together stands side by side.
+    assert {frozenset(names[:2]), frozenset(names[2:])} == {frozenset("ac"), frozenset("bd")}
+    assert {text.get_text() for text in ax.texts} >= {"9", "2", "0", "1"}
+
+
+def test_other_samples_keep_their_order() -> None:
+    matrix = DistanceMatrix.of([[3.0, 1.0, 2.0]], ["x"], ["p", "q", "r"])
+    ax = distance_matrix(matrix)
+    np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), matrix.values)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["p", "q", "r"]
+    for draw in (sample_tree, sample_map):
+        with pytest.raises(InvalidInputError, match="among themselves"):
+            draw(matrix)
+
+
+def test_the_tree_joins_the_closest_first(matrix) -> None:
+    ax = sample_tree(matrix)
+    joints = sorted(
+        max(x for x, _ in path.vertices)
+        for collection in ax.collections
+        for path in collection.get_paths()
+    )
+    # Average linkage: a with c at 1, b with d at 2, then the mean of the four distances between.
+    between = matrix.values[np.ix_([0, 2], [1, 3])].mean()
+    np.testing.assert_allclose(joints, [1.0, 2.0, between])
+    assert {label.get_text() for label in ax.get_yticklabels()} == set("abcd")
+
+
+def test_the_map_keeps_distances_of_the_plane(matrix) -> None:
+    ax = sample_map(matrix)
+    places = ax.lines[0].get_xydata()
+    found = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.testing.assert_allclose(found, matrix.values, atol=1e-9)
+    notes = {text.get_text() for text in ax.texts}
+    assert notes == {"a", "b", "c", "d", "the plane shows 100% of the squared distances"}
+
+
+def test_kinds_have_shapes_of_their_own(matrix) -> None:
+    ax = sample_map(matrix, kinds=[1, 2, 1, 2])
+    assert [line.get_label() for line in ax.lines] == ["1", "2"]
+    assert len({line.get_marker() for line in ax.lines}) == 2
+    with pytest.raises(InvalidInputError, match="kinds"):
+        sample_map(matrix, kinds=[1, 2])
+    with pytest.raises(InvalidInputError, match="2 samples or more"):
+        sample_map([[0.0]])
+
+
+def test_scaling_says_how_much_it_shows() -> None:
+    """Corners of a regular tetrahedron: two of three equal eigenvalues."""
+    _, share = classical_scaling(1.0 - np.eye(4))
+    assert abs(share - 2 / 3) < 1e-12
+    places, share = classical_scaling(np.zeros((3, 3)))
+    assert share == 1.0
+    assert not places.any()
+
+
+def test_many_samples_are_named_as_far_as_there_is_room() -> None:
+    values = np.abs(np.subtract.outer(np.arange(130.0), np.arange(130.0)))
+    ax = distance_matrix(values)
+    assert 20 <= len(ax.get_xticklabels()) <= 40
+    assert not ax.texts

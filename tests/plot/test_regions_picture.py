@@ -1,0 +1,165 @@
+"""Two samples and their regions: the right plane, the right outlines, every row accounted for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.errors import InvalidInputError
+from isodepth.metric.plane import difference_plane, mean_squared_gaps
+from isodepth.plot.nested_regions import chosen_levels, nested_regions
+from isodepth.plot.outline import outline, plane_directions
+
+pytest.importorskip("matplotlib")
+
+
+def pair(d: int, seed: int = 0, n: int = 150):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=(n + 20, d))
+
+
+def twin_mean_squared_gap(comparison, u) -> float:
+    """From the definition: supports of the points inside, level by level."""
+    total = 0.0
+    x, y = comparison.regions
+    for share, level in zip(comparison._gaps.plan.shares, comparison.levels, strict=True):
+        beta = level[0] if np.ndim(level) else level
+        inside_x, inside_y = x.points[x.inside(beta)], y.points[y.inside(beta)]
+        for sign in (1, -1):
+            apart = (sign * inside_x @ u).max() - (sign * inside_y @ u).max()
+            total += share * apart**2 / 2
+    return total
+
+
+@pytest.mark.parametrize("options", [{"levels": 7}, {"levels": 5, "q": 2}, {}])
+def test_mean_squared_gaps_agree_with_their_definition(options) -> None:
+    x, y = pair(3, n=25)
+    comparison = isodepth.compare(x, y + [1, 0, 0], n_directions=20, random_state=0, **options)
+    directions = np.random.default_rng(1).normal(size=(4, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    expected = [twin_mean_squared_gap(comparison, u) for u in directions]
+    np.testing.assert_allclose(mean_squared_gaps(comparison, directions), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("q", [np.inf, 2])
+def test_the_plane_holds_the_translation(q) -> None:
+    x, _ = pair(6)
+    shift = np.array([0.0, 3.0, 0.0, -4.0, 0.0, 0.0])
+    comparison = isodepth.compare(x, x + shift, q=q, n_directions=300, levels=10, random_state=0)
+    plane = difference_plane(comparison)
+    np.testing.assert_allclose(plane.basis.T @ plane.basis, np.eye(2), atol=1e-12)
+    # Of one shape, the squared gap along u is <m, u>^2: the first axis is m, nothing is left over.
+    assert abs(plane.basis[:, 0] @ shift) / 5 > 0.999
+    np.testing.assert_allclose(plane.gaps[0], 5, rtol=1e-3)
+
+
+def test_the_plane_is_as_good_as_a_fine_search() -> None:
+    """In three dimensions all directions can be tried."""
+    x, y = pair(3, seed=3)
+    comparison = isodepth.compare(x, y * [1, 2.5, 1] + [0, 0, 1], levels=8, random_state=0)
+    plane = difference_plane(comparison)
+    fine = np.random.default_rng(5).normal(size=(20000, 3))
+    fine /= np.linalg.norm(fine, axis=1)[:, None]
+    best = mean_squared_gaps(comparison, fine).max()
+    # The squared gap is Lipschitz on the sphere: directions 0.015 apart lose a few percent at most.
+    assert plane.gaps[0] ** 2 >= 0.97 * best
+    around = fine - np.outer(fine @ plane.basis[:, 0], plane.basis[:, 0])
+    around /= np.linalg.norm(around, axis=1)[:, None]
+    assert plane.gaps[1] ** 2 >= 0.97 * mean_squared_gaps(comparison, around).max()
+
+
+def test_the_plane_is_the_same_each_time() -> None:
+    comparison = isodepth.compare(*pair(4), n_directions=50, random_state=0)
+    first, second = difference_plane(comparison), difference_plane(comparison)
+    np.testing.assert_array_equal(first.basis, second.basis)
+
+
+def test_equal_samples_have_a_plane_too() -> None:
+    x, _ = pair(4)
+    plane = difference_plane(isodepth.compare(x, x, n_directions=20, random_state=0))
+    np.testing.assert_allclose(plane.basis.T @ plane.basis, np.eye(2), atol=1e-12)
+
+
+def test_outline_is_the_hull() -> None:
+    from scipy.spatial import ConvexHull
+
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    directions = plane_directions()
+    found = outline((points @ directions.T).max(axis=0), directions)
+    hull = points[ConvexHull(points).vertices]
+    # Around the hull, by no more than corners seen under one degree stand out.
+    assert ((found @ directions.T).max(axis=0) <= (hull @ directions.T).max(axis=0) + 1e-9).all()
+    for corner in hull:
+        assert np.linalg.norm(found - corner, axis=1).min() < 0.05
+
+
+@pytest.mark.parametrize("points", [[[1.0, 2.0]], [[0.0, 0.0], [3.0, 1.0]]])
+def test_outlines_of_points_and_segments_stay_there(points) -> None:
+    points = np.array(points)
+    directions = plane_directions()
+    found = outline((points @ directions.T).max(axis=0), directions)
+    assert len(found)
+    low, high = points.min(axis=0), points.max(axis=0)
+    assert (found >= low - 0.05).all()
+    assert (found <= high + 0.05).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"levels": 6}, {"region": "envelope", "q": 2}])
+def test_outlines_are_the_regions_of_the_samples(options) -> None:
+    x, y = pair(2)
+    comparison = isodepth.compare(x, y + [3, 0], n_directions=60, random_state=0, **options)
+    ax = nested_regions(comparison, names=("June", "July"))
+    outlines = [line.get_xydata() for line in ax.lines if line.get_marker() == "None"]
+    assert len(outlines) == 2 * len(chosen_levels(comparison))
+    assert ax.get_xlabel() == "column 0"
+    if options.get("region") != "envelope":
+        last = float(chosen_levels(comparison)[-1])
+        inside = comparison.regions[0].points[comparison.regions[0].inside(last)]
+        np.testing.assert_allclose(outlines[3].max(axis=0), inside.max(axis=0), atol=1e-6)
+        np.testing.assert_allclose(outlines[3].min(axis=0), inside.min(axis=0), atol=1e-6)
+
+
+def test_every_row_is_drawn_once_or_counted() -> None:
+    x, y = pair(3)
+    y[:5] = 1e6
+    comparison = isodepth.compare(x, y, n_directions=60, random_state=0)
+    ax = nested_regions(comparison)
+    drawn = [line for line in ax.lines if line.get_marker() in ("o", "x", "^", "+")]
+    assert [line.get_marker() for line in drawn] == ["o", "x", "^", "+"]
+    assert len(drawn[0].get_xdata()) + len(drawn[1].get_xdata()) == len(x)
+    assert len(drawn[2].get_xdata()) + len(drawn[3].get_xdata()) == len(y)
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels[2] == "Y (170 rows, 5 outside the frame)"
+    # Rows far away do not squeeze the rest.
+    assert ax.get_xlim()[1] < 100
+
+
+def test_one_column_is_drawn_on_a_line() -> None:
+    comparison = isodepth.compare(*pair(1), random_state=0)
+    ax = nested_regions(comparison, names=("a", "b"))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    x = comparison.regions[0]
+    last = float(chosen_levels(comparison)[-1])
+    inside = x.points[x.inside(last)]
+    widest = ax.lines[3].get_xdata()
+    np.testing.assert_allclose(sorted(widest), [inside.min(), inside.max()])
+
+
+def test_names_are_two() -> None:
+    comparison = isodepth.compare(*pair(1), random_state=0)
+    with pytest.raises(InvalidInputError, match="two samples"):
+        nested_regions(comparison, names=("a",))
+
+
+def test_axes_in_axes_out_and_no_formulas() -> None:
+    from isodepth.data.frames import Table
+    from isodepth.plot.style import new_axes
+
+    x, y = pair(2)
+    names = ("$x_1", "b$ $")
+    comparison = isodepth.compare(Table(x, names), Table(y, names), n_directions=30, random_state=0)
+    ax = new_axes()
+    assert nested_regions(comparison, ax) is ax
+    assert ax.get_xlabel() == r"\$x_1"
+    ax.figure.canvas.draw()  # an unbalanced formula would fail here

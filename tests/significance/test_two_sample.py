@@ -1,0 +1,443 @@
+"""two_sample_test: what it returns, what it must not depend on, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from twins import naive_permutation, naive_settings
+
+import isodepth
+from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
+from isodepth.data.frames import Table
+from isodepth.significance.result import permutation_pvalue
+
+
+def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=(m, d))
+
+
+def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
+    return two_sample_test(X, Y, **{"n_resamples": 99, "random_state": 0, **options})
+
+
+# -- what it means --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int) -> None:
+    X, Y = pair(14, 11, d, seed=d)
+    X, Y = 10 * X + 100, 10 * Y + 100
+    result = run(X, Y, n_resamples=3, n_directions=2 * d, levels=4)
+    spread = naive_settings.spread([*X.tolist(), *Y.tolist()])
+    x, y = naive_settings.scale_samples([X.tolist(), Y.tolist()], spread)
+    rng = np.random.default_rng(0)
+    U = np.ones((1, 1))
+    if d > 1:
+        from isodepth.directions import unit_vectors
+
+        U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", rng)])
+    labels = naive_permutation.labelings(14, 11, None, 3, rng)
+    sides = [naive_permutation.parts([*x, *y], mine) for mine in labels]
+    # The mean of squared entries of a unit vector is 1 / d.
+    wanted = [
+        math.sqrt(d) * naive_permutation.region_statistic(a, b, U.tolist(), 2, 2, 0.1, 4)
+        for a, b in sides
+    ]
+    assert result.statistic == pytest.approx(wanted[0], rel=1e-12)
+    assert result.null_distribution.tolist() == pytest.approx(wanted[1:], rel=1e-12)
+    assert result.pvalue == naive_permutation.pvalue(wanted[0], wanted[1:])
+
+
+@pytest.mark.parametrize("scale", ["pooled", None, [1.0, 4.0, 0.5]])
+@pytest.mark.parametrize("q", [1, 2, math.inf])
+def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float) -> None:
+    X, Y = pair()
+    result = run(X * [1, 5, 0.5], Y * [1, 5, 0.5] + 0.3, scale=scale, q=q, p=3, eps=0.2)
+    # Rows are moved to their median before they are projected: another rounding, no more.
+    assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
+
+
+def test_a_translation_has_its_length_for_a_statistic() -> None:
+    X, _ = pair()
+    result = run(X, X + [3, 0, 4], scale=None)
+    assert result.statistic == pytest.approx(5, rel=1e-12)
+    assert {c.column: round(c.gap, 9) for c in result.columns} == {
+        "column 0": 3.0, "column 1": 0.0, "column 2": 4.0,
+    }  # fmt: skip
+
+
+def test_a_pvalue_counts_what_is_as_large() -> None:
+    null = np.array([1.0, 2.0, 3.0, 3.0 * (1 - 1e-14)])
+    assert permutation_pvalue(3.0, null) == (1 + 2) / 5
+    assert permutation_pvalue(4.0, null) == 1 / 5
+    assert permutation_pvalue(np.array([0.5, 2.5]), null).tolist() == [1.0, 3 / 5]
+
+
+def test_equal_samples_have_the_largest_pvalue() -> None:
+    X, _ = pair()
+    for tolerance in (0.0, 0.1):
+        result = run(X, X, tolerance=tolerance)
+        assert result.statistic == 0
+        assert result.pvalue == 1
+        assert all(column.pvalue == 1 for column in result.columns)
+
+
+def test_two_rows_each_can_only_be_dealt_out_in_three_ways() -> None:
+    """The split that was given and its exchange are a third of all: p is never below that."""
+    X, Y = np.array([[0.0], [1.0]]), np.array([[100.0], [101.0]])
+    result = run(X, Y, n_resamples=999)
+    assert 0.28 < result.pvalue < 0.39
+
+
+def test_constant_data_are_no_difference() -> None:
+    result = run(np.ones((5, 2)), np.ones((4, 2)))
+    assert (result.statistic, result.pvalue, result.excess) == (0.0, 1.0, 0.0)
+
+
+def test_excess_counts_standard_deviations() -> None:
+    X, Y = pair()
+    result = run(X, Y)
+    null = result.null_distribution
+    assert result.null_mean == null.mean()
+    assert result.excess == pytest.approx((result.statistic - null.mean()) / null.std())
+
+
+def test_columns_are_adjusted_for_the_largest_of_all() -> None:
+    X, Y = pair(200, 200, 4)
+    result = run(X, Y + [0, 1.5, 0, 0], n_resamples=199)
+    first, *rest = result.columns
+    assert (first.column, first.pvalue) == ("column 1", 1 / 200)
+    assert min(column.pvalue for column in rest) > 0.05
+    gaps = [column.gap for column in result.columns]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_no_column_sets_the_bar_for_all_others() -> None:
+    """Unscaled, a wide column without a difference must not hide one in a narrow column."""
+    X, Y = pair(200, 200, 2)
+    Y = Y + [0, 1.5]
+    result = run(X * [1000, 1], Y * [1000, 1], scale=None)
+    assert (result.columns[0].column, result.columns[0].pvalue) == ("column 1", 0.01)
+
+
+def test_a_difference_is_seen_and_named() -> None:
+    rng = np.random.default_rng(5)
+    X = Table(rng.normal(size=(300, 2)), ("warm", "wet"))
+    Y = Table(rng.normal(size=(300, 2)) + [0.6, 0], ("warm", "wet"))
+    for tolerance in (0.0, 0.05):
+        result = run(X, Y, tolerance=tolerance)
+        assert result.pvalue == 0.01
+        assert result.columns[0][::2] == ("warm", 0.01)
+        assert result.columns[1].pvalue > 0.05
+
+
+@pytest.mark.parametrize("q", [2, math.inf])
+def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
+    """An estimator goes through Metric, relabeling by relabeling; the name goes by counting."""
+    X, Y = pair(40, 30, 2)
+    fast = run(X, Y, n_resamples=9, q=q)
+    slow = run(X, Y, n_resamples=9, q=q, depth=isodepth.ProjectionDepth())
+    assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
+    assert slow.null_distribution == pytest.approx(fast.null_distribution, rel=1e-12)
+    for one, other in zip(slow.columns, fast.columns, strict=True):
+        assert one.column == other.column
+        assert one.gap == pytest.approx(other.gap, rel=1e-12)
+        assert one.pvalue == other.pvalue
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw"])
+def test_other_depths(depth: str) -> None:
+    X, Y = pair(60, 50, 2)
+    result = run(X, Y + [1.2, 0], n_resamples=19, depth=depth)
+    assert (result.pvalue, result.columns[0].column) == (0.05, "column 0")
+    assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
+    assert f"statistic={depth}" in result.signature
+
+
+# -- what it must not depend on -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_threads_and_memory_do_not_matter(tolerance: float) -> None:
+    X, Y = pair(700, 500)
+    one = run(X, Y, n_jobs=1, tolerance=tolerance)
+    for options in ({"n_jobs": 3}, {"n_jobs": 2, "memory_mb": 0.01}):
+        other = run(X, Y, tolerance=tolerance, **options)
+        assert other.statistic == one.statistic
+        assert np.array_equal(other.null_distribution, one.null_distribution)
+        assert other.columns == one.columns
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_exchanged_samples_have_the_same_statistic(tolerance: float) -> None:
+    X, Y = pair()
+    a, b = run(X, Y, tolerance=tolerance), run(Y, X, tolerance=tolerance)
+    assert a.statistic == b.statistic
+    assert {c.column: c.gap for c in a.columns} == {c.column: c.gap for c in b.columns}
+
+
+def test_units_do_not_matter_when_pooled() -> None:
+    X, Y = pair()
+    a = run(X, Y)
+    # Powers of two: not even the rounding differs.
+    b = run(X * [1, 1024, 0.25], Y * [1, 1024, 0.25])
+    assert a.pvalue == b.pvalue
+    assert np.array_equal(a.null_distribution, b.null_distribution)
+
+
+def test_data_far_from_zero_are_moved_there_first() -> None:
+    X, Y = pair()
+    a, b = run(X, Y), run(X + 1e6, Y + 1e6)
+    assert b.statistic == pytest.approx(a.statistic, rel=1e-8)
+    assert b.pvalue == a.pvalue
+
+
+def test_the_callers_arrays_stay_as_they_are() -> None:
+    X, Y = pair()
+    before = X.copy(), Y.copy()
+    run(X, Y)
+    run(X, Y, tolerance=0.1)
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(Y, before[1])
+
+
+def test_a_generator_is_taken_and_none_is_fresh() -> None:
+    X, Y = pair()
+    a = run(X, Y, random_state=np.random.default_rng(4))
+    b = run(X, Y, random_state=np.random.default_rng(4))
+    assert np.array_equal(a.null_distribution, b.null_distribution)
+    c, d = run(X, Y, random_state=None), run(X, Y, random_state=None)
+    assert not np.array_equal(c.null_distribution, d.null_distribution)
+
+
+# -- tolerance ------------------------------------------------------------------------------------
+
+
+def test_a_tolerance_only_takes_away() -> None:
+    """The null distribution is that of plain gaps, whatever the tolerance."""
+    X, Y = pair(300, 250)
+    found = [run(X, Y + 0.4, tolerance=c) for c in (0.01, 0.05, 0.2)]
+    assert found[0].statistic > found[1].statistic > found[2].statistic >= 0
+    assert np.array_equal(found[0].null_distribution, found[2].null_distribution)
+
+
+@pytest.mark.parametrize("n", [100, 101, 199])
+def test_foreign_rows_explain_at_most_their_share(n: int) -> None:
+    """Whatever becomes of 5% of the rows of both, the gap is at most that of the clean rows.
+
+    Along a line, and exactly: the clean quantiles lie between those that are compared.
+    """
+    rng = np.random.default_rng(n)
+    foreign = n // 20
+    values = rng.normal(size=(2, n))
+    clean = values[:, foreign:]
+    for place in (-9.0, -1.0, 0.0, 1.7, 9.0):
+        values[0, :foreign], values[1, :foreign] = place, -place
+        found = naive_permutation.envelope_gap(*values.tolist(), (foreign, foreign), 19, 2)
+        assert found <= naive_permutation.envelope_gap(*clean.tolist(), (0, 0), 19, 2)
+
+
+def test_foreign_rows_do_not_trip_the_test() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 1000, 4))
+    X[:50, 0], Y[:50, 0] = 20, -20
+    assert run(X, Y).pvalue == 0.01
+    assert run(X, Y, tolerance=0.05).pvalue > 0.2
+
+
+def test_foreign_rows_do_not_hide_a_difference() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 1000, 4))
+    Y[:, 1] += 0.6
+    X[:50], Y[:50] = 100 * rng.normal(size=(2, 50, 4))
+    result = run(X, Y, tolerance=0.05)
+    assert (result.pvalue, result.columns[0].column) == (0.01, "column 1")
+
+
+# -- blocks and missing values --------------------------------------------------------------------
+
+
+def test_dependent_rows_need_their_blocks() -> None:
+    """Days with weather of their own: rows of ten days are ten observations, not hundreds."""
+    rng = np.random.default_rng(1)
+    days = np.repeat(np.arange(20), 24)
+    rows = rng.normal(size=(20, 2))[days] + 0.1 * rng.normal(size=(480, 2))
+    X, Y = rows[days < 10], rows[days >= 10]
+    assert run(X, Y).pvalue == 0.01
+    assert run(X, Y, blocks=days).pvalue > 0.05
+    as_pair = run(X, Y, blocks=(days[days < 10], days[days >= 10]))
+    assert as_pair.pvalue == run(X, Y, blocks=days).pvalue
+
+
+def test_blocks_of_one_row_are_rows() -> None:
+    X, Y = pair()
+    a, b = run(X, Y), run(X, Y, blocks=np.arange(105))
+    assert np.array_equal(a.null_distribution, b.null_distribution)
+
+
+def test_rows_with_missing_values_are_left_out_and_counted() -> None:
+    X, Y = pair()
+    dirty = np.insert(X, [3, 10], np.nan, axis=0)
+    dirty[3, 1:] = 0.0
+    with pytest.raises(InvalidInputError, match="NaN"):
+        run(dirty, Y)
+    result = run(dirty, Y, nan_policy="omit")
+    assert np.array_equal(result.null_distribution, run(X, Y).null_distribution)
+    assert result.missing is not None
+    assert (result.missing.x.n_dropped, result.missing.y.n_dropped) == (2, 0)
+    assert "2 of 62 rows" in repr(result)
+    blocks = (np.arange(62) // 2, 100 + np.arange(45) // 2)
+    assert run(dirty, Y, nan_policy="omit", blocks=blocks).n_rows == (60, 45)
+
+
+# -- the result -----------------------------------------------------------------------------------
+
+
+def test_the_result_goes_into_json() -> None:
+    X, Y = pair()
+    result = run(X, Y)
+    read = json.loads(result.to_json())
+    assert read["statistic"] == result.statistic
+    assert read["pvalue"] == result.pvalue
+    assert read["null"]["mean"] == result.null_mean
+    assert [c["column"] for c in read["columns"]] == [c.column for c in result.columns]
+    assert read["signature"] == result.signature
+
+
+def test_the_result_is_readable() -> None:
+    X, Y = pair(d=7)
+    text = repr(run(X, Y, tolerance=0.05))
+    assert "60 against 45 rows" in text
+    assert "beyond a share 0.05 of foreign rows" in text
+    assert "and 2 more" in text
+    assert "DR-test|statistic=envelope|tolerance=0.05|resamples=99" in text
+
+
+def test_the_signature_says_how_it_was_made() -> None:
+    X, Y = pair()
+    parts = dict(
+        part.split("=") for part in run(X, Y, q=1, eps=0.3, levels=7).signature.split("|")[1:]
+    )
+    wanted = {"q": "1", "eps": "0.3", "levels": "7", "seed": "0", "scale": "pooled",
+              "blocks": "rows", "dirs": "axes+orthogonal:102"}  # fmt: skip
+    assert {key: parts[key] for key in wanted} == wanted
+
+
+# -- what it refuses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"weights": (None, np.ones(45))},
+            "takes no weights.*exchangeable.*got weights of type tuple",
+        ),
+        ({"n_resamples": 0}, "n_resamples must be an integer >= 1, got 0"),
+        ({"n_resamples": 9.5}, "n_resamples"),
+        ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
+        ({"tolerance": -0.1}, "tolerance"),
+        ({"tolerance": True}, "tolerance"),
+        ({"scale": "reference"}, "depends on which rows are X"),
+        ({"scale": "both"}, "scale must be one of pooled"),
+        ({"scale": [1.0, -1.0, 1.0]}, "scale must be positive"),
+        ({"nan_policy": "drop"}, "nan_policy must be one of raise, omit"),
+        ({"q": 0.5}, "q must lie"),
+        ({"p": 0.5}, "p must lie"),
+        ({"eps": 0.0}, "eps must lie"),
+        ({"eps": 0.1, "tolerance": 0.1}, "eps does not apply with a tolerance"),
+        ({"depth": "irw", "tolerance": 0.1}, "depth does not apply with a tolerance"),
+        ({"depth": "deep"}, "depth must be one of"),
+        ({"n_directions": 2}, "at least the number of columns, 3"),
+        ({"levels": 0}, "levels must be an integer >= 1"),
+        ({"levels": 1, "tolerance": 0.1}, "levels must be an integer >= 2"),
+        ({"random_state": "seed"}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"memory_mb": 0}, "memory_mb"),
+        ({"progress": 1}, "progress must be True or False"),
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict[str, Any], message: str) -> None:
+    X, Y = pair()
+    with pytest.raises(InvalidOptionError, match=message):
+        run(X, Y, **options)
+
+
+def test_samples_that_cannot_be_tested_are_refused() -> None:
+    X, Y = pair()
+    with pytest.raises(InvalidInputError, match="X must have at least 2 rows to be tested, got 1"):
+        run(X[:1], Y)
+    with pytest.raises(InvalidInputError, match="Y must have at least 2 rows"):
+        run(X, Y[:1])
+    with pytest.raises(InvalidInputError, match="same number of columns"):
+        run(X, Y[:, :2])
+    with pytest.raises(InvalidInputError, match="scale must hold one number for each of the 3"):
+        run(X, Y, scale=[1.0, 2.0])
+    with pytest.raises(InvalidInputError, match="blocks must hold one label"):
+        run(X, Y, blocks=[1, 2, 3])
+
+
+def test_an_interrupt_ends_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    from isodepth.significance import two_sample
+
+    class Bar:
+        def __enter__(self) -> Any:
+            return self.advance
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def advance(self, count: int) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(two_sample, "progress_bar", lambda *_: Bar())
+    X, Y = pair()
+    for tolerance in (0.0, 0.1):
+        with pytest.raises(KeyboardInterrupt):
+            run(X, Y, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_a_bar_shows_how_far_it_is(tolerance: float, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    X, Y = pair()
+    run(X, Y, progress=True, tolerance=tolerance)
+    assert "two_sample_test: 100%" in capsys.readouterr().err
+    run(X, Y, tolerance=tolerance)
+    assert capsys.readouterr().err == ""
+
+
+# -- folded into compare --------------------------------------------------------------------------
+
+
+def test_compare_folds_the_test_in() -> None:
+    X, Y = pair()
+    comparison = isodepth.compare(X, Y, n_resamples=99, random_state=0, eps=0.2)
+    apart = run(X, Y, eps=0.2)
+    assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
+    assert comparison.test.pvalue == apart.pvalue
+    assert comparison.test.signature == apart.signature
+    assert apart.summary in repr(comparison)
+    tolerant = isodepth.compare(X, Y, n_resamples=99, random_state=0, tolerance=0.1, eps=0.2)
+    assert tolerant.test.tolerance == 0.1
+    assert isodepth.compare(X, Y, random_state=0).test is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": 0.1}, "tolerance belongs to the test"),
+        ({"blocks": [1] * 105}, "blocks belongs to the test"),
+        ({"n_resamples": 9, "weights": (None, np.ones(45))}, "takes no weights"),
+        ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
+    ],
+)
+def test_compare_refuses_what_the_test_cannot_do(options: dict[str, Any], message: str) -> None:
+    X, Y = pair()
+    with pytest.raises(InvalidOptionError, match=message):
+        isodepth.compare(X, Y, **options)
