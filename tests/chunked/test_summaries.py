@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth.chunked.rows import NO_MASSES, Frame, Products, products
+from isodepth.chunked.rows import NO_MASSES, Frame, slabs
 from isodepth.chunked.selection import digit_search
 from isodepth.chunked.summaries import (
     Counts,
@@ -38,10 +39,10 @@ def numbers(values: np.ndarray, centers: np.ndarray | None) -> np.ndarray:
     return values if centers is None else np.abs(values - centers[:, None])
 
 
-def along_axes(values: np.ndarray) -> Products:
+def along_axes(values: np.ndarray) -> Any:
     """Rows whose projections on three directions are the values (3, n)."""
     frame = Frame(np.zeros(3, values.dtype), 0, np.eye(3, dtype=values.dtype))
-    ((_, found),) = products(np.ascontiguousarray(values.T), frame)
+    ((_, found),) = slabs(np.ascontiguousarray(values.T), frame)
     return found
 
 
@@ -66,7 +67,7 @@ def test_gathered_and_counted(
     workspace: int,
     large: bool,
 ) -> None:
-    """In parts of a few rows, and of so many that products are made inside of the loops."""
+    """In parts of fewer rows than a tile has, and of more."""
     values = projections(seed, n, kind, dtype)
     rng = np.random.default_rng(seed)
     masses = rng.integers(1, 5, n) if weighted else np.ones(n, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.spread import raise_outlyingness
-from isodepth.engine.compiled.tiles import multiply
+from isodepth.engine.compiled.tiles import project_next
 
 # So many numbers are passed over at a time where none of them lies inside.
 _BLOCK = 32
@@ -132,49 +132,41 @@ def raise_rows(projections, middles, mads, out, nowhere):
 
 
 @loop
-def bin_products(tiles, starts, units, work, centers, folded, low, high, scale, masses, counts):
-    """`bin_rows` of the products of points, laid out in tiles, and directions `units` (K, d).
-
-    `work` (B, n) is room for those of some directions at a time.
-    """
+def bin_products(slab, centers, folded, low, high, scale, masses, counts):
+    """`bin_rows` of the projections in a slab."""
     first = 0
-    while first < units.shape[0]:
-        end = min(first + work.shape[0], units.shape[0])
-        projections = work[: end - first]
-        multiply(tiles, starts, units[first:end], projections)
+    while first < slab.rows.shape[0]:
+        count = project_next(slab, first)
+        end = first + count
         bin_rows(
-            projections, centers[first:end], folded, low[first:end], high[first:end],
+            slab.room[:count], centers[first:end], folded, low[first:end], high[first:end],
             scale[first:end], masses, counts[first:end],
         )  # fmt: skip
         first = end
 
 
 @loop
-def gather_products(
-    tiles, starts, units, work, centers, folded, low, high, masses, below, found, found_masses, kept
-):
-    """`gather_rows` of the products of points, laid out in tiles, and directions `units` (K, d)."""
+def gather_products(slab, centers, folded, low, high, masses, below, found, found_masses, kept):
+    """`gather_rows` of the projections in a slab."""
     first = 0
-    while first < units.shape[0]:
-        end = min(first + work.shape[0], units.shape[0])
-        projections = work[: end - first]
-        multiply(tiles, starts, units[first:end], projections)
+    while first < slab.rows.shape[0]:
+        count = project_next(slab, first)
+        end = first + count
         gather_rows(
-            projections, centers[first:end], folded, low[first:end], high[first:end], masses,
+            slab.room[:count], centers[first:end], folded, low[first:end], high[first:end], masses,
             below[first:end], found[first:end], found_masses[first:end], kept[first:end],
         )  # fmt: skip
         first = end
 
 
 @loop
-def raise_products(tiles, starts, units, work, middles, mads, out, nowhere):
-    """`raise_rows` of the products of points, laid out in tiles, and directions `units` (K, d)."""
+def raise_products(slab, middles, mads, out, nowhere):
+    """`raise_rows` of the projections in a slab."""
     first = 0
-    while first < units.shape[0]:
-        end = min(first + work.shape[0], units.shape[0])
-        projections = work[: end - first]
-        multiply(tiles, starts, units[first:end], projections)
-        raise_rows(projections, middles[first:end], mads[first:end], out, nowhere)
+    while first < slab.rows.shape[0]:
+        count = project_next(slab, first)
+        end = first + count
+        raise_rows(slab.room[:count], middles[first:end], mads[first:end], out, nowhere)
         first = end
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, products, projected
+from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
 from isodepth.chunked.sampling import FewRows, RowDraw
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
@@ -132,10 +132,10 @@ class ProjectionPass:
 
     def step(self, state: list[Summary], rows: Rows) -> None:
         moved = self.frame.moved(rows.points)
-        for block, given in products(moved, self.frame, self.block_rows):
+        for block, slab in slabs(moved, self.frame, self.block_rows):
             masses = rows.masses[block] if len(rows.masses) else NO_MASSES
             for summary in state:
-                summary.take(given, masses)
+                summary.take(slab, masses)
 
     def merge(self, state: list[Summary], other: list[Summary]) -> None:
         for mine, theirs in zip(state, other, strict=True):
@@ -172,7 +172,7 @@ class Outlyingness:
 
     def raw(self, points: np.ndarray) -> np.ndarray:
         """How far out rows (n, d) lie, in the precision they have."""
-        from isodepth.chunked.counting_loops import raise_products, raise_rows
+        from isodepth.chunked.counting_loops import raise_products
 
         moved = self.frame.moved(points)
         out = np.zeros(len(moved), dtype=moved.dtype)
@@ -180,19 +180,17 @@ class Outlyingness:
         reach = None
         if flat.any():
             reach = reach_of(moved, largest_entries(moved), self.typical)
-        for rows, given in products(moved, self.frame):
-            if given.fused and reach is None:
-                raise_products(*given, self.middles, self.mads, out[rows], NO_MASSES)
-                continue
-            for which, projections in given.blocks():
-                raise_rows(projections, self.middles[which], self.mads[which], out[rows], NO_MASSES)
-                if reach is not None:
-                    for k in np.flatnonzero(flat[which]) + which.start:
-                        found = flat_outlyingness(
-                            projections[k - which.start], reach[rows], self.middles[k],
-                            self.scales[k],
-                        )  # fmt: skip
-                        np.maximum(out[rows], found, out=out[rows])
+        for rows, slab in slabs(moved, self.frame):
+            # Where there is no MAD it is not a number, and nothing is raised.
+            raise_products(slab, self.middles, self.mads, out[rows], NO_MASSES)
+        if reach is None:
+            return out
+        along = self.frame.along(flat)
+        middles, scales = self.middles[flat], self.scales[flat]
+        for rows, which, projections in projected(moved, along):
+            for k, values in zip(range(which.start, which.stop), projections, strict=True):
+                found = flat_outlyingness(values, reach[rows], middles[k], scales[k])
+                np.maximum(out[rows], found, out=out[rows])
         return out
 
     def finish(self, raw: np.ndarray) -> np.ndarray:

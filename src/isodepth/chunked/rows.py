@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,43 +61,14 @@ class Frame(NamedTuple):
         return moved_by(points, self.center, self.exponent)
 
 
-class Products(NamedTuple):
-    """Standardized rows and directions, ready to be multiplied in compiled loops.
-
-    Attributes
-    ----------
-    tiles, starts : the rows, laid out in tiles
-    units : ndarray of shape (K, d)
-    work : ndarray of shape (B, n)
-        Room for the projections on some directions at a time.
-    """
-
-    tiles: np.ndarray
-    starts: np.ndarray
-    units: np.ndarray
-    work: np.ndarray
-
-    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """The directions and the projections (B, n) of one block after the other."""
-        from isodepth.engine.compiled.tiles import Tiles, project
-
-        for k in range(0, len(self.units), len(self.work)):
-            which = slice(k, min(k + len(self.work), len(self.units)))
-            projections = self.work[: which.stop - k]
-            project(Tiles(self.tiles, self.starts), self.units[which], projections)
-            yield which, projections
-
-    @property
-    def fused(self) -> bool:
-        """Whether loops may multiply by themselves: there are enough rows for a tile."""
-        return self.work.shape[1] >= self.tiles.shape[2]
-
-
-def products(
+def slabs(
     moved: np.ndarray, frame: Frame, block_rows: int = BLOCK_ROWS
-) -> Iterator[tuple[slice, Products]]:
-    """The rows of one block after the other; each writes over the projections of the one before."""
-    from isodepth.engine.compiled.tiles import multipliers, tiles_of
+) -> Iterator[tuple[slice, Any]]:
+    """The rows, and a slab of them with all directions, of one block after the other.
+
+    Each writes its projections over those of the one before.
+    """
+    from isodepth.engine.compiled.tiles import multipliers, slab_of, tiles_of
 
     units = multipliers(frame.directions, moved.dtype)
     count = min(BLOCK_DIRECTIONS, len(units))
@@ -105,18 +76,27 @@ def products(
     for start in range(0, len(moved), block_rows):
         rows = slice(start, min(start + block_rows, len(moved)))
         size = rows.stop - rows.start
-        tiles = tiles_of(moved[rows])
-        yield rows, Products(*tiles, units, work[: count * size].reshape(count, size))
+        room = work[: count * size].reshape(count, size)
+        yield rows, slab_of(tiles_of(moved[rows]), units, room)
 
 
-def projected(
-    moved: np.ndarray, frame: Frame, block_rows: int = BLOCK_ROWS
-) -> Iterator[tuple[slice, slice, np.ndarray]]:
+def directions_of(slab: Any) -> Iterator[tuple[slice, np.ndarray]]:
+    """The directions and the projections (B, n) of one block after the other."""
+    from isodepth.engine.compiled.tiles import project_next
+
+    first = 0
+    while first < len(slab.rows):
+        count = project_next(slab, first)
+        yield slice(first, first + count), slab.room[:count]
+        first += count
+
+
+def projected(moved: np.ndarray, frame: Frame) -> Iterator[tuple[slice, slice, np.ndarray]]:
     """Projections of standardized rows, with the bits that they have in memory.
 
     Gives the rows, the directions and the projections (B, n) of one block after the other; each is
     written over the one before.
     """
-    for rows, block in products(moved, frame, block_rows):
-        for which, projections in block.blocks():
+    for rows, slab in slabs(moved, frame):
+        for which, projections in directions_of(slab):
             yield rows, which, projections

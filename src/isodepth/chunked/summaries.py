@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Products
+from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, directions_of
 
 #: Parts of an interval.
 PARTS = 256
@@ -38,11 +38,6 @@ class Intervals(NamedTuple):
         return (self.centers if folded else self.low, folded, self.low, self.high)
 
 
-def some(arguments: tuple[Any, ...], which: slice) -> tuple[Any, ...]:
-    """The arguments of a loop for some directions."""
-    return tuple(one[which] if isinstance(one, np.ndarray) else one for one in arguments)
-
-
 class Counts:
     """Masses below intervals, and in equal parts of them: int64 (K, 1 + parts)."""
 
@@ -54,16 +49,11 @@ class Counts:
         # Parts of each interval by its length; 0 where it has none.
         self.scale = np.divide(low.dtype.type(parts), length, np.zeros_like(low), where=length > 0)
 
-    def take(self, products: Products, masses: np.ndarray) -> None:
+    def take(self, slab: Any, masses: np.ndarray) -> None:
         """Take in the projections of rows on all directions."""
-        from isodepth.chunked.counting_loops import bin_products, bin_rows
+        from isodepth.chunked.counting_loops import bin_products
 
-        given = (*self.intervals.arguments, self.scale)
-        if products.fused:
-            bin_products(*products, *given, masses, self.counts)
-            return
-        for which, projections in products.blocks():
-            bin_rows(projections, *some(given, which), masses, self.counts[which])
+        bin_products(slab, *self.intervals.arguments, self.scale, masses, self.counts)
 
     def add(self, values: np.ndarray, masses: np.ndarray) -> None:
         """Take in numbers (n,) that are looked at in all intervals."""
@@ -134,17 +124,12 @@ class Gathered:
         # Made when the first masses come.
         self.masses: np.ndarray = np.empty((count, 0), dtype=np.int64)
 
-    def take(self, products: Products, masses: np.ndarray) -> None:
+    def take(self, slab: Any, masses: np.ndarray) -> None:
         """Take in the projections of rows on all directions; they must fit on a page."""
-        from isodepth.chunked.counting_loops import gather_products, gather_rows
+        from isodepth.chunked.counting_loops import gather_products
 
-        self._make_room(products.work.shape[1], masses)
-        given, kept = self.intervals.arguments, self._kept
-        if products.fused:
-            gather_products(*products, *given, masses, *kept)
-            return
-        for which, projections in products.blocks():
-            gather_rows(projections, *some(given, which), masses, *some(kept, which))
+        self._make_room(slab.room.shape[1], masses)
+        gather_products(slab, *self.intervals.arguments, masses, *self._kept)
 
     def add(self, values: np.ndarray, masses: np.ndarray) -> None:
         """Take in numbers (n,) that are looked at in all intervals; n must fit on a page."""
@@ -253,9 +238,9 @@ class Digits:
         self.prefixes, self.shift, self.centers = prefixes, shift, centers
         self.counts = np.zeros((len(prefixes), 1 << 8), dtype=np.int64)
 
-    def take(self, products: Products, masses: np.ndarray) -> None:
+    def take(self, slab: Any, masses: np.ndarray) -> None:
         """Take in the projections of rows on all directions."""
-        for which, projections in products.blocks():
+        for which, projections in directions_of(slab):
             for row in range(which.start, which.stop):
                 values = projections[row - which.start]
                 if self.centers is not None:

@@ -93,7 +93,7 @@ def project_next(slab, first):
     n = room.shape[1]
     count = min(room.shape[0], rows.shape[0] - first)
     if n >= spare.shape[0]:
-        _multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
+        multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
         return count
     for row in range(count):
         multiply_one(slab.tiles, 0, rows, first + row, spare, 0, n)
