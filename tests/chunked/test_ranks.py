@@ -88,7 +88,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     for bits in (5, 9):
         with small_scale(workspace=400), pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranks, "_BITS", (bits,))
-            patch.setattr("isodepth.chunked.table._COPIES_IN_MEMORY", 10**9)
+            patch.setattr("isodepth.chunked.limits.COPIES_IN_MEMORY", 10**9)
             sources = [scan(cut(points, 211)) for points in (x, y)]
             result = compare(metric(depth, q=q), *sources, None)
         low, high = result.distance_bounds

@@ -14,9 +14,11 @@ from isodepth.chunked.comparison import (
     mean_gap,
     table_gaps,
 )
-from isodepth.chunked.sources import Source, scan
+from isodepth.chunked.opening import scan
+from isodepth.chunked.runner import Runner
+from isodepth.chunked.sources import Source
 from isodepth.chunked.spread import column_spreads
-from isodepth.chunked.table import Runner, Streamed, draw, stream_table
+from isodepth.chunked.table import Streamed, draw, stream_table
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (

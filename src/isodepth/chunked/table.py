@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.chunked.limits import Limits
 from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
 from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
 from isodepth.chunked.rows import Frame
+from isodepth.chunked.runner import Runner
 from isodepth.chunked.sampling import Pilot
 from isodepth.chunked.selection import Sizes, fit_outlyingness
 from isodepth.chunked.sources import Source
-from isodepth.chunked.spill import SpilledDepths
 from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
 from isodepth.chunked.weights import Looked
 from isodepth.core.sample import Sample
@@ -28,80 +27,12 @@ from isodepth.depth.halfspace import HalfspaceDepth
 from isodepth.depth.irw import IRWDepth
 from isodepth.depth.projection import ProjectionDepth
 from isodepth.engine.spread_passes import largest_entries
-from isodepth.engine.threads import available_cores, single_threaded_blas
+from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
-
-_PILOTS = 1 << 16
-_LEAST_PILOTS = 1 << 12
-_MOST_PILOTS = 1 << 20
-_MOST_CHUNK_ROWS = 1 << 16
-# Numbers projected between two looks at whether to stop.
-_MOST_WORK = 1 << 25
-_LEAST_WORKSPACE = 512
-_MOST_WORKSPACE = 1 << 30
-# Copies of a chunk, in several precisions and orders, that are there at one time.
-_COPIES = 6
-# What the passes in memory hold for each number of a sample.
-_COPIES_IN_MEMORY = 10
-
-
-class Limits(NamedTuple):
-    """What fits into the memory that was promised.
-
-    Attributes
-    ----------
-    workers : int
-    chunk_rows : int
-        Rows that are read at a time.
-    workspace : int
-        Numbers that are held for each direction.
-    pilots : int
-        Rows that are drawn for a first guess.
-    held_rows : int
-        Rows that are held while some are looked for.
-    rows_in_memory : int
-        A sample of so many rows is worked on in memory.
-    """
-
-    workers: int
-    chunk_rows: int
-    workspace: int
-    pilots: int
-    held_rows: int
-    rows_in_memory: int
-
-    @classmethod
-    def of(
-        cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None, weighted: bool = True
-    ) -> Limits:
-        """Those of a metric with its directions drawn, for so many rows of that precision."""
-        budget = drawn.resources.memory_mb * 2**20
-        count, width = drawn.directions.shape
-        item = np.dtype(dtype).itemsize
-        workers = drawn.resources.n_jobs or available_cores()
-        row = width * 8
-        chunk = int(budget / 4 / ((workers + 3) * _COPIES * row))
-        chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
-        number = item + 8 if weighted else item
-        held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
-        # The pilot is found before numbers are gathered, and is copied a few times while it is.
-        workspace = int(0.55 * budget / held)
-        held_rows = int(budget / 4 / (3 * (width * item + 16) * (workers + 1)))
-        pilots = 2 * held_rows
-        # More pilots save time in every pass, and take time once.
-        pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
-        return cls(
-            workers,
-            max(64, chunk),
-            max(_LEAST_WORKSPACE, min(_MOST_WORKSPACE, workspace)),
-            max(_LEAST_PILOTS, min(_MOST_PILOTS, pilots)),
-            max(_LEAST_PILOTS, min(_MOST_PILOTS // 2, held_rows)),
-            int(budget / (_COPIES_IN_MEMORY * width * item)),
-        )
 
 
 class Tables(NamedTuple):
@@ -140,58 +71,6 @@ class Streamed:
     n_rows: int
     missing: MissingReport | None
     made: Tables
-
-
-class Runner:
-    """Where passes run: here, one chunk after the other, or elsewhere (`isodepth.chunked.dask`)."""
-
-    #: The most numbers that a state may hold for each direction.
-    most_numbers = _MOST_WORKSPACE
-
-    def __init__(self, advance: Any = None) -> None:
-        self.advance = advance or (lambda count: None)
-
-    def begin(self, source: Source) -> None:
-        """Tell who watches that a pass begins."""
-        tell = getattr(self.advance, "begin", None)
-        if tell is not None:
-            tell(source.label)
-
-    def fold(
-        self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass over the chunks of a source, raw ones where there is no preparation."""
-        from isodepth.chunked.local import fold_chunks
-
-        self.begin(source)
-
-        def prepare(start: int, chunk: RawChunk) -> Any:
-            return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
-
-        return fold_chunks(
-            lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance
-        )
-
-    @contextmanager
-    def keeping(self, model: Any) -> Iterator[Any]:
-        """What gives the depths of rows, and may keep those it has computed."""
-        with SpilledDepths(model) as depths:
-            yield depths
-
-    def fold_depths(
-        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass that needs the depths of rows and their masses alone."""
-        from isodepth.chunked.local import fold_chunks
-
-        if depths.complete and not source.weighted:
-            dtype = preparation.dtype
-            return fold_chunks(
-                lambda: depths.pieces(dtype), lambda _, rows: rows, work, limits.workers
-            )
-        state = self.fold(source, preparation, work, limits)
-        depths.known = True
-        return state
 
 
 def stream_table(
