@@ -20,11 +20,12 @@ from isodepth.chunked.selection import Sizes, fit_outlyingness
 from isodepth.chunked.sources import Source
 from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
 from isodepth.chunked.weights import Looked
+from isodepth.chunked.whitening import whitening_matrix
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
 from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import IRWDepth
+from isodepth.depth.irw import AIIRWDepth, IRWDepth
 from isodepth.depth.projection import ProjectionDepth
 from isodepth.engine.spread_passes import largest_entries
 from isodepth.engine.threads import single_threaded_blas
@@ -165,10 +166,13 @@ class _Job:
                 return Tables(self._by_projections())
             if type(depth) in (HalfspaceDepth, IRWDepth):
                 return self._by_ranks(type(depth) is HalfspaceDepth)
+            if type(depth) is AIIRWDepth and depth.covariance == "empirical":
+                return self._by_ranks(False, whitened=True)
         raise InvalidOptionError(
             f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
             f"memory_mb={self.drawn.resources.memory_mb:g}, and this depth needs them all at once; "
-            "give more memory, or use depth='projection', 'halfspace' or 'irw'"
+            "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
+            "empirical covariance"
         )
 
     def fold(self, work: Pass) -> Any:
@@ -251,9 +255,16 @@ class _Job:
     def _fold_depths(self, kept: Any, work: Pass) -> Any:
         return self.run.fold_depths(kept, self.source, self.preparation, work, self.limits)
 
-    def _by_ranks(self, smallest: bool) -> Tables:
-        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure."""
+    def _by_ranks(self, smallest: bool, whitened: bool = False) -> Tables:
+        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure.
+
+        Ranks along a direction of whitened rows are those along another direction of the rows.
+        """
         frame, _, pilot = self._frame()
+        if whitened:
+            matrix = whitening_matrix(self.fold, frame)
+            turned = np.asarray(self.drawn.directions, dtype=np.float64) @ matrix
+            frame = frame._replace(directions=turned.astype(frame.directions.dtype))
         total = self.rows.mass
         spaced = sorted({1 + k * total // SPACED_ROWS for k in range(SPACED_ROWS)})
         some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.held_rows)
