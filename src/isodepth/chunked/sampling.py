@@ -37,11 +37,12 @@ class RowDraw:
     depends on them.
     """
 
-    def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
+    def __init__(self, n_features: int, dtype: str, capacity: int, rng: Any = None) -> None:
         self.capacity = capacity
         #: Whether these are all rows so far.
         self.complete = True
-        self._rng: Any = None
+        # Where there is none it is made from the first rows.
+        self._rng = rng
         self._keys = np.empty(0)
         self._points = np.empty((0, n_features), dtype=dtype)
         self._masses = np.empty(0, dtype=np.int64)
