@@ -22,6 +22,7 @@ def small_scale(few: int = 16, pilots: int = 24, workspace: int = 64) -> Iterato
         mock.patch.object(middle_rows, "FEW_ROWS", few),
         mock.patch.object(limits, "LEAST_PILOTS", pilots),
         mock.patch.object(limits, "MOST_PILOTS", pilots),
+        mock.patch.object(limits, "MOST_HELD_ROWS", pilots),
         mock.patch.object(limits, "MOST_WORKSPACE", workspace),
         mock.patch.object(limits, "LEAST_WORKSPACE", 1),
     ):

@@ -109,6 +109,7 @@ class DaskRunner(Runner):
 
     # States travel: they stay small.
     most_numbers = 1 << 14
+    most_rows = 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
         super().__init__(advance)

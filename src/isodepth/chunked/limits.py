@@ -12,6 +12,7 @@ from isodepth.metric.drawn import DrawnMetric
 _PILOTS = 1 << 16
 LEAST_PILOTS = 1 << 12
 MOST_PILOTS = 1 << 20
+MOST_HELD_ROWS = 1 << 23
 _MOST_CHUNK_ROWS = 1 << 16
 # Numbers projected between two looks at whether to stop.
 _MOST_WORK = 1 << 25
@@ -64,8 +65,9 @@ class Limits(NamedTuple):
         held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
         # The pilot is found before numbers are gathered, and is copied a few times while it is.
         workspace = int(0.55 * budget / held)
-        held_rows = int(budget / 4 / (3 * (width * item + 16) * (workers + 1)))
-        pilots = 2 * held_rows
+        pilots = int(budget / 2 / (3 * (width * item + 16) * (workers + 1)))
+        # By every worker, with their masses and random numbers.
+        held_rows = int(0.45 * budget / ((width * item + 16) * workers))
         # More pilots save time in every pass, and take time once.
         pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
         return cls(
@@ -73,6 +75,6 @@ class Limits(NamedTuple):
             max(64, chunk),
             max(LEAST_WORKSPACE, min(MOST_WORKSPACE, workspace)),
             max(LEAST_PILOTS, min(MOST_PILOTS, pilots)),
-            max(LEAST_PILOTS, min(MOST_PILOTS // 2, held_rows)),
+            max(LEAST_PILOTS, min(MOST_HELD_ROWS, held_rows)),
             int(budget / (COPIES_IN_MEMORY * width * item)),
         )

@@ -135,8 +135,9 @@ def rows_of_ranks(fold: Fold, pilot: Pilot, ranks: list[int], total: int, room: 
     while open_:
         tried = tuple(guess for _, guess in open_.values())
         state = fold(BracketPass(tried, width, dtype, capacity))
-        for rank, seen in zip(list(open_), state, strict=True):
-            place = _place(*open_.pop(rank), seen, rank)
+        for rank in list(open_):
+            # Taken out one after the other: the next pass needs the memory.
+            place = _place(*open_.pop(rank), state.pop(0), rank)
             if isinstance(place, tuple):
                 open_[rank] = place
             else:
@@ -168,7 +169,7 @@ def _place(
     drawn = seen.draw.pilot
     ordered = _ordered(drawn)
     if seen.draw.complete:
-        return ordered.points[np.searchsorted(np.cumsum(ordered.masses), rank)]
+        return ordered.points[np.searchsorted(np.cumsum(ordered.masses), rank)].copy()
     return guess, _inner(guess, ordered, rank / seen.inside, drawn.size)
 
 
@@ -190,10 +191,10 @@ def _inner(outer: Bracket, ordered: Pilot, share: float, size: float) -> Bracket
     last = len(upto) - 1
     if low > 0 or high < last:
         return Bracket(
-            ordered.points[low] if low > 0 else outer.low,
-            ordered.points[high] if high < last else outer.high,
+            ordered.points[low].copy() if low > 0 else outer.low,
+            ordered.points[high].copy() if high < last else outer.high,
         )
-    return Bracket(outer.low, ordered.points[min(here, last)])
+    return Bracket(outer.low, ordered.points[min(here, last)].copy())
 
 
 def compared(points: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

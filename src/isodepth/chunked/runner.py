@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from isodepth.chunked.limits import MOST_WORKSPACE, Limits
+from isodepth.chunked.limits import MOST_HELD_ROWS, MOST_WORKSPACE, Limits
 from isodepth.chunked.local import fold_chunks
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Pass
@@ -20,6 +20,8 @@ class Runner:
 
     #: The most numbers that a state may hold for each direction.
     most_numbers = MOST_WORKSPACE
+    #: The most rows that a state may hold.
+    most_rows = MOST_HELD_ROWS
 
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance or (lambda count: None)

@@ -98,7 +98,11 @@ def stream_table(
     drawn = draw(metric, source.n_features, scale)
     limits = Limits.of(drawn, preparation.dtype, source.n_rows, source.weighted)
     run = runner or Runner()
-    limits = limits._replace(workspace=min(limits.workspace, run.most_numbers))
+    limits = limits._replace(
+        workspace=min(limits.workspace, run.most_numbers),
+        pilots=min(limits.pilots, run.most_rows),
+        held_rows=min(limits.held_rows, run.most_rows),
+    )
     with single_threaded_blas():
         looked, rows, later = _look(run, source, preparation, limits)
         job = _Job(run, source, later, limits, drawn, looked, rows, storage)
