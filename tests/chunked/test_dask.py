@@ -210,11 +210,12 @@ class Slow:
 def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
     from dataclasses import replace
 
-    retired = list(client.scheduler_info()["workers"])[1:]
+    before = set(client.scheduler_info()["workers"])
     cluster.scale(1)
     deadline = time.monotonic() + PATIENCE
     while len(client.scheduler_info()["workers"]) > 1 and time.monotonic() < deadline:
         time.sleep(0.05)
+    (kept,) = client.scheduler_info()["workers"]
     sources = [scan(Slow(i)) for i in range(0, 9000, 1000)]
     source = replace(sources[0], parts=tuple(part for s in sources for part in s.parts))
     found: list[np.ndarray] = []
@@ -225,7 +226,9 @@ def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
     work.join(PATIENCE)
     assert not work.is_alive()
     assert np.array_equal(found[0], EXPECTED)
-    assert not set(retired) & set(client.scheduler_info()["workers"])
+    late = set(client.scheduler_info()["workers"]) - {kept}
+    assert late
+    assert not late & before
 
 
 def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:
