@@ -62,6 +62,10 @@ class SourceComparison(Comparison):
         """Not known: rows are not kept."""
         self._needs_rows("rows_outside")
 
+    def gradient(self, *_: Any, **__: Any) -> Any:
+        """Not known: it has a row for each row of the samples."""
+        self._needs_rows("gradient")
+
     def _needs_rows(self, what: str) -> NoReturn:
         raise InvalidInputError(
             f"{what} needs the rows of both samples, and these were read in chunks; compare a part "
