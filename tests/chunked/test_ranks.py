@@ -96,6 +96,9 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
         assert low <= exact <= high
         assert low <= result.distance <= high
         widths.append(high - low)
+        assert result.to_dict()["distance_bounds"] == [low, high]
+        said = f"exact depths would give between {low:.6g} and {high:.6g}" in str(result)
+        assert said == (low < high)
         # Cells of a few rows cannot hold a smaller share.
         bound = result.regions[0].depth_bound  # type: ignore[attr-defined]
         assert 0 < bound <= 2.0**-bits + 3 / 900
