@@ -34,7 +34,7 @@ MINUTES ?= 60
 JOBS    ?= 2
 ROOMS   ?= core depth gap metric many data theory
 
-.PHONY: help demo test test-slow test-plain test-cuda lowest mutants lint format bench reproduce docs links
+.PHONY: help demo test test-slow test-plain test-cuda test-browser lowest mutants lint format bench reproduce docs links
 .PHONY: release-check picture clean
 
 help:  ## list the targets
@@ -58,7 +58,13 @@ test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops ins
 # Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
 test-cuda: $(DEV_ENV)  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
-	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors)
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
+
+# Chromium comes from the packages of the distribution; without a browser .ci/browser.sh says so.
+test-browser: $(DEV_ENV)  ## open reports and pages of the documentation in a real browser
+	@.ci/browser.sh install
+	$(PIP) install selenium
+	ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest -m browser -q tests/browser
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text

@@ -29,7 +29,9 @@ class Page(HTMLParser):
         address = values.get("href") or values.get("src")
         if address and tag in ("a", "img", "link", "script"):
             self.targets.append(address)
-        if tag == "img" and values.get("alt") is None:
+        # A thumbnail stands above its title: decoration, which is to be silent.
+        silent = tag == "img" and not (values.get("alt") or "").strip()
+        if silent and not (values.get("src") or "").endswith("_thumb.png"):
             self.silent.append(values.get("src") or "?")
 
 
@@ -47,9 +49,8 @@ def broken_links(root: Path) -> list[str]:
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.exists():
                 found.append(f"{here}: {address} does not exist")
-            elif parts.fragment and target.suffix == ".html":
-                if unquote(parts.fragment) not in pages[target].anchors:
-                    found.append(f"{here}: {address} has no such place")
+            elif parts.fragment and unquote(parts.fragment) not in pages[target].anchors:
+                found.append(f"{here}: {address} has no such place")
     return found
 
 

@@ -27,6 +27,7 @@ FLOORS = (
     ("many", "torch"),
     ("inference",),
     ("plot",),
+    ("report",),
     ("cli",),
     # Public names of things that live further down, and the package itself.
     ("directions", "planar", "readers", "__init__"),

@@ -30,6 +30,8 @@ def measure(quick: bool) -> dict[str, Any]:
         if (n, d) == SHAPES[0][:2]:
             rows += [one(X, Y, depth, K, 2048) for depth in DEPTHS]
         rows.append(peer(X, Y, K))
+        if (n, d) == SHAPES[0][:2]:
+            rows.append(on_processor(n, d, K, DEPTHS[0]))
         del X, Y
         torch.cuda.empty_cache()
     return {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}

@@ -38,7 +38,9 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
+        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
+        Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     {options of Metric}
 
     Returns
@@ -73,7 +75,9 @@ def compare(
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
+        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
+        Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     n_resamples : int or None
         Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
         `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,

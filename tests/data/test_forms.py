@@ -172,7 +172,10 @@ def test_markup() -> None:
     assert shown(math.nan) == "–"
     many = html_table({"n": list(range(12))}, most=10)
     assert many.count("<tr>") == 11
-    assert "and 2 more" in many
+    assert "and 2 more rows" in many
+    wide = html_table({str(i): [i] for i in range(50)}, most=10)
+    assert wide.count("<th>") == wide.count("<td>") == 20
+    assert "and 30 more columns" in wide
 
 
 # -- a matrix by name -----------------------------------------------------------------------------

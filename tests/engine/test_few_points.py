@@ -61,7 +61,7 @@ def test_ranks_by_counting_follow_the_definition(case) -> None:
     rows, directions = case
     n = len(rows)
     slab = blocks.whole_slab(rows, directions)
-    assert project_next(slab, 0) == len(directions)
+    assert project_next(slab, 0, len(directions)) == len(directions)
     projections = slab.room
     upto = (projections[:, :, None] >= projections[:, None, :]).sum(axis=2)
     from_ = (projections[:, :, None] <= projections[:, None, :]).sum(axis=2)

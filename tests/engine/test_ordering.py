@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.core import levels
 from isodepth.core.levels import exact_plan
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample, lexicographic_order
@@ -132,22 +131,17 @@ def regions(depths: np.ndarray, rng: np.random.Generator) -> TrimmedRegions:
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.3, 0.95, 1.0])
-@pytest.mark.parametrize("together", [4, 64, 1 << 13])
-def test_levels_in_parts_are_those_of_the_definition(
-    eps: float, together: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(levels, "_MERGED_TOGETHER", together)
+def test_levels_are_those_of_the_definition(eps: float) -> None:
     rng = np.random.default_rng(6)
     for n, m, values in ((300, 200, 1000), (50, 400, 20), (5, 5, 2), (1, 1, 1), (2000, 3, 5000)):
         x, y = (regions(rng.integers(0, values, k) / values, rng) for k in (n, m))
-        for n_jobs in N_JOBS:
-            plan = exact_plan(x, y, eps, Resources(n_jobs))
-            end = 1.0 - eps
-            inner = {b for b in (*x.masses, *y.masses) if b < end * (1 - 1e-14)}
-            edges = [0.0, *sorted(inner), end]
-            np.testing.assert_array_equal(plan.levels[:, 0], edges[:-1])
-            np.testing.assert_array_equal(plan.levels[:, 1], edges[1:])
-            for side, stops in ((x, plan.stops_x), (y, plan.stops_y)):
-                expected = [side.counts[np.sum(side.masses <= b)] for b in edges[:-1]]
-                np.testing.assert_array_equal(stops, expected)
-            assert plan.shares.sum() == pytest.approx(1.0)
+        plan = exact_plan(x, y, eps)
+        end = 1.0 - eps
+        inner = {b for b in (*x.masses, *y.masses) if b < end * (1 - 1e-14)}
+        edges = [0.0, *sorted(inner), end]
+        np.testing.assert_array_equal(plan.levels[:, 0], edges[:-1])
+        np.testing.assert_array_equal(plan.levels[:, 1], edges[1:])
+        for side, stops in ((x, plan.stops_x), (y, plan.stops_y)):
+            expected = [side.counts[np.sum(side.masses <= b)] for b in edges[:-1]]
+            np.testing.assert_array_equal(stops, expected)
+        assert plan.shares.sum() == pytest.approx(1.0)

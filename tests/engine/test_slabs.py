@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth.engine import blocks
-from isodepth.engine.blocks import growing_blocks
+from isodepth.engine.blocks import growing_cuts
 from isodepth.engine.compiled.tiles import (
     empty_slab,
     multipliers,
@@ -25,9 +25,9 @@ from isodepth.engine.threads import Resources
 @settings(max_examples=200)
 @given(st.integers(1, 3000), st.integers(1, 300), st.integers(1, 40), st.integers(1, 500))
 def test_every_direction_is_in_one_part(count: int, size: int, workers: int, most: int) -> None:
-    parts = growing_blocks(count, size, workers, max(size, most))
-    assert [k for part in parts for k in range(part.start, part.stop)] == list(range(count))
-    sizes = [part.stop - part.start for part in parts]
+    cuts = growing_cuts(count, size, workers, max(size, most))
+    assert (cuts[0], cuts[-1]) == (0, count)
+    sizes = np.diff(cuts).tolist()
     assert all(0 < one <= max(size, most) for one in sizes)
     if workers > 1:
         # Nobody can be left alone with more than its share of what there was.
@@ -45,11 +45,11 @@ def test_a_slab_has_the_bits_of_a_projection(n: int, d: int, dtype: str) -> None
     slab = slab_of(tiles, rows, np.empty((5, n), dtype))
     found = []
     while len(found) < 23:
-        count = project_next(slab, len(found))
+        count = project_next(slab, len(found), 23)
         assert count == min(5, 23 - len(found))
         found += slab.room[:count].copy().tolist()
     assert found == whole.tolist()
-    assert project_next(empty_slab(slab), 0) == 0
+    assert project_next(empty_slab(slab), 0, 23) == 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

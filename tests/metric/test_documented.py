@@ -21,6 +21,7 @@ TAKERS = {
     "pairwise": TABLES,
     "RegionTransformer": TABLES | {"region", "memory_mb"},
     "DepthDistance": TABLES | {"region", "memory_mb"},
+    "DepthMonitor": TABLES,
 }
 
 

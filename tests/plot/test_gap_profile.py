@@ -105,3 +105,21 @@ def test_without_matplotlib_the_message_says_what_to_install(samples, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isodepth\[plot\]'"):
         gap_profile(comparison)
+
+
+def test_more_steps_than_can_be_seen_are_averaged():
+    rng = np.random.default_rng(0)
+    comparison = isodepth.compare(
+        rng.normal(size=(1500, 1)),
+        2 * rng.normal(size=(1501, 1)),
+        depth="halfspace",
+        random_state=0,
+    )
+    assert len(comparison.gaps) > 1000
+    values, edges, _ = gap_profile(comparison).patches[0].get_data()
+    assert len(values) == 800
+    np.testing.assert_allclose(edges[[0, -1]], [0.0, 0.9])
+    # The area is that of the gaps.
+    widths = np.diff(comparison.levels, axis=1)[:, 0]
+    np.testing.assert_allclose(values @ np.diff(edges), comparison.gaps @ widths, rtol=1e-12)
+    assert values.max() <= comparison.gaps.max()

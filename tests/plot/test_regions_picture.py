@@ -42,6 +42,17 @@ def test_mean_squared_gaps_agree_with_their_definition(options) -> None:
     np.testing.assert_allclose(mean_squared_gaps(comparison, directions), expected, rtol=1e-10)
 
 
+def test_of_many_levels_some_tell_as_much() -> None:
+    """More pieces than are looked at: the mean over a hundred of them is close to that over all."""
+    x, y = pair(3, n=120)
+    comparison = isodepth.compare(x, y * 2, n_directions=20, random_state=0)
+    assert len(comparison.gaps) > 150
+    found = mean_squared_gaps(comparison, np.eye(3))
+    expected = [twin_mean_squared_gap(comparison, u) for u in np.eye(3)]
+    # A step function with 200 steps, read off at 100 places: each stands for two steps or so.
+    np.testing.assert_allclose(found, expected, rtol=0.05)
+
+
 @pytest.mark.parametrize("q", [np.inf, 2])
 def test_the_plane_holds_the_translation(q) -> None:
     x, _ = pair(6)

@@ -72,3 +72,20 @@ def test_without_matplotlib_the_message_says_what_to_install(results, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"isodepth\[plot\]"):
         results[0].plot()
+
+
+def test_an_interactive_session_sees_the_picture_and_others_keep_nothing_open(results) -> None:
+    """In a process of its own: pyplot stays imported."""
+    import subprocess
+    import sys
+
+    code = (
+        "import matplotlib; matplotlib.use('agg')\n"
+        "import matplotlib.pyplot as plt, isodepth\n"
+        "result = isodepth.compare([[0.0], [1.0], [3.0]], [[1.0], [2.0], [4.0]], random_state=0)\n"
+        "result.plot(); print(plt.get_fignums())\n"
+        "plt.ion(); result.plot(); print(plt.get_fignums())\n"
+        "import isodepth.report; isodepth.report.html_report(result); print(plt.get_fignums())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:3] == ["[]", "[1]", "[1]"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from agreement import rounding_bound, share_of_swapped_levels
 
 import isodepth
 from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
@@ -82,6 +85,45 @@ def test_the_gpu_agrees_with_the_compiled_path(seed):
     assert metric.distance(X, Y, weights).item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
+@pytest.mark.parametrize("seed", range(300))
+def test_single_precision_is_within_the_documented_bound(seed):
+    pytest.importorskip("numba")
+    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.device import distance_on_device, regions_on_device
+
+    metric, samples, weights = random_case(seed)
+    # For smaller powers there is no bound.
+    metric = replace(metric, p=max(metric.p, 1.0))
+    samples = [rows.astype(np.float32) for rows in samples]
+    pair = check_tensors(*(torch.from_numpy(rows).cuda() for rows in samples), weights, None)
+    found = distance_on_device(metric, pair)
+    if found is None:
+        return
+    expected = metric.compare(*samples, weights)
+    regions = regions_on_device(metric, pair)
+    share = share_of_swapped_levels(metric, expected.regions, regions)
+    assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)
+
+
+@pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
+def test_products_of_parts_are_as_good_as_plain_ones(shape):
+    """Within the bound for any order of summation, and exact for numbers of few bits."""
+    from isodepth.engine.arrays.kernels.multiply import products
+
+    a, b, d = shape
+    generator = torch.Generator("cuda").manual_seed(d)
+    left = torch.randn(a, d, generator=generator, device="cuda")
+    right = torch.randn(b, d, generator=generator, device="cuda") * 10.0 ** (left[0, 0] * 3)
+    exact = left.double() @ right.double().T
+    bound = d * 2.0**-24 * (left.abs().double() @ right.abs().double().T)
+    assert ((products(left, right) - exact).abs() <= bound).all()
+    plain = ((left @ right.T) - exact).pow(2).mean()
+    assert (products(left, right) - exact).pow(2).mean() < 2 * plain
+    whole = torch.randint(-9, 9, (a, d), generator=generator, device="cuda").float()
+    assert torch.equal(products(whole, whole), whole @ whole.T)
+
+
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
@@ -152,6 +194,21 @@ def test_half_precision_tables_and_devices():
         isodepth.distance(X, Y, weights=(torch.ones(500), None))
     with pytest.raises(InvalidOptionError, match=r"not worked out on the device cuda:0"):
         isodepth.distance(X, Y, depth=isodepth.ProjectionDepth(refine=1))
+
+
+def test_relabelings_are_worked_out_on_the_host():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)), rng.normal(size=(50, 3)) + 0.5
+    options = {"n_resamples": 99, "random_state": 0}
+    expected = isodepth.two_sample_test(x, y, blocks=np.arange(110) // 2, **options)
+    X, Y = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
+    blocks = torch.arange(110, device="cuda") // 2
+    found = isodepth.two_sample_test(X, Y, blocks=blocks, **options)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert found.moved_from == "cuda:0"
+    assert "moved from cuda:0" in repr(found)
+    both = isodepth.compare(X, Y, refine=0, **options)
+    assert both.test.moved_from == "cuda:0"
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace", "irw"])

@@ -31,7 +31,7 @@ def outline(points):
 
 levels = (0.1, 0.3, 0.5, 0.7, 0.9)
 fig, ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")
-for beta, shade in zip(levels, plt.cm.Blues(np.linspace(0.75, 0.25, len(levels))), strict=True):
+for beta, shade in zip(levels, plt.cm.Blues(np.linspace(0.95, 0.4, len(levels))), strict=True):
     line = outline(flowers[regions.inside(beta)])
     ax.plot(*line.T, color=shade, linewidth=2, label=f"β = {beta}")
 order = np.argsort(np.argsort(regions.depth))
@@ -49,7 +49,7 @@ u = np.array([np.cos(angle), np.sin(angle)])
 center = flowers[regions.inside(0.0)].mean(axis=0)
 fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 left.plot(*flowers.T, "o", color="0.8", markersize=4)
-for beta, color in ((0.5, "#1f4e79"), (0.9, "#7fa7c9")):
+for beta, color in ((0.5, "#0072b2"), (0.9, "#56b4e9")):
     inside = flowers[regions.inside(beta)]
     left.plot(*outline(inside).T, color=color, linewidth=2)
     touched = inside[np.argmax(inside @ u)]
@@ -61,7 +61,7 @@ left.annotate("u", center + 1.95 * u)
 left.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", aspect="equal")
 left.set_title("How far two regions reach along u")
 betas = np.linspace(0, 0.99, 200)
-right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#1f4e79", linewidth=2)
+right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#0072b2", linewidth=2)
 right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
 
 # %%
@@ -75,7 +75,7 @@ spoilt = flowers.copy()
 spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(0).normal(size=(5, 2))
 fig, ax = plt.subplots(figsize=(6.5, 4.5), layout="constrained")
 ax.plot(*spoilt.T, "o", color="0.75", markersize=4)
-styles = {"projection": ("#1f4e79", "-"), "halfspace": ("#c1440e", "--"), "irw": ("#4c9a6a", "-.")}
+styles = {"projection": ("#0072b2", "-"), "halfspace": ("#d55e00", "--"), "irw": ("#009e73", "-.")}
 for depth, (color, style) in styles.items():
     one = isodepth.Metric(depth=depth, directions="equispaced").regions(spoilt)
     line = outline(spoilt[one.inside(0.89)])

@@ -38,7 +38,7 @@ middles = result.levels.mean(axis=1)
 for ax, beta in zip(axes, (0.1, 0.5, 0.85), strict=True):
     level = int(np.argmin(np.abs(middles - beta)))
     u = result.direction[level]
-    for points, regions, color in zip((X, Y), result.regions, ("#1f4e79", "#c1440e"), strict=True):
+    for points, regions, color in zip((X, Y), result.regions, ("#0072b2", "#d55e00"), strict=True):
         ax.plot(*points.T, "o", color=color, markersize=3, alpha=0.3)
         inside = points[regions.inside(middles[level])]
         if len(inside) > 2:
@@ -72,7 +72,7 @@ others = {
     "the same law": rng.normal(size=(2000, 2)),
 }
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-styles = zip(("#1f4e79", "#c1440e", "#4c9a6a", "0.6"), ("-", "--", "-.", ":"), strict=True)
+styles = zip(("#0072b2", "#d55e00", "#009e73", "0.6"), ("-", "--", "-.", ":"), strict=True)
 for (name, other), (color, style) in zip(others.items(), styles, strict=True):
     one = isodepth.compare(base, other, eps=0.01, levels=100, directions="equispaced")
     ax.plot(one.levels, one.gaps, color=color, linestyle=style, linewidth=2, label=name)

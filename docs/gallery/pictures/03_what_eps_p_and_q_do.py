@@ -28,10 +28,10 @@ fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=T
 for ax, eps in zip(axes, (0.3, 0.1, 0.01), strict=True):
     ax.stairs(result.gaps, edges, color="0.7")
     kept = edges[:-1] < 1 - eps
-    ax.stairs(result.gaps[kept], edges[: kept.sum() + 1], fill=True, color="#1f4e79", alpha=0.35)
-    ax.axvline(1 - eps, color="#c1440e", linestyle="--")
+    ax.stairs(result.gaps[kept], edges[: kept.sum() + 1], fill=True, color="#0072b2", alpha=0.35)
+    ax.axvline(1 - eps, color="#d55e00", linestyle="--")
     distance = isodepth.distance(X, Y, eps=eps, scale="pooled", random_state=0)
-    ax.axhline(distance, color="#1f4e79", linewidth=1)
+    ax.axhline(distance, color="#0072b2", linewidth=1)
     ax.set(title=f"eps = {eps}: distance {distance:.2f}", xlabel="level β", xlim=(0, 1))
 axes[0].set(ylabel="gap", ylim=(0, 20))
 
@@ -49,7 +49,7 @@ cases = {"shift by (1, 1, 0)": base + [1, 1, 0], "one column doubled": base * [2
 powers = [1, 2, 4, 8, np.inf]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
 for ax, varied in zip(axes, ("p", "q"), strict=True):
-    for (name, other), color in zip(cases.items(), ("#1f4e79", "#c1440e"), strict=True):
+    for (name, other), color in zip(cases.items(), ("#0072b2", "#d55e00"), strict=True):
         found = [
             isodepth.distance(base, other, **{varied: power}, random_state=0) for power in powers
         ]
@@ -65,7 +65,7 @@ axes[0].legend()
 
 dimensions = [2, 5, 10, 20, 40]
 fig, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
-for q, color, name in ((np.inf, "#c1440e", "q = ∞"), (2, "#1f4e79", "q = 2")):
+for q, color, name in ((np.inf, "#d55e00", "q = ∞"), (2, "#0072b2", "q = 2")):
     found = [
         isodepth.distance(*rng.normal(size=(2, 300, d)), q=q, random_state=0) for d in dimensions
     ]

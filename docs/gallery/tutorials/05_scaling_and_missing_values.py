@@ -74,7 +74,7 @@ fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=Tr
 at = np.arange(len(columns))
 for ax, (name, one) in zip(axes, choices.items(), strict=True):
     shares = dict(one.column_shares)
-    ax.barh(at, [100 * shares[column] for column in columns], color="#1f4e79")
+    ax.barh(at, [100 * shares[column] for column in columns], color="#0072b2")
     ax.set_title(f"{name}\ndistance {one.distance:.3g}", fontsize="medium")
     ax.set(xlabel="share, %", yticks=at, yticklabels=columns, xlim=(0, 100))
 axes[0].invert_yaxis()

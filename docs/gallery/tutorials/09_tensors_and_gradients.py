@@ -61,15 +61,15 @@ steps = torch.stack(path).numpy()
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(steps[:, :, 0], steps[:, :, 1], color="0.85", linewidth=0.8, zorder=0)
 for place, color, marker, name in (
-    (setosa.numpy(), "#7fa7c9", "o", "setosa: where they start"),
-    (virginica.numpy(), "#c1440e", "s", "virginica: the target"),
+    (setosa.numpy(), "#56b4e9", "o", "setosa: where they start"),
+    (virginica.numpy(), "#d55e00", "s", "virginica: the target"),
     (wrong.numpy(), "black", "x", "wrong rows of the target"),
-    (steps[-1], "#1f4e79", "o", "where they end"),
+    (steps[-1], "#0072b2", "o", "where they end"),
 ):
     left.scatter(*place.T, s=18, color=color, marker=marker, label=name)
 left.set(xlabel="petal length (cm)", ylabel="petal width (cm)", ylim=(-0.1, 4.9))
 left.legend(fontsize="small")
-right.plot(np.arange(len(values)), values, color="#1f4e79")
+right.plot(np.arange(len(values)), values, color="#0072b2")
 right.set(xlabel="step", ylabel="distance", yscale="log", title="The loss")
 
 # %%

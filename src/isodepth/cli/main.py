@@ -15,6 +15,7 @@ from typing import NoReturn, TextIO
 from isodepth._version import __version__
 from isodepth.cli.compare import add_compare_parser
 from isodepth.cli.monitor import add_monitor_parser
+from isodepth.cli.report import add_report_parser
 from isodepth.cli.score import add_score_parser
 from isodepth.cli.test import add_test_parser
 from isodepth.cli.warm_up import add_warm_up_parser
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_compare_parser(commands)
     add_test_parser(commands)
+    add_report_parser(commands)
     add_score_parser(commands)
     add_warm_up_parser(commands)
     add_monitor_parser(commands)

@@ -83,12 +83,14 @@ def test_files(options: argparse.Namespace) -> TwoSampleResult:
     check_choice(options.nan_policy, "--missing", NAN_POLICIES)
     tables = aligned_tables(options.a, options.b, options.nan_policy)
     if options.blocks is not None:
-        tables, given["blocks"] = _without(tables, options.blocks)
+        tables, given["blocks"] = without_blocks(tables, options.blocks)
     return two_sample_test(*tables, **given)
 
 
-def _without(tables: tuple[Any, Any], name: str) -> tuple[tuple[Table, Table], tuple[Any, Any]]:
-    """The tables without a column, and that column."""
+def without_blocks(
+    tables: tuple[Any, Any], name: str
+) -> tuple[tuple[Table, Table], tuple[Any, Any]]:
+    """The tables without the column of blocks, and that column."""
     rest, labels = [], []
     for table in tables:
         names = table.columns if isinstance(table, Table) else None

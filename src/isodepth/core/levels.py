@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
-from isodepth.engine.threads import Resources, fold_blocks, worker_count
 
 SLIVER = 1e-14
-# So many breakpoints stay in the cache.
-_MERGED_TOGETHER = 1 << 13
-# Merging one takes about as long as projecting so many numbers.
-_MERGING = 16
-_ALONE = Resources(n_jobs=1)
-_ZERO = np.zeros(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,66 +33,21 @@ class LevelPlan:
     stops_y: np.ndarray
 
 
-def exact_plan(
-    x: TrimmedRegions, y: TrimmedRegions, eps: float, resources: Resources = _ALONE
-) -> LevelPlan:
+def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     """All pieces of [0, 1 - eps] on which both regions stay the same."""
+    from isodepth.engine.compiled.level_merge import merge_levels
+
     end = 1.0 - eps
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     last = end * (1.0 - SLIVER)
-    stop_x, stop_y = int(x.masses.searchsorted(last)), int(y.masses.searchsorted(last))
-    n_parts = (stop_x + stop_y) // _MERGED_TOGETHER
-    if n_parts < 2:
-        starts, stops_x, stops_y = _merged(x, y, slice(0, stop_x), slice(0, stop_y))
-    else:
-        parts = _merged_in_parts(x, y, stop_x, stop_y, n_parts, resources)
-        starts, stops_x, stops_y = (np.concatenate(each) for each in zip(*parts, strict=True))
-    ends = np.append(starts[1:], end)
-    # With eps = 1 the interval is the single level 0, where the average is the value.
-    shares = (ends - starts) / end if end > 0 else np.ones(1)
-    return LevelPlan(np.stack([starts, ends], axis=1), shares, stops_x, stops_y)
-
-
-_Merged: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _merged(x: TrimmedRegions, y: TrimmedRegions, of_x: slice, of_y: slice) -> _Merged:
-    """Some breakpoints of both sides, rising, each once, and how many points lie inside there."""
-    masses_x, masses_y = x.masses[of_x], y.masses[of_y]
     # Masses are positive, so 0 is never among them: it is where the first piece begins.
-    inner = np.concatenate([_ZERO[of_x.start + of_y.start :], masses_x, masses_y])
-    # Two rising lists one after the other, which this kind of sort only has to merge.
-    inner.sort(kind="stable")
-    fresh = np.ones(len(inner), dtype=bool)
-    np.not_equal(inner[1:], inner[:-1], out=fresh[1:])
-    starts = inner[fresh]
-    inside_x = x.counts[of_x.start :][masses_x.searchsorted(starts, side="right")]
-    inside_y = y.counts[of_y.start :][masses_y.searchsorted(starts, side="right")]
-    return starts, inside_x, inside_y
-
-
-def _merged_in_parts(
-    x: TrimmedRegions,
-    y: TrimmedRegions,
-    stop_x: int,
-    stop_y: int,
-    n_parts: int,
-    resources: Resources,
-) -> list[_Merged]:
-    """The same for all breakpoints up to the given ones, cut up by their values."""
-    longer = x.masses[:stop_x] if stop_x >= stop_y else y.masses[:stop_y]
-    # Equal breakpoints are in one part.
-    cuts = longer[[i * len(longer) // n_parts for i in range(1, n_parts)]]
-    from_x = [0, *x.masses.searchsorted(cuts).tolist(), stop_x]
-    from_y = [0, *y.masses.searchsorted(cuts).tolist(), stop_y]
-    parts: list[Any] = [None] * n_parts
-
-    def merge(_: None, i: int) -> None:
-        parts[i] = _merged(x, y, slice(from_x[i], from_x[i + 1]), slice(from_y[i], from_y[i + 1]))
-
-    workers = worker_count(resources.n_jobs, n_parts, _MERGING * (stop_x + stop_y))
-    fold_blocks(range(n_parts), lambda: None, merge, workers)
-    return parts
+    most = 1 + int(x.masses.searchsorted(last)) + int(y.masses.searchsorted(last))
+    levels, shares = np.empty((most, 2)), np.empty(most)
+    stops = np.empty((2, most), dtype=np.int64)
+    count = merge_levels(
+        x.masses, x.counts, y.masses, y.counts, end, last, levels, shares, stops[0], stops[1]
+    )
+    return LevelPlan(levels[:count], shares[:count], stops[0, :count], stops[1, :count])
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:

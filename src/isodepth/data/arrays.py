@@ -13,6 +13,9 @@ from isodepth.errors import InvalidInputError, NotNumbersError
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
 # never costs more than this many booleans.
 _SCAN_ELEMENTS = 1 << 20
+_FEW_NUMBERS = 4096
+# Far below the square of any limit: of float32 and more columns than anybody has.
+_SURELY_SMALL = 1e24
 # Columns are named in a message until there are this many.
 _NAMED = 5
 
@@ -108,6 +111,12 @@ def check_finite(
     hint: str = "",
 ) -> None:
     """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    # None of few numbers is larger than the root of the sum of their squares, whose rounding does
+    # not matter here; what is not below that bound, or no number, is looked at one by one.
+    if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
+        flat = points.ravel()
+        if flat.dot(flat) < _SURELY_SMALL:
+            return
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))

@@ -139,7 +139,10 @@ class Reported(Pictured):
         path : str or path-like
             Where it goes; a file already there is replaced.
         **options
-            `title`, `names` (what to call the samples), `notes` and `command`; see
-            `isodepth.report.write_report`.
+            All may be left out. `title`: that of the page. `names`: what to call the two samples of
+            a comparison, and `sources`: the files they came from. `labels`: what to call the
+            batches of a monitor. `notes`: warnings to pass on. `command`: what to type to make the
+            report again. `when`: a date to put under it; without one, the same result gives the
+            same bytes.
         """
         importlib.import_module("isodepth.report").write_report(self, path, **options)

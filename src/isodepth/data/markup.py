@@ -55,6 +55,8 @@ def shown(value: Any) -> str:
 def html_table(columns: Mapping[str, Sequence[Any]], most: int | None = None) -> str:
     """A plain table of named columns; of more than `most` rows the first, and how many follow.
 
+    Of more than twice as many columns, also the first alone.
+
     Examples
     --------
     >>> html_table({"name": ["a<b"], "share": [0.25]})
@@ -62,6 +64,9 @@ def html_table(columns: Mapping[str, Sequence[Any]], most: int | None = None) ->
     """
     names = list(columns)
     rows = list(zip(*columns.values(), strict=True))
+    wide = 0 if most is None else len(names) - 2 * most
+    if most is not None and wide > 0:
+        names, rows = names[: 2 * most], [row[: 2 * most] for row in rows]
     head = "".join(f"<th>{escaped(name)}</th>" for name in names)
     body = "".join(
         "<tr>" + "".join(f"<td>{escaped(shown(value))}</td>" for value in row) + "</tr>"
@@ -69,4 +74,6 @@ def html_table(columns: Mapping[str, Sequence[Any]], most: int | None = None) ->
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     left = 0 if most is None else len(rows) - most
-    return f"{table}<p>and {left} more</p>" if left > 0 else table
+    more = [f"{left} more rows"] if left > 0 else []
+    more += [f"{wide} more columns"] if wide > 0 else []
+    return f"{table}<p>and {' and '.join(more)}</p>" if more else table

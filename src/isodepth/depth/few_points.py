@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from isodepth.core.sample import Sample
@@ -59,13 +61,12 @@ class SteadyIRWDepth(IRWDepth):
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
         n, total, count = sample.n_points, sample.total, len(directions)
-        if n > MOST_POINTS or total * total * count >= _ROOM:
+        if n > MOST_POINTS or not counts_fit(total, count):
             return super().of_sample(sample, directions, resources)
         points = span_of_sample(sample)
         sizes, squares = _rank_sums(sample, points, directions[:, : points.shape[1]], resources)
         size, square = sizes / (count * total), squares / (count * total**2)
-        steadied = size - _SLOPE * (square - _mean_square(points, sample.shares))
-        return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
+        return steady_depth(size, square, _mean_square(points, sample.shares))
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
@@ -104,6 +105,17 @@ class DualDepth(Depth):
     ) -> np.ndarray:
         joint = sample.with_queries(points)
         return self.of_sample(joint, directions, resources)[joint.inverse]
+
+
+def counts_fit(total: int, count: int) -> bool:
+    """Whether the sums of squares over that many directions are exact."""
+    return total * total * count < _ROOM
+
+
+def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:
+    """The depths from means of |2 F - 1| and its square along some directions, and along all."""
+    steadied = size - _SLOPE * (square - mean_square)
+    return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:

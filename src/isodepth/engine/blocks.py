@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -158,72 +159,74 @@ def fold_directions(
     points: np.ndarray,
     directions: np.ndarray,
     start: Callable[[int], State],
-    step: Callable[[State, Any, slice], None],
+    step: Callable[[State, Any, Any], None],
     resources: Resources,
     beside: int = 0,
 ) -> list[State]:
-    """Fold `step(state, slab, which)` over directions that the step projects on itself.
+    """Fold `step(state, slab, turn)` over directions that the step projects on itself.
 
-    A slab has room for as many projections as stay in the cache, and far more directions, all of
-    which a compiled loop goes through: so that workers need the interpreter, which serves one at a
-    time, a few times each.
+    A slab has all directions, and room for as many projections as stay in the cache; a turn says
+    which of them to take, see `engine.compiled.turns`. So workers need the interpreter, which
+    serves one at a time, hardly more than once each.
 
     Parameters
     ----------
     points, directions, resources, beside : as in `fold_projections`
     start : makes the state of a worker, given for how many directions a slab has room
-    step : receives a `Slab` of some directions
+    step : receives a `Slab` and a `Turn`
     """
     from isodepth.engine.compiled.tiles import multipliers, slab_of
+    from isodepth.engine.compiled.turns import Parts
 
     n, count = len(points), len(directions)
     if is_little(points, directions, resources):
         size, workers = min(count, _MOST_DIRECTIONS), 1
-        ready = [start(size)]
     else:
-        # The first state is made before the others, to see how large they are.
+        # One state is made before the others, to see how large they are.
         held = bytes_of(start(1))
         size, workers = plan_blocks(
             n, count, points.itemsize, held, beside, resources, compiled=True
         )
-        ready = []
-    blocks = growing_blocks(count, size, workers, max(size, _AT_MOST_AT_A_TIME // n))
+    most = max(size, _AT_MOST_AT_A_TIME // n)
+    cuts = growing_cuts(count, size, workers, most)
+    largest = max(stop - first for first, stop in itertools.pairwise(cuts))
+    parts = Parts(cuts, max(1, most // largest), workers)
     tiles = _tiles_of_many(points, resources)
     rows = multipliers(directions, points.dtype)
 
-    def begin() -> tuple[State, np.ndarray]:
-        state = ready.pop() if ready else start(size)
-        return state, np.empty((size, n), points.dtype)
+    def begin() -> tuple[State, np.ndarray, np.ndarray]:
+        return start(size), np.empty((size, n), points.dtype), np.zeros(2, np.int64)
 
-    def take(state: tuple[State, np.ndarray], block: slice) -> None:
-        step(state[0], slab_of(tiles, rows[block], state[1]), block)
+    def take(state: tuple[State, np.ndarray, np.ndarray], number: int) -> None:
+        step(state[0], slab_of(tiles, rows, state[1]), parts.turn(number, state[2]))
 
-    return [state for state, _ in fold_blocks(blocks, begin, take, workers)]
+    states = fold_blocks(range(parts.calls), begin, take, workers)
+    # Whoever came too late for any part has nothing to say.
+    return [state for state, _, left in states if left[1] > 0]
 
 
-def growing_blocks(count: int, size: int, workers: int, most: int) -> list[slice]:
-    """Cut up 0..count for workers that come for the next part one by one.
+def growing_cuts(count: int, size: int, workers: int, most: int) -> list[int]:
+    """Where to cut up 0..count for workers that come for the next part one by one.
 
     The first parts are of one `size`, so that what is found there is soon known to all; then they
     double; and towards the end they are halved, so that all workers end together.
 
     Examples
     --------
-    >>> [part.stop - part.start for part in growing_blocks(100, 4, 2, 50)]
-    [4, 4, 8, 8, 16, 16, 11, 11, 5, 5, 4, 4, 4]
+    >>> growing_cuts(100, 4, 2, 50)
+    [0, 4, 8, 16, 24, 40, 56, 67, 78, 83, 88, 92, 96, 100]
     """
     if workers == 1:
-        return [slice(k, min(k + most, count)) for k in range(0, count, most)]
-    blocks, first, wanted = [], 0, size
-    while first < count:
-        fair = (count - first) // (2 * workers)
+        return [*range(0, count, most), count]
+    cuts, wanted = [0], size
+    while cuts[-1] < count:
+        fair = (count - cuts[-1]) // (2 * workers)
         now = max(size, min(wanted, fair, most))
         for _ in range(workers):
-            if first < count:
-                blocks.append(slice(first, min(first + now, count)))
-                first += now
+            if cuts[-1] < count:
+                cuts.append(min(cuts[-1] + now, count))
         wanted *= 2
-    return blocks
+    return cuts
 
 
 def _tiles_of_many(points: np.ndarray, resources: Resources) -> Any:

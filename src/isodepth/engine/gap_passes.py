@@ -24,6 +24,8 @@ _CALL = 20_000
 _APART = 0.25
 # So many levels of all workers are merged at a time.
 _MERGED = 1 << 13
+# So many projected numbers are a matter of a tenth of a second: an interrupt waits no longer.
+_AT_MOST_AT_A_TIME = 1 << 25
 _CHUNK_BYTES = 1 << 16
 _FEWEST_ROWS = 64
 _MOST_ROWS = 1024
@@ -53,44 +55,55 @@ def search_gaps(
         Where it is attained: codes of directions and signs, as in `engine.signed`.
     """
     from isodepth.engine.compiled.tiles import tiles_of
-    from isodepth.engine.compiled.walk import walk, walk_workspace
+    from isodepth.engine.compiled.turns import Parts
+    from isodepth.engine.compiled.walk import walk, walk_parts, walk_workspace
 
     stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
     walked = stop_x + stop_y
     rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
-    ends = _chunk_ends(stops_x, stops_y, rows)
+    ends = chunk_ends(stops_x, stops_y, rows)
     tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_levels = len(stops_x)
     workers = worker_count(resources.n_jobs, len(tiles.starts), walked * len(directions))
-    size = _block_size(len(tiles.starts), walked, tiles.values.shape[2], workers)
-    blocks = [slice(k, k + size) for k in range(0, len(tiles.starts), size)]
+    width = tiles.values.shape[2]
+    size = _block_size(len(tiles.starts), walked, width, workers)
+    cuts = [*range(0, len(tiles.starts), size), len(tiles.starts)]
 
     def room() -> tuple:
         return walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
 
+    if len(cuts) == 2:
+        # All of it in one call: nobody else need know.
+        gaps, where = np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64)
+        walk(x, y, stops_x, stops_y, ends, tiles.values, tiles.starts, room(), gaps, where)
+        return gaps, where
     if workers > 1:
         held = bytes_of(room()) + 16 * n_levels
-        workers = workers_within(min(workers, len(blocks)), held, resources.memory_mb)
+        workers = workers_within(min(workers, len(cuts) - 1), held, resources.memory_mb)
+    parts = Parts(cuts, max(1, _AT_MOST_AT_A_TIME // (walked * size * width)), workers)
     # One row a worker, first written to by that worker.
     gaps, where = np.empty((workers, n_levels)), np.empty((workers, n_levels), dtype=np.int64)
     number = itertools.count()
 
-    def start() -> tuple[np.ndarray, np.ndarray, tuple]:
-        mine = next(number)
-        gaps[mine], where[mine] = -1.0, 0
-        return gaps[mine], where[mine], room()
+    def start() -> tuple[int, np.ndarray, tuple]:
+        return next(number), np.zeros(2, np.int64), room()
 
-    def step(state: tuple[np.ndarray, np.ndarray, tuple], block: slice) -> None:
-        walk(
-            x, y, stops_x, stops_y, ends, tiles.values[block], tiles.starts[block],
-            state[2], state[0], state[1],
+    def step(state: tuple[int, np.ndarray, tuple], call: int) -> None:
+        mine, left, workspace = state
+        walk_parts(
+            parts.turn(call, left), x, y, stops_x, stops_y, ends, tiles.values, tiles.starts,
+            workspace, gaps[mine], where[mine],
         )  # fmt: skip
 
-    used = len(fold_blocks(blocks, start, step, workers))
-    if used == 1:
-        return gaps[0], where[0]
-    return merge_walks(gaps[:used], where[:used], resources)
+    states = fold_blocks(range(parts.calls), start, step, workers)
+    # Whoever came too late for any part has nothing to say.
+    used = [mine for mine, left, _ in states if left[1] > 0]
+    if len(used) == 1:
+        return gaps[used[0]], where[used[0]]
+    if len(used) < workers:
+        gaps, where = gaps[used], where[used]
+    return merge_walks(gaps, where, resources)
 
 
 def _block_size(n_tiles: int, walked: int, width: int, workers: int) -> int:
@@ -117,27 +130,21 @@ def merge_walks(
     ----------
     gaps, where : ndarrays of shape (workers, L), codes of directions as in `engine.signed`
     """
+    from isodepth.engine.compiled.walk import merge_levels_of
+
     count, n_levels = gaps.shape
     largest, chosen = np.empty(n_levels), np.empty(n_levels, dtype=np.int64)
 
     def step(_: None, first: int) -> None:
-        some = slice(first, first + _MERGED)
-        np.maximum.reduce(gaps[:, some], axis=0, out=largest[some])
-        # Twice the number of the direction, plus one for its opposite: what rises with the number.
-        codes = where[:, some]
-        keys = (codes << 1) ^ (codes >> 63)
-        keys[gaps[:, some] != largest[some]] = np.iinfo(np.int64).max
-        first_key = np.minimum.reduce(keys, axis=0)
-        np.bitwise_xor(first_key >> 1, -(first_key & 1), out=chosen[some])
+        merge_levels_of(gaps, where, first, min(first + _MERGED, n_levels), largest, chosen)
 
     blocks = range(0, n_levels, _MERGED)
-    # Comparing and choosing takes several times what a projected number takes.
-    workers = worker_count(resources.n_jobs, len(blocks), 4 * count * n_levels)
+    workers = worker_count(resources.n_jobs, len(blocks), count * n_levels // 2)
     fold_blocks(blocks, lambda: None, step, workers)
     return largest, chosen
 
 
-def _chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:
+def chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:
     """Cut the walk into chunks of at most `rows` rows of each sample.
 
     Each chunk ends at (row of x, row of y, first level it does not complete).

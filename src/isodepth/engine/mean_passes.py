@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from isodepth.engine.gap_passes import _chunk_ends
+from isodepth.engine.gap_passes import chunk_ends
 from isodepth.engine.threads import Resources, fold_blocks, worker_count, workers_within
 
 # Two chunks of rows and what is noted of them stay in the second-level cache.
@@ -55,7 +55,7 @@ def mean_gaps(
     stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
     walked = stop_x + stop_y
     rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
-    ends = _chunk_ends(stops_x, stops_y, rows)
+    ends = chunk_ends(stops_x, stops_y, rows)
     tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
     lanes = _new_lanes(tiles.starts, tiles.values.shape[2], len(directions))
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)

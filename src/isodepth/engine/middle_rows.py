@@ -19,14 +19,14 @@ FEW_ROWS = 4096
 PROBED_ROWS = 7
 
 
-def probed_places(n: int, masses: np.ndarray | None, total: int) -> np.ndarray:
+def probed_places(n: int, masses: np.ndarray | None, total: int) -> np.ndarray | slice:
     """Places of the rows to look at among n distinct ones in lexicographic order.
 
     With masses (n,) they are evenly spaced in mass, so that rows that are all there twice, or all
     have one weight, are the same ones.
     """
     if n <= FEW_ROWS:
-        return np.arange(0, n, -(-n // PROBED_ROWS))
+        return slice(0, n, -(-n // PROBED_ROWS))
     if masses is None:
         return probed_masses(n)
     return np.searchsorted(np.cumsum(masses), probed_masses(total), side="right")

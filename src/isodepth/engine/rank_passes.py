@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -64,32 +63,21 @@ def smallest_halfspace(
     dtype = np.int32 if masses is None else np.int64
     n_located = len(points) if locate else 0
 
-    # One more than any mass, so that the first direction is always an improvement.
-    known = np.full(len(points), total + 1, dtype=dtype)
-    exchange = threading.Lock()
+    # More than any mass; what is said which direction gave it must not be somebody else's finding.
+    known = np.full(0 if locate else len(points), total + 1, dtype=dtype)
 
-    def start(_: int) -> tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]]:
-        best = np.full(len(points), total + 1, dtype=dtype)
+    def start(_: int) -> tuple[np.ndarray, np.ndarray, tuple, tuple]:
+        # The loop fills it: memory is first written to by whoever works with it.
+        best = np.empty(len(points), dtype=dtype)
         workspace = sort_workspace(len(points), points.dtype)
         bounds = bounds_workspace(len(points), points.dtype)
-        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds, [0]
+        return best, np.zeros(n_located, dtype=np.int64), workspace, bounds
 
-    def step(
-        state: tuple[np.ndarray, np.ndarray, tuple, tuple, list[int]],
-        slab: Any,
-        which: slice,
-    ) -> None:
-        best, where, workspace, bounds, done = state
+    def step(state: tuple[np.ndarray, np.ndarray, tuple, tuple], slab: Any, turn: Any) -> None:
+        best, where, workspace, bounds = state
         halfspace_directions(
-            slab, units, np.int64(total), workspace, bounds, best, which.start, where
+            slab, turn, units, np.int64(total), workspace, bounds, best, known, where
         )
-        # The smaller the masses found so far, the fewer points a direction can matter to. So
-        # workers tell each other theirs, ever less often: after 1, 2, 4, ... blocks.
-        done[0] += 1
-        if not locate and done[0] & (done[0] - 1) == 0:
-            with exchange:
-                np.minimum(known, best, out=known)
-                best[:] = known
 
     states = fold_directions(points, directions, start, step, resources)
     return best_of_workers([state[:2] for state in states], np.less)
@@ -133,9 +121,9 @@ def mean_rank_weight(
         sums = np.zeros(len(points), dtype=np.uint32 if narrow else np.int64)
         return sums, sort_workspace(len(points), points.dtype)
 
-    def step(state: tuple[np.ndarray, tuple], slab: Any, _: slice) -> None:
+    def step(state: tuple[np.ndarray, tuple], slab: Any, turn: Any) -> None:
         sums, workspace = state
-        rank_weight_directions(slab, units, np.int64(total), shift, workspace, sums)
+        rank_weight_directions(slab, turn, units, np.int64(total), shift, workspace, sums)
 
     states = fold_directions(points, directions, start, step, resources)
     sums = states[0][0]

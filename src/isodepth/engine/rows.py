@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +13,8 @@ from isodepth.engine.threads import Resources, fold_blocks, worker_count
 _COST = 2
 _FEWEST = 4096
 _ALIGNED = 64
+# Threads come one after the other, each when so many numbers could have been moved.
+_ARRIVAL = 80_000
 
 
 def over_rows(
@@ -22,6 +25,9 @@ def over_rows(
         do(slice(0, n))
         return
     workers = worker_count(resources.n_jobs, n // _FEWEST, cost * n * width)
+    # The last of w comes after w arrivals, and all of them share the rest: most is won where both
+    # are equal.
+    workers = max(1, min(workers, math.isqrt(n * width // _ARRIVAL)))
     # Tiles begin where slices do.
     size = -(-n // (workers * _ALIGNED)) * _ALIGNED
     blocks = [slice(k, min(k + size, n)) for k in range(0, n, size)]

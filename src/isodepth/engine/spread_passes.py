@@ -85,30 +85,29 @@ def largest_outlyingness(
     n_located = n_judged if locate else 0
     few = masses is None and n <= FEW
 
-    def start(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    def start(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Any]:
         out = np.zeros(n_judged, dtype=points.dtype)
         where = np.zeros(n_located, dtype=np.int64)
         judged = np.empty((0 if queries is None else size, n_judged), dtype=points.dtype)
+        flat = np.full(len(directions), np.nan, dtype=points.dtype)
         if few:
-            return out, where, judged, small_workspace(n, size, points.dtype)
+            return out, where, judged, flat, small_workspace(n, size, points.dtype)
         if masses is None:
-            return out, where, judged, spread_workspace(n, points.dtype)
-        return out, where, judged, (sort_workspace(n, points.dtype), np.empty(n, points.dtype))
+            return out, where, judged, flat, spread_workspace(n, points.dtype)
+        room = sort_workspace(n, points.dtype), np.empty(n, points.dtype)
+        return out, where, judged, flat, room
 
-    def step(
-        state: tuple[np.ndarray, np.ndarray, np.ndarray, Any], slab: Any, which: slice
-    ) -> None:
-        out, where, judged, workspace = state
-        asked = empty_slab(slab) if tiles is None else slab_of(tiles, rows[which], judged)
-        flat = np.empty(len(slab.rows), dtype=points.dtype)
-        rest = (zero, asked, out, which.start, where, flat)
+    def step(state: tuple, slab: Any, turn: Any) -> None:
+        out, where, judged, flat, workspace = state
+        asked = empty_slab(slab) if tiles is None else slab_of(tiles, rows, judged)
+        rest = (zero, asked, out, where, flat)
         if few:
-            some_flat = small_outlyingness(slab, workspace, *rest)
+            some_flat = small_outlyingness(slab, turn, workspace, *rest)
         elif masses is None:
-            some_flat = outlyingness_directions(slab, workspace, *rest)
+            some_flat = outlyingness_directions(slab, turn, workspace, *rest)
         else:
             some_flat = weighted_outlyingness_directions(
-                slab, *workspace, masses, np.int64(total), *rest
+                slab, turn, *workspace, masses, np.int64(total), *rest
             )
         for row in np.flatnonzero(~np.isnan(flat)) if some_flat else ():
             # Rare, and the projections are gone: these are the same bits again.
@@ -117,10 +116,11 @@ def largest_outlyingness(
             seen = along[0], reach
             if tiles is not None:
                 along = np.empty((1, n_judged), dtype=points.dtype)
-                project(tiles, asked.rows[row : row + 1], along)
+                project(tiles, rows[row : row + 1], along)
             raise_where_flat(
-                seen, masses, flat[row], (along[0], judged_reach), out, which.start + row, where
+                seen, masses, flat[row], (along[0], judged_reach), out, int(row), where
             )
+            flat[row] = np.nan
 
     # Projections of the queries; of few points the projections once more, in columns.
     beside = (0 if queries is None else n_judged * points.itemsize) + few * n * points.itemsize
@@ -133,8 +133,7 @@ def largest_outlyingness(
 
 def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """The same for a few points of unit mass, along all directions at once."""
-    from isodepth.engine.compiled.small_spread import small_outlyingness, small_workspace
-    from isodepth.engine.compiled.tiles import empty_slab
+    from isodepth.engine.compiled.small_spread import outlyingness_at_once, small_workspace
 
     sizes, typical, zero = _rounding_sizes(points, None, _ALONE)
     slab = whole_slab(points, directions)
@@ -142,7 +141,7 @@ def _few_outlyingness(points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     out = np.zeros(n, dtype=points.dtype)
     flat = np.empty(count, dtype=points.dtype)
     room = small_workspace(n, count, points.dtype)
-    if small_outlyingness(slab, room, zero, empty_slab(slab), out, 0, _NOWHERE, flat):
+    if outlyingness_at_once(slab, room, zero, out, _NOWHERE, flat):
         reach = reach_of(points, sizes, typical)
         for row in np.flatnonzero(~np.isnan(flat)):
             own = slab.room[row], reach

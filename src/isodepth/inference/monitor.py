@@ -16,8 +16,24 @@ from isodepth.inference.plain import plain_gauge, refuse_without_batches
 from isodepth.inference.table_gauge import TableGauge
 from isodepth.inference.verdict import Verdict, log_rows, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
+from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_OPTIONS
+from isodepth.metric.documented import with_metric_options
+
+_OPTIONS = {
+    "levels": TABLE_OPTIONS["levels"],
+    "region": TABLE_OPTIONS["region"],
+    "scale": """\
+        scale : None, "reference" or array of shape (d,)
+            What each column, of batches too, is divided by before anything else; "reference" takes
+            its spread in the reference, which is kept.""",
+    "random_state": """\
+        random_state : None, int or numpy.random.Generator, default None
+            Where directions and the batches of the calibration come from; None draws them once, and
+            keeps them.""",
+}
 
 
+@with_metric_options(leave_out=NOT_FOR_TABLES, instead=_OPTIONS)
 class DepthMonitor(Reported):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
@@ -28,6 +44,11 @@ class DepthMonitor(Reported):
     With `batch_size` (or `blocks`) the monitor knows when to ring: a part of the reference makes
     the table, and the rest the scores of undrifted batches. `check` then judges a batch against
     these, and gathers evidence over the whole stream. Without, there is `score` alone.
+
+    Where batches are judged the defaults are ``q=2``, ``directions="orthogonal"`` with
+    ``n_directions=200``, and ``scale="reference"``. With a tolerance, of the options of the metric
+    only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and `random_state`
+    apply.
 
     Parameters
     ----------
@@ -61,12 +82,7 @@ class DepthMonitor(Reported):
         Save the monitor there now and after every check, whole or not at all.
     log : str or path-like, optional
         Add each verdict to this file, one line of JSON a batch; with `path`.
-    **options
-        The fields of :class:`Metric`, with ``levels=20`` by default. ``scale="reference"`` divides
-        every column, of batches too, by its spread in the reference, which is kept. Where batches
-        are judged it is the default, with ``q=2`` and 200 orthogonal directions. With a tolerance
-        only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and
-        `random_state` apply. Without a `random_state` directions are drawn once and kept.
+    {options of Metric}
 
     Attributes
     ----------

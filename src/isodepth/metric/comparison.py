@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.forms import Forms, Reported, named_shares, plain
+from isodepth.data.forms import Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
 from isodepth.engine.cached import cached_property
 from isodepth.engine.envelope_passes import write_quantiles
@@ -21,48 +21,16 @@ from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
 from isodepth.metric.where import (
+    LargestGap,
     RowsOutside,
     rows_outside,
+    share_rows,
     shares_of_directions,
     shares_of_levels,
 )
 
 if TYPE_CHECKING:
     from isodepth.metric.gradient import Gradient
-
-
-class _LargestGap(NamedTuple):
-    level: float
-    gap: float
-    direction: np.ndarray
-    columns: list[tuple[str, float]]
-
-
-class LargestGap(Forms, _LargestGap):
-    """Where two samples differ most.
-
-    Attributes
-    ----------
-    level : float
-        The level beta of the largest gap (the middle of its piece).
-    gap : float
-    direction : ndarray of shape (d,)
-        The unit vector along which the two regions differ by that much.
-    columns : list of (str, float)
-        The columns with their share of the direction (squared entries), largest first.
-    """
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, texts, lists and dictionaries that JSON knows."""
-        return plain({**self._asdict(), "columns": named_shares(self.columns)})
-
-    def _rows(self) -> dict[str, list[Any]]:
-        return _share_rows(self.columns)
-
-    def _heading(self) -> str:
-        return f"LargestGap: {self.gap:.6g} at level beta = {self.level:.3g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,9 +201,7 @@ class Comparison(Reported):
         """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
         return self._supports(0, directions) - self._supports(1, directions)
 
-    def _supports(
-        self, side: int, directions: np.ndarray, levels: slice = slice(None)
-    ) -> np.ndarray:
+    def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]
         stops = (plan.stops_x, plan.stops_y)[side][levels]
         out = np.empty((len(stops), 2 * len(directions)))
@@ -262,6 +228,11 @@ class Comparison(Reported):
             direction=direction,
             columns=self._named(direction**2),
         )
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the rows of both samples are at hand: not where they were read in chunks."""
+        return isinstance(self.regions[0], TrimmedRegions)
 
     @cached_property
     def null_profile(self) -> Any:
@@ -296,7 +267,7 @@ class Comparison(Reported):
 
     def _rows(self) -> dict[str, list[Any]]:
         """One row a column: its share, and what the test says of it where there was one."""
-        rows = _share_rows(self.column_shares)
+        rows = share_rows(self.column_shares)
         if self.test is not None:
             tested = {column.column: column for column in self.test.columns}
             rows["gap"] = [tested[name].gap for name in rows["column"]]
@@ -331,7 +302,3 @@ class Comparison(Reported):
         if self.test is not None:
             lines.append(self.test.summary)
         return "\n  ".join([*lines, self.signature])
-
-
-def _share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
-    return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}

@@ -244,7 +244,7 @@ class DrawnMetric:
         if self.options["region"] == "envelope":
             return envelope_plan(x.sample, y.sample, self.options["eps"], self.betas)
         if self.betas is None:
-            return exact_plan(x, y, self.options["eps"], self.resources)
+            return exact_plan(x, y, self.options["eps"])
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.errors import InvalidInputError
 from isodepth.metric.comparison import Comparison
 
 # Numbers that are held together while directions are looked at a few at a time.
 _BLOCK_NUMBERS = 1 << 20
-_MOST_CANDIDATES = 2000
+_MOST_CANDIDATES = 500
+# Of more levels, so many that stand for equal shares.
+_MOST_LEVELS = 100
 # How far to look around the best direction found so far, and how often at each distance.
 _STEPS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 _TRIES = 48
@@ -32,16 +35,29 @@ class DifferencePlane(NamedTuple):
 
 
 def mean_squared_gaps(comparison: Comparison, directions: np.ndarray) -> np.ndarray:
-    """Squared gap along u, averaged over u and -u and over levels, for directions (B, d)."""
-    shares = comparison._gaps.plan.shares
+    """Squared gap along u, averaged over u and -u and over levels, for directions (B, d).
+
+    Of very many levels a hundred are looked at.
+    """
+    levels, shares = _levels(comparison._gaps.plan.shares)
     result = np.empty(len(directions))
     size = max(1, _BLOCK_NUMBERS // (2 * len(shares)))
     dtype = comparison.regions[0].points.dtype
     for start in range(0, len(directions), size):
         block = directions[start : start + size].astype(dtype, copy=False)
-        both = shares @ comparison._apart(block) ** 2
+        x, y = (comparison._supports(side, block, levels) for side in (0, 1))
+        both = shares @ (x - y) ** 2
         result[start : start + size] = both.reshape(2, -1).mean(axis=0)
     return result
+
+
+def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Which levels to look at, and the share each of them stands for."""
+    if len(shares) <= _MOST_LEVELS:
+        return slice(None), shares
+    middles = (np.arange(_MOST_LEVELS) + 0.5) / _MOST_LEVELS
+    places = np.searchsorted(np.cumsum(shares), middles).clip(max=len(shares) - 1)
+    return places, np.full(_MOST_LEVELS, 1.0 / _MOST_LEVELS)
 
 
 def difference_plane(comparison: Comparison) -> DifferencePlane:
@@ -54,6 +70,11 @@ def difference_plane(comparison: Comparison) -> DifferencePlane:
     ----------
     comparison : Comparison of samples of at least two columns
     """
+    if not comparison.keeps_rows:
+        raise InvalidInputError(
+            "the plane of the difference needs the rows of both samples, and these were read in "
+            "chunks; compare a part of them that fits into memory"
+        )
     d = comparison.regions[0].n_features
     if d == 2:
         return DifferencePlane(np.eye(2), np.sqrt(mean_squared_gaps(comparison, np.eye(2))))

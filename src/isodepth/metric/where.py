@@ -5,15 +5,49 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Forms, plain
+from isodepth.data.forms import Forms, named_shares, plain
 from isodepth.gap.supremum import Gaps
 
 # Numbers that are held together while directions are looked at a few at a time.
 _BLOCK_NUMBERS = 1 << 20
+
+
+class _LargestGap(NamedTuple):
+    level: float
+    gap: float
+    direction: np.ndarray
+    columns: list[tuple[str, float]]
+
+
+class LargestGap(Forms, _LargestGap):
+    """Where two samples differ most.
+
+    Attributes
+    ----------
+    level : float
+        The level beta of the largest gap (the middle of its piece).
+    gap : float
+    direction : ndarray of shape (d,)
+        The unit vector along which the two regions differ by that much.
+    columns : list of (str, float)
+        The columns with their share of the direction (squared entries), largest first.
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as numbers, texts, lists and dictionaries that JSON knows."""
+        return plain({**self._asdict(), "columns": named_shares(self.columns)})
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return share_rows(self.columns)
+
+    def _heading(self) -> str:
+        return f"LargestGap: {self.gap:.6g} at level beta = {self.level:.3g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +180,8 @@ def rows_outside(points: np.ndarray, supports: np.ndarray, directions: np.ndarra
     signs = np.where(where[order] < n_directions, 1.0, -1.0)
     vectors = directions[where[order] % n_directions] * signs[:, None]
     return RowsOutside(order, excess[order], vectors)
+
+
+def share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
+    """Columns and their shares, as a table."""
+    return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}

@@ -66,7 +66,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     what = "share of the difference" if of_shares else "gap along the column alone"
     if pvalues is not None:
-        what += "; hollow: not significant by itself (adjusted p above 0.05)"
+        what += f" (hollow: p above {_LEVEL:g})"
     ax.set_xlabel(what)
     dress(ax, "Which columns carry the difference", grid="x")
     ax.spines["left"].set_visible(False)

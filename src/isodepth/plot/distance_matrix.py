@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 40
 _MOST_NUMBERS = 12
+# Numbers stand on the colors of the image, whatever the paper around it.
+_ON_DARK, _ON_LIGHT = "#fefefe", "#010101"
 
 
 def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
@@ -85,4 +87,4 @@ def _write_numbers(ax: Axes, values: np.ndarray) -> None:
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             ax.text(j, i, f"{value:.2g}", ha="center", va="center", fontsize=7,
-                    color="white" if value > middle else "black")  # fmt: skip
+                    color=_ON_DARK if value > middle else _ON_LIGHT)  # fmt: skip

@@ -22,8 +22,12 @@ from isodepth.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.metric.comparison import Comparison, LargestGap
+    from isodepth.metric.comparison import Comparison
+    from isodepth.metric.where import LargestGap
     from isodepth.significance.null_profile import NullProfile
+
+# About as many as a picture has dots from left to right.
+_MOST_STEPS = 800
 
 
 def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -84,13 +88,23 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
     """Pieces [start, stop) on which the gap is constant, side by side."""
-    edges = np.append(pieces[:, 0], pieces[-1, 1])
+    edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
     ax.stairs(
         gaps, edges, color=FIRST, linewidth=1.8, baseline=None, zorder=3, label="the two samples"
     )
     ax.stairs(gaps, edges, fill=True, color=FIRST, alpha=0.1, linewidth=0)
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
+
+
+def _thinned(edges: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Steps no finer than can be seen: means over equal parts where there are more pieces."""
+    if len(gaps) <= _MOST_STEPS:
+        return edges, gaps
+    # The integral up to each edge, read off at equal distances.
+    integral = np.concatenate([[0.0], np.cumsum(gaps * np.diff(edges))])
+    even = np.linspace(edges[0], edges[-1], _MOST_STEPS + 1)
+    return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
 def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_COLUMNS = 12
+# Inches in which the whole legend fits into one line.
+_WIDE = 7.0
 
 
-def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
+def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Figure:
     """Draw what a monitor has seen: scores, evidence, and the columns that carry them.
 
     On top the score of every batch, with the band in which 98% of undrifted batches of its size
@@ -42,6 +44,8 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
         One that judges batches and has been shown some.
     labels : sequence of str, optional
         What to call the batches along the axis, such as dates; their numbers by default.
+    figure : matplotlib.figure.Figure, optional
+        An empty one to draw in; a new one by default.
 
     Returns
     -------
@@ -70,14 +74,15 @@ def monitor_timeline(monitor: Any, labels: Any = None) -> Figure:
             f"labels must name each of the {len(verdicts)} batches, got {len(names)}"
         )
     shown = _leading_columns(verdicts)
-    figure = new_figure(9, 5.2 + 0.22 * len(shown))
+    if figure is None:
+        figure = new_figure(9, 5.2 + 0.22 * len(shown))
     heights = [2.2, 1.8, max(0.8, 0.3 * len(shown))]
     top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=heights)
     at = np.arange(1, len(verdicts) + 1)
     beyond = np.array([verdict.evidence >= verdict.threshold for verdict in verdicts])
     for ax in (top, middle):
         _shade(ax, at, np.array([verdict.alarm for verdict in verdicts]))
-    _draw_scores(top, at, verdicts, beyond)
+    _draw_scores(top, at, verdicts, beyond, wide=figure.get_figwidth() > _WIDE)
     _draw_evidence(middle, at, verdicts, beyond)
     image = _draw_columns(bottom, at, verdicts, shown)
     color_bar(image, bottom, "share", pad=0.01)
@@ -99,7 +104,9 @@ def _shade(ax: Axes, at: np.ndarray, rings: np.ndarray) -> None:
         )
 
 
-def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
+def _draw_scores(
+    ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray, wide: bool
+) -> None:
     scores = np.array([verdict.score for verdict in verdicts])
     low, high = np.array([verdict.usual for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
@@ -111,10 +118,10 @@ def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarr
     ax.plot(at[beyond], scores[beyond], "D", color=MARK, markersize=4.5, zorder=3,
             label="evidence beyond the threshold")  # fmt: skip
     # Room for the legend.
-    ax.set_ylim(0, 1.25 * max(float(scores.max()), float(high.max())) or 1.0)
+    ax.set_ylim(0, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
     ax.set_ylabel("score")
     dress(ax, "Batches against their reference")
-    legend(ax, loc="upper left", ncols=3)
+    legend(ax, loc="upper left", ncols=3 if wide else 2)
 
 
 def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:

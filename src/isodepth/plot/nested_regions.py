@@ -11,7 +11,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.metric.plane import difference_plane
 from isodepth.plot.outline import outline, plane_directions
-from isodepth.plot.style import FIRST, INK, QUIET, SECOND, dress, legend, new_axes, short
+from isodepth.plot.style import FIRST, QUIET, SECOND, dress, legend, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,11 +65,12 @@ def nested_regions(
     called = [short(name) for name in names]
     if len(called) != 2:
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
+    on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
+    plane = None if on_a_line else difference_plane(comparison)
     if ax is None:
         ax = new_axes(7.2, 5.6)
-    if comparison.regions[0].n_features == 1:
+    if plane is None:
         return _on_a_line(comparison, ax, called)
-    plane = difference_plane(comparison)
     center = _center(comparison, plane.basis)
     directions = plane_directions()
     chosen = chosen_levels(comparison)
@@ -94,7 +95,7 @@ def nested_regions(
     percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid=None)
     ax.annotate(
-        f"regions of the deepest {percents}", (1, 1), xycoords="axes fraction", xytext=(0, 5),
+        f"regions of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
         textcoords="offset points", ha="right", color=QUIET, fontsize="small",
     )  # fmt: skip
     legend(ax, loc="best", handletextpad=0.2)
@@ -218,15 +219,15 @@ def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
                 label=f"{called[side]} ({len(points)} rows)")  # fmt: skip
     room = _ROOM * (max(ends) - min(ends)) or 1.0
     ax.set_xlim(min(ends) - room, max(ends) + room)
-    ax.set_ylim(-0.4, 1.75)
+    ax.set_ylim(-0.5, 1.75)
     ax.set_yticks([0, 1], called)
     names = comparison.columns or column_labels(1)
     ax.set_xlabel(short(names[0]))
     percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid="x")
     ax.annotate(
-        f"intervals of the deepest {percents}", (1, 1), xycoords="axes fraction", xytext=(0, 5),
-        textcoords="offset points", ha="right", color=INK, fontsize="small",
+        f"intervals of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
+        textcoords="offset points", ha="right", color=QUIET, fontsize="small",
     )  # fmt: skip
     legend(ax, loc="upper left", ncols=2)
     return ax

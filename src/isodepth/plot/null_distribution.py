@@ -48,7 +48,7 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     bound = float(np.quantile(null, 0.95))
     ax.axvline(bound, color=QUIET, linestyle=DASHED, linewidth=1.2, label="95% of them lie below")
-    ax.axvline(test.statistic, color=MARK, linewidth=2.2, label="observed")
+    ax.axvline(test.statistic, color=MARK, linewidth=2.2)
     low, high = min(null.min(), test.statistic), max(null.max(), test.statistic)
     room = 0.06 * (high - low) or 0.5
     ax.set_xlim(low - room, high + room)
@@ -65,5 +65,5 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     dress(ax, "Could it be chance?")
     top = ax.get_ylim()[1]
     ax.set_ylim(0, 1.3 * top)
-    legend(ax, loc="upper center", ncols=3)
+    legend(ax, loc="upper left", ncols=2)
     return ax

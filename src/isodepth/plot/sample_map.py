@@ -70,8 +70,8 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     ax.set_ylabel("second coordinate")
     dress(ax, "The samples on a map", grid=None)
     ax.annotate(
-        f"the plane shows {share:.0%} of the squared distances", (1, 1), xycoords="axes fraction",
-        xytext=(0, 5), textcoords="offset points", ha="right", color=QUIET, fontsize="small",
+        f"the plane shows {share:.0%} of the squared distances", (1, 0), xycoords="axes fraction",
+        xytext=(-3, 4), textcoords="offset points", ha="right", color=QUIET, fontsize="small",
     )  # fmt: skip
     if kinds is not None:
         legend(ax, loc="best")

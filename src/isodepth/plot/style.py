@@ -6,6 +6,7 @@ sample has circles and solid lines, the second triangles and dashed ones.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from isodepth.data.extras import load_extra
@@ -28,15 +29,36 @@ _LONGEST_NAME = 24
 
 
 def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
-    """Axes in a new figure of that many inches."""
+    """Axes in a new figure of that many inches, which a notebook shows."""
     return new_figure(width, height).subplots()
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure."""
+    """An empty figure, which a notebook shows; elsewhere like `loose_figure`."""
+    if not _is_shown():
+        return loose_figure(width, height)
+    pyplot = load_extra("matplotlib.pyplot", "plot", "drawing")
+    return pyplot.figure(figsize=(width, height), layout="constrained")
+
+
+def loose_axes(width: float, height: float) -> Axes:
+    """Axes in a new figure that nobody else knows."""
+    return loose_figure(width, height).subplots()
+
+
+def loose_figure(width: float, height: float) -> Any:
+    """An empty figure that nobody else knows."""
     # Figure() and not pyplot: no window system is needed and no figure stays open behind.
     figures = load_extra("matplotlib.figure", "plot", "drawing")
     return figures.Figure(figsize=(width, height), layout="constrained")
+
+
+def _is_shown() -> bool:
+    """Whether somebody waits for figures of pyplot to be shown: a notebook, or an open session."""
+    if "matplotlib.pyplot" in sys.modules:
+        return bool(sys.modules["matplotlib"].is_interactive())
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def dress(ax: Axes, title: str | None = None, grid: Any = "y") -> None:

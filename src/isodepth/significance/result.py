@@ -60,6 +60,8 @@ class TwoSampleResult(Reported):
         What ``nan_policy="omit"`` left out.
     signature : str
         How the numbers were made.
+    moved_from : str or None
+        The device that tensors were moved from to the host, such as "cuda:0".
 
     Examples
     --------
@@ -81,6 +83,7 @@ class TwoSampleResult(Reported):
     missing: MissingPair | None
     signature: str
     _compare: Callable[[], Comparison] = field(repr=False)
+    moved_from: str | None = None
     _blocks: np.ndarray | None = field(default=None, repr=False)
 
     @property
@@ -134,6 +137,8 @@ class TwoSampleResult(Reported):
                 {"rows": m.n_rows, "dropped": m.n_dropped, "counts": dict(m.counts)}
                 for m in (self.missing.x, self.missing.y)
             ]
+        if self.moved_from is not None:
+            result["moved_from"] = self.moved_from
         return plain(result)
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -169,6 +174,8 @@ class TwoSampleResult(Reported):
         ]
         if self.missing is not None:
             lines.append(str(self.missing))
+        if self.moved_from is not None:
+            lines.append(f"worked out on the host, to which rows were moved from {self.moved_from}")
         return "\n  ".join([*lines, self.signature])
 
 

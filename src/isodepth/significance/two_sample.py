@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from isodepth.depth.resolve import depth_text
 from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import seed_text
+from isodepth.metric.tensors import arrays_on_host
 from isodepth.progress import progress_bar
 from isodepth.significance.any_depth import depth_statistics
 from isodepth.significance.pooled_rows import directions_with_axes, standardized, units_of
@@ -73,8 +75,9 @@ def two_sample_test(
 
     Parameters
     ----------
-    X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        At least two rows each.
+    X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
+        At least two rows each. Relabelings are worked out on the host: tensors of another device
+        are moved there, once, and the result says so.
     weights : None
         Refused: rows whose weights follow different laws are not exchangeable, even where the
         weighted laws are equal, and no relabeling of them gives an exact p-value. Rows that stand
@@ -144,8 +147,10 @@ def two_sample_test(
         weights, n_resamples, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
         random_state, n_jobs, memory_mb, progress,
     )  # fmt: skip
+    X, Y, blocks, place = arrays_on_host(X, Y, blocks)
     x, y, columns, numbers, missing = read_samples(X, Y, nan_policy, blocks)
-    return _test(x, y, columns, numbers, missing, given)
+    result = _test(x, y, columns, numbers, missing, given)
+    return result if place is None else replace(result, moved_from=place)
 
 
 # -- the test -------------------------------------------------------------------------------------

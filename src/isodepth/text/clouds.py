@@ -10,6 +10,7 @@ import numpy as np
 from isodepth.data.arrays import to_array
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
+from isodepth.metric.tensors import is_tensor
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")
@@ -35,8 +36,10 @@ def one_each(answer: Any, count: int) -> list[Any]:
     return clouds
 
 
-def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[np.ndarray | None]:
+def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[Any]:
     """Token vectors as they are compared: float32 of shape (n, d), n > 0, or None for no score.
+
+    Tensors of another device than the host stay there; everything else becomes arrays.
 
     Parameters
     ----------
@@ -45,7 +48,14 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[
         Scale vectors to length one; a zero vector stays as it is.
     empty : {"origin", "nan", "error"}
     """
-    cleaned = [_clean(cloud, l2_normalize) for cloud in clouds]
+    given = list(clouds)
+    cleaned: list[Any]
+    if any(is_tensor(cloud) and cloud.device.type != "cpu" for cloud in given):
+        from isodepth.text.on_device import clean_tensors
+
+        cleaned = clean_tensors(given, l2_normalize)
+    else:
+        cleaned = [_clean(cloud, l2_normalize) for cloud in given]
     widths = sorted({cloud.shape[1] for cloud in cleaned if cloud is not None})
     if len(widths) > 1:
         raise InvalidInputError(
@@ -56,8 +66,11 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[
             "a text has no tokens; leave it out, or choose what it counts as with empty="
         )
     if empty == "nan":
-        return list(cleaned)
-    origin = np.zeros((1, widths[0] if widths else 1), dtype=np.float32)
+        return cleaned
+    origin: Any = np.zeros((1, widths[0] if widths else 1), dtype=np.float32)
+    somewhere = next((cloud for cloud in cleaned if is_tensor(cloud)), None)
+    if somewhere is not None:
+        origin = somewhere.new_zeros((1, somewhere.shape[1]))
     return [origin if cloud is None else cloud for cloud in cleaned]
 
 

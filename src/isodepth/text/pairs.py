@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from isodepth.hull import hausdorff_levels
 from isodepth.hull.span import coordinates_in_span
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
+from isodepth.metric.tensors import is_tensor
 
 _BLOCK = 16
 
 
 def pair_distances(
-    clouds: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], metric: Metric
+    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
@@ -28,7 +30,7 @@ def pair_distances(
 
     Parameters
     ----------
-    clouds : sequence of N float32 or float64 arrays of shape (n, d)
+    clouds : sequence of N float32 or float64 arrays of shape (n, d), or float32 tensors
     pairs : sequence of P pairs of indices into `clouds`
     metric : Metric
         With an integer `random_state`.
@@ -52,8 +54,8 @@ def pair_distances(
         return np.empty(0)
     wanted = sorted({i for pair in distinct for i in pair})
     first = clouds[wanted[0]]
-    drawn = metric.drawn(first.shape[1], metric.dtype or str(first.dtype))
-    regions = dict(zip(wanted, drawn.all_regions([clouds[i] for i in wanted]), strict=True))
+    drawn = metric.drawn(first.shape[1], metric.dtype or str(first.dtype).removeprefix("torch."))
+    regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
     found = np.zeros(len(distinct))
@@ -70,6 +72,16 @@ def pair_distances(
         fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
+
+
+def _all_regions(drawn: DrawnMetric, clouds: list[Any]) -> list[TrimmedRegions]:
+    """The regions of arrays, or of tensors with depths worked out where they lie."""
+    if not is_tensor(clouds[0]):
+        return drawn.all_regions(clouds)
+    from isodepth.text.on_device import regions_on_device
+
+    found = regions_on_device(drawn, clouds)
+    return drawn.all_regions([c.cpu().numpy() for c in clouds]) if found is None else found
 
 
 def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: DrawnMetric) -> float:

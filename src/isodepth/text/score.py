@@ -62,7 +62,8 @@ class DepthScore:
         Of several references, take the distance to the closest, the mean, or the first alone.
     special_tokens, max_length, truncation, batch_size, device, precision, progress
         As in :class:`Encoder`: markers such as [CLS] are dropped; texts longer than the model
-        takes are cut, with a warning that counts them.
+        takes are cut, with a warning that counts them. On a GPU the token vectors stay there for
+        the depths "irw" and "dual", and come to the host once, for the gaps.
     l2_normalize : bool
         Whether every token vector is scaled to length one.
     empty : {"origin", "nan", "error"}
@@ -153,7 +154,7 @@ class DepthScore:
         texts, groups = check_texts(candidates, references)
         if self.multi_ref == "first":
             groups = [group[:1] for group in groups]
-        clouds = embed(self.encoder, [*texts, *(text for group in groups for text in group)])
+        clouds = embed(self._embedding(), [*texts, *(text for group in groups for text in group)])
         return self.score_clouds(
             [clouds[text] for text in texts], [[clouds[text] for text in group] for group in groups]
         )
@@ -224,6 +225,12 @@ class DepthScore:
     def __repr__(self) -> str:
         shown = "default" if self.model is None else self.model
         return f"DepthScore(model={shown!r}, layer={self.layer!r}, {self.metric.signature})"
+
+    def _embedding(self) -> Callable[[Sequence[str]], Sequence[Any]]:
+        """The encoder; one that runs on another device than the host leaves its vectors there."""
+        if isinstance(self.encoder, Encoder) and not self.encoder.place().startswith("cpu"):
+            return self.encoder.on_device
+        return self.encoder
 
     # -- settings ---------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
         x, y = regions
         eps = metric.eps
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
-        last = int(plan.stops_x[-1]), int(plan.stops_y[-1])
+        last = torch.stack([plan.stops_x[-1], plan.stops_y[-1]]).tolist()
         x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
         rows = [x_rows, y_rows]
         passes = passes_for(rows[0], None)
@@ -109,6 +109,14 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
             scale = torch.from_numpy(drawn.origin.scale.copy()).to(pair.device)
             by_row = [slope / scale for slope in by_row]
         return Found(value, (by_row[0], by_row[1]))
+
+
+def regions_on_device(metric: Metric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
+    """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
+    drawn = _drawn(metric, pair.x)
+    with _at_work(pair.device):
+        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
+        return _both_regions(drawn, pair, directions, budget)
 
 
 def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:

@@ -163,6 +163,15 @@ def tables(
     return values, str(table_signature(drawn, str(precision).removeprefix("torch."))), width
 
 
+def on_host(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, str | None]:
+    """Two tensors as arrays, for what is worked out on the host alone; and the device they lay on.
+
+    None for the host itself, where nothing is copied. There is no graph, as in `compare`.
+    """
+    pair = check_tensors(X, Y, None, None)
+    return *_host_arrays(pair), None if pair.device.type == "cpu" else str(pair.device)
+
+
 def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
     """The distance, and its derivatives by the rows of both samples."""
     elsewhere = pair.device.type != "cpu" and not device.too_few(pair)

@@ -11,9 +11,11 @@ import torch
 from isodepth.api import metric_from_options
 from isodepth.data.validation import check_boolean, check_integer
 from isodepth.errors import InvalidOptionError
+from isodepth.metric.documented import with_metric_options
 from isodepth.torch.distance import with_gradient
 
 
+@with_metric_options(leave_out=("refine", "random_state"))
 class DepthLoss(torch.nn.Module):
     """The distance DR_{p,eps} of two samples as a loss.
 
@@ -27,8 +29,7 @@ class DepthLoss(torch.nn.Module):
         Where directions come from. Those of the k-th call follow from `seed` and k alone; k is part
         of the state that `state_dict` holds, so that a training that is resumed goes on as it would
         have.
-    **options
-        The fields of :class:`isodepth.Metric`, with ``refine=0``.
+    {options of Metric}
 
     Examples
     --------

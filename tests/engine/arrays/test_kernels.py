@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("triton")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
+    # Before Triton is imported: its own functions are interpreted or not from then on.
     os.environ["TRITON_INTERPRET"] = "1"
+pytest.importorskip("triton")
 
 from isodepth.engine.arrays import gap, rank, spread  # noqa: E402
 from isodepth.engine.arrays.kernels import middles, tails, walk  # noqa: E402
@@ -84,6 +85,7 @@ def test_walk(seed, monkeypatch):
 def test_outlyingness(kind, n, monkeypatch):
     monkeypatch.setattr(middles, "_BLOCK", 256)
     monkeypatch.setattr(middles, "_SELECTED", 256)
+    monkeypatch.setattr(middles, "_BRACKETED", 256)
     monkeypatch.setattr(middles, "_ROWS", 256)
     points = cloud(n, n, 3, kind)
     u = units(n, 4, 3, axes=kind == "lattice")
@@ -95,9 +97,10 @@ def test_outlyingness(kind, n, monkeypatch):
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_medians_are_exact_whatever_the_bracket(narrow, monkeypatch):
-    """Also where the bracket misses, or holds more than there is room for."""
+    """NaN where the bracket misses, or holds more than there is room for."""
     monkeypatch.setattr(middles, "_BLOCK", 128)
     monkeypatch.setattr(middles, "_SELECTED", 128)
+    monkeypatch.setattr(middles, "_BRACKETED", 128)
     rng = np.random.default_rng(0)
     values = torch.tensor(rng.normal(size=(9, 301)), dtype=torch.float32, device=DEVICE)
     values[3] = values[3].round()
@@ -106,26 +109,56 @@ def test_medians_are_exact_whatever_the_bracket(narrow, monkeypatch):
     pilot[5] += 100.0
     center = torch.linspace(-1, 1, 9, device=DEVICE)
     cap = 10 if narrow else 301
-    found = middles._middles(values, pilot, None, cap)
-    assert torch.equal(found, spread.medians(values, None, 301))
     folded = (values - center[:, None]).abs()
-    found = middles._middles(values, pilot, center, cap)
-    assert torch.equal(found, spread.medians(folded, None, 301))
+    for around, rows in ((None, values), (center, folded)):
+        found = middles.middles(values, pilot, around, cap)
+        known = ~found.isnan()
+        assert torch.equal(found[known], spread.medians(rows, None, 301)[known])
+        assert not known[5]
+        assert bool(known.sum() == 8) != narrow
 
 
-def test_select_takes_any_rank():
+@pytest.mark.parametrize("sure", [0.01, 0.5])
+def test_outlyingness_where_brackets_miss(sure, monkeypatch):
+    monkeypatch.setattr(middles, "_SURE", sure)
+    points, u = cloud(3, 301, 3), units(3, 6, 3)
+    expected = spread.largest_outlyingness(points, None, 301, u, BUDGET)
+    found = middles.largest_outlyingness(points, None, 301, u, BUDGET)
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
+def test_halfspaces_by_sorting(kind, monkeypatch):
+    """Where tails would hold too much; many equal values, and runs of any length."""
+    monkeypatch.setattr(tails, "_RANKED", 128)
+    points = cloud(2, 300, 2 if kind != "lattice" else 3, kind)
+    n = len(points)
+    u = units(2, 6, points.shape[1], axes=kind == "lattice")
+    expected = rank.smallest_halfspace(points, None, n, u, BUDGET)
+    for budget in (BUDGET, 20_000):
+        assert torch.equal(tails._by_sorting(points, u, budget), expected)
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_brackets_are_order_statistics(folded):
     rng = np.random.default_rng(0)
-    values = torch.tensor(rng.normal(size=(6, 50)), dtype=torch.float32, device=DEVICE)
+    values = torch.tensor(rng.normal(size=(7, 50)), dtype=torch.float32, device=DEVICE)
     values[1] = -values[1].abs()
     values[2, ::2] = 0.0
     values[2, 1::2] = -0.0
-    ordered = values.sort(dim=1).values
-    sizes = torch.full((6,), 50, device=DEVICE)
-    for first, second in ((0, 49), (7, 8), (24, 25)):
-        ranks = torch.full((6,), first, device=DEVICE), torch.full((6,), second, device=DEVICE)
-        low, high = middles.select(values, sizes, *ranks, None)
-        assert torch.equal(low, ordered[:, first])
-        assert torch.equal(high, ordered[:, second])
+    values[3] = values[3].round()
+    values[4, 3] = 1e30
+    values[5, :40] = 2.0
+    center = torch.linspace(-1, 1, 7, device=DEVICE)
+    rows = (values - center[:, None]).abs() if folded else values
+    ordered = rows.sort(dim=1).values
+    for first, last in ((0, 49), (7, 8), (24, 25), (30, 48)):
+        bracket = values.new_empty(2, 7)
+        middles._bracket[(7, 2)](
+            values, 50, first, last, center, bracket, 7, FOLDED=folded, BLOCK=16, num_warps=1
+        )
+        assert torch.equal(bracket[0], ordered[:, first])
+        assert torch.equal(bracket[1], ordered[:, last])
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
@@ -155,7 +188,7 @@ def test_tails_and_counts_of_any_size(share, few, monkeypatch):
     monkeypatch.setattr(tails, "_MANY", 1)
     monkeypatch.setattr(tails, "_CUTS", 7)
     monkeypatch.setattr(tails, "_COUNTED", 64)
-    monkeypatch.setattr(tails, "_share_of_tails", lambda *_: share)
+    monkeypatch.setattr(tails, "_shares", lambda *_: (share, 0.45))
     points = cloud(1, 300, 3)
     points[7:11] = points[3]
     u = units(1, 5, 3)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from isodepth.engine.compiled.lite.loop import loop
-from isodepth.engine.compiled.walk import _follow
+from isodepth.engine.compiled.walk import follow
 
 
 @loop
@@ -25,7 +25,7 @@ def power(ratio, q):
 
 @loop
 def _add(workspace, stops_x, stops_y, start, stop, first, lane, end, q, largest, sums, where):
-    """Add what `_follow` noted at the levels start..stop, for the lanes lane..end of a tile."""
+    """Add what `follow` noted at the levels start..stop, for the lanes lane..end of a tile."""
     tops, lows, moves, _ = workspace
     at_x = 0
     at_y = moves.shape[0] // 2
@@ -94,8 +94,8 @@ def mean_walk(
     for chunk in range(ends.shape[0]):
         end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
         for tile in range(tiles.shape[0]):
-            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
-            _follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
+            follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
+            follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
             _add(
                 workspace, stops_x, stops_y, level, done, starts[tile],
                 lanes[tile, 0], lanes[tile, 1], q, largest, sums, where,

@@ -95,3 +95,10 @@ def nearest_folded(values, place, center, target):
         away = abs(abs(values[i] - center) - target)
         smallest = away if away < smallest else smallest
     return smallest
+
+
+# Others must not count at the same time: see `turns`.
+@njit(nogil=True)
+def take_next(counter):
+    counter[0] += 1
+    return counter[0] - 1

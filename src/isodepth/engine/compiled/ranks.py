@@ -14,6 +14,7 @@ from isodepth.engine.compiled.sorting import (
     stretch_bits,
 )
 from isodepth.engine.compiled.tiles import project_next
+from isodepth.engine.compiled.turns import take_part
 
 
 @loop
@@ -78,15 +79,42 @@ def halfspace_block(projections, masses, total, workspace, bounds, best, first, 
 
 
 @loop
-def halfspace_directions(slab, masses, total, workspace, bounds, best, first, where):
-    """`halfspace_block` for all projections of a slab, whose first direction is number `first`."""
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        halfspace_block(
-            slab.room[:count], masses, total, workspace, bounds, best, first + done, where
-        )
-        done += count
+def _tell(best, known):
+    """Lower `best` (n,) and what workers share, `known` (n,), to the smaller of both.
+
+    What others write at the same time may be lost, or come a little later: `known` is not needed
+    to be the smallest, only true.
+    """
+    for i in range(best.shape[0]):
+        mine = best[i]
+        theirs = known[i]
+        if theirs < mine:
+            best[i] = theirs
+        elif mine < theirs:
+            known[i] = mine
+
+
+@loop
+def halfspace_directions(slab, turn, masses, total, workspace, bounds, best, known, where):
+    """`halfspace_block` for all projections of a slab whose turn it is.
+
+    The smaller the masses found so far, the fewer points a direction can matter to. So workers tell
+    each other theirs in `known` (n,), ever less often, unless that is empty. In its first turn a
+    worker fills `best` with what is larger than any mass.
+    """
+    if turn.left[1] == 0:
+        for i in range(best.shape[0]):
+            best[i] = total + 1
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            count = project_next(slab, first, stop)
+            halfspace_block(slab.room[:count], masses, total, workspace, bounds, best, first, where)
+            first += count
+        # After 1, 2, 4, ... parts.
+        if known.shape[0] > 0 and turn.left[1] & (turn.left[1] - 1) == 0:
+            _tell(best, known)
+        first, stop = take_part(turn)
 
 
 @loop
@@ -183,10 +211,12 @@ def rank_weight_block(projections, masses, total, shift, workspace, acc):
 
 
 @loop
-def rank_weight_directions(slab, masses, total, shift, workspace, acc):
-    """`rank_weight_block` for all projections of a slab."""
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        rank_weight_block(slab.room[:count], masses, total, shift, workspace, acc)
-        done += count
+def rank_weight_directions(slab, turn, masses, total, shift, workspace, acc):
+    """`rank_weight_block` for all projections of a slab whose turn it is."""
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            count = project_next(slab, first, stop)
+            rank_weight_block(slab.room[:count], masses, total, shift, workspace, acc)
+            first += count
+        first, stop = take_part(turn)

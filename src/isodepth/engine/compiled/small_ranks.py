@@ -47,7 +47,7 @@ def small_halfspace(slab, counts, best):
     projections = slab.room
     n = projections.shape[1]
     upto, from_ = counts[0], counts[1]
-    for row in range(project_next(slab, 0)):
+    for row in range(project_next(slab, 0, slab.rows.shape[0])):
         _count(projections[row], upto, from_)
         for i in range(n):
             smaller = upto[i] if upto[i] < from_[i] else from_[i]
@@ -63,7 +63,7 @@ def small_rank_weight(slab, counts, sums):
     projections = slab.room
     n = projections.shape[1]
     upto, from_ = counts[0], counts[1]
-    for row in range(project_next(slab, 0)):
+    for row in range(project_next(slab, 0, slab.rows.shape[0])):
         _count(projections[row], upto, from_)
         for i in range(n):
             # Twice the mid-rank, less than or equal and less than; the other way round likewise.

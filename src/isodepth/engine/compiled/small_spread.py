@@ -14,6 +14,7 @@ import numpy as np
 from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.spread import judge_row, queries_next
 from isodepth.engine.compiled.tiles import project_next
+from isodepth.engine.compiled.turns import take_part
 
 
 class SmallRoom(NamedTuple):
@@ -93,30 +94,47 @@ def medians_and_mads(rows, middle, mad, other):
 
 
 @loop
-def small_outlyingness(slab, workspace, zero, queries, out, first, where, flat):
-    """The same as `outlyingness_directions` for a few points.
-
-    `workspace` is from `small_workspace`, as wide as the slab has room for directions.
-    """
+def _judge_columns(slab, first, stop, workspace, zero, judged, out, where, flat):
+    """Judge what is in the room of a slab: `outlyingness_block` for the directions first..stop."""
     projections = slab.room
     n = projections.shape[1]
     rows = workspace.rows
     middle = workspace.middle
     mad = workspace.mad
+    for row in range(stop - first):
+        for i in range(n):
+            rows[i, row] = projections[row, i]
+    # What lies beyond was sorted before, or never written: nobody looks at it.
+    medians_and_mads(rows, middle, mad, workspace.other)
     some = False
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        judged = queries.room[: queries_next(queries, done)]
-        for row in range(count):
-            for i in range(n):
-                rows[i, row] = projections[row, i]
-        # What lies beyond `count` was sorted before, or never written: nobody looks at it.
-        medians_and_mads(rows, middle, mad, workspace.other)
-        for row in range(count):
-            some |= judge_row(
-                row, middle[row], mad[row], projections, zero, judged, out, first + done, where,
-                flat[done : done + count],
-            )  # fmt: skip
-        done += count
+    for row in range(stop - first):
+        some |= judge_row(
+            row, middle[row], mad[row], projections, zero, judged, out, first, where,
+            flat[first:stop],
+        )  # fmt: skip
     return some
+
+
+@loop
+def small_outlyingness(slab, turn, workspace, zero, queries, out, where, flat):
+    """The same as `outlyingness_directions` for a few points.
+
+    `workspace` is from `small_workspace`, as wide as the slab has room for directions.
+    """
+    some = False
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            end = first + project_next(slab, first, stop)
+            judged = queries.room[: queries_next(queries, first, stop)]
+            some |= _judge_columns(slab, first, end, workspace, zero, judged, out, where, flat)
+            first = end
+        first, stop = take_part(turn)
+    return some
+
+
+@loop
+def outlyingness_at_once(slab, workspace, zero, out, nowhere, flat):
+    """The same for a slab with room for all directions, by one worker and without queries."""
+    end = project_next(slab, 0, slab.rows.shape[0])
+    return _judge_columns(slab, 0, end, workspace, zero, slab.room[:0], out, nowhere, flat)

@@ -11,6 +11,7 @@ from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.selection import mean_of_middle
 from isodepth.engine.compiled.sorting import sort_with_index
 from isodepth.engine.compiled.tiles import project_next
+from isodepth.engine.compiled.turns import take_part
 
 
 def spread_workspace(n: int, dtype: Any) -> np.ndarray:
@@ -138,45 +139,49 @@ def weighted_outlyingness_block(
 
 
 @loop
-def queries_next(queries, done):
+def queries_next(queries, first, stop):
     """Project the queries on the same directions; how many rows that makes, none without them."""
     if queries.rows.shape[0] == 0:
         return 0
-    return project_next(queries, done)
+    return project_next(queries, first, stop)
 
 
 @loop
-def outlyingness_directions(slab, work, zero, queries, out, first, where, flat):
-    """`outlyingness_block` for all projections of a slab, and of one of `queries` or with no rows.
+def outlyingness_directions(slab, turn, work, zero, queries, out, where, flat):
+    """`outlyingness_block` for all projections of a slab, and one of `queries`, whose turn it is.
 
-    Both have room for equally many directions.
+    The slab of queries has room for equally many directions, or no rows; `flat` is (K,).
     """
     some = False
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        judged = queries.room[: queries_next(queries, done)]
-        some |= outlyingness_block(
-            slab.room[:count], work, zero, judged, out, first + done, where,
-            flat[done : done + count],
-        )  # fmt: skip
-        done += count
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            count = project_next(slab, first, stop)
+            judged = queries.room[: queries_next(queries, first, stop)]
+            some |= outlyingness_block(
+                slab.room[:count], work, zero, judged, out, first, where,
+                flat[first : first + count],
+            )  # fmt: skip
+            first += count
+        first, stop = take_part(turn)
     return some
 
 
 @loop
 def weighted_outlyingness_directions(
-    slab, workspace, deviations, masses, total, zero, queries, out, first, where, flat
+    slab, turn, workspace, deviations, masses, total, zero, queries, out, where, flat
 ):
     """The same for `weighted_outlyingness_block`."""
     some = False
-    done = 0
-    while done < slab.rows.shape[0]:
-        count = project_next(slab, done)
-        judged = queries.room[: queries_next(queries, done)]
-        some |= weighted_outlyingness_block(
-            slab.room[:count], workspace, deviations, masses, total, zero, judged, out,
-            first + done, where, flat[done : done + count],
-        )  # fmt: skip
-        done += count
+    first, stop = take_part(turn)
+    while first < stop:
+        while first < stop:
+            count = project_next(slab, first, stop)
+            judged = queries.room[: queries_next(queries, first, stop)]
+            some |= weighted_outlyingness_block(
+                slab.room[:count], workspace, deviations, masses, total, zero, judged, out,
+                first, where, flat[first : first + count],
+            )  # fmt: skip
+            first += count
+        first, stop = take_part(turn)
     return some

@@ -71,13 +71,13 @@ class Slab(NamedTuple):
 
     tiles: Any  # of the points, with
     starts: Any  # as in `Tiles`
-    rows: Any  # (B, d), from `multipliers`
+    rows: Any  # (K, d), from `multipliers`
     room: Any  # (b, n)
     spare: Any  # (lanes,), for points that do not fill a tile
 
 
 def slab_of(tiles: Tiles, rows: np.ndarray, room: np.ndarray) -> Slab:
-    """The projections (B, n) of points in tiles on `rows` (B, d), as many at a time as fit."""
+    """The projections (K, n) of points in tiles on `rows` (K, d), as many at a time as fit."""
     return Slab(*tiles, rows, room, np.empty(tiles.values.shape[2], room.dtype))
 
 
@@ -87,11 +87,11 @@ def empty_slab(slab: Slab) -> Slab:
 
 
 @loop
-def project_next(slab, first):
-    """Project on the directions from number `first` on; how many of them there was room for."""
+def project_next(slab, first, stop):
+    """Project on the directions first..stop; how many of them there was room for."""
     rows, room, spare = slab.rows, slab.room, slab.spare
     n = room.shape[1]
-    count = min(room.shape[0], rows.shape[0] - first)
+    count = min(room.shape[0], stop - first)
     if n >= spare.shape[0]:
         multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
         return count

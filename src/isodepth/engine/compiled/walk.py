@@ -13,10 +13,11 @@ import numpy as np
 
 from isodepth.engine.compiled.lanes import follow_four, follow_one, lanes, widest_gap
 from isodepth.engine.compiled.lite.loop import loop
+from isodepth.engine.compiled.turns import take_part
 
 
 class WalkRoom(NamedTuple):
-    """What `_follow` notes, of the first sample in the first half and of the second in the second.
+    """What `follow` notes, of the first sample in the first half and of the second in the second.
 
     In each half the first row of `tops` and `lows` has the supports where a chunk begins, and each
     other row those after the row of points in the place before of `moves`.
@@ -36,7 +37,7 @@ def walk_workspace(rows: int, tiles: int, dtype: Any) -> WalkRoom:
 
 
 @loop
-def _follow(tiles, tile, rows, start, stop, workspace, range_, place):
+def follow(tiles, tile, rows, start, stop, workspace, range_, place):
     """Note the rows start..stop that move the supports in a tile of directions.
 
     They are noted from `place` on; `stop` comes last in `moves`.
@@ -73,7 +74,7 @@ def _raise(gaps, where, level, largest, each, tops, at_x, at_y, first):
 
 @loop
 def _compare(workspace, stops_x, stops_y, start, stop, first, gaps, where, each):
-    """Compare the supports that `_follow` noted at the levels start..stop."""
+    """Compare the supports that `follow` noted at the levels start..stop."""
     tops, lows, moves, _ = workspace
     at_x = 0
     at_y = moves.shape[0] // 2
@@ -122,7 +123,49 @@ def walk(x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
     for chunk in range(ends.shape[0]):
         end_x, end_y, done = ends[chunk, 0], ends[chunk, 1], ends[chunk, 2]
         for tile in range(tiles.shape[0]):
-            _follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
-            _follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
+            follow(tiles, tile, x, row_x, end_x, workspace, ranges[0, tile], 0)
+            follow(tiles, tile, y, row_y, end_y, workspace, ranges[1, tile], half)
             _compare(workspace, stops_x, stops_y, level, done, starts[tile], gaps, where, each)
         row_x, row_y, level = end_x, end_y, done
+
+
+@loop
+def walk_parts(turn, x, y, stops_x, stops_y, ends, tiles, starts, workspace, gaps, where):
+    """`walk` for all tiles whose turn it is; in its first turn a worker clears `gaps` and `where`.
+
+    The workspace has room for the tiles of one part.
+    """
+    if turn.left[1] == 0:
+        for level in range(gaps.shape[0]):
+            gaps[level] = -1.0
+            where[level] = 0
+    first, stop = take_part(turn)
+    while first < stop:
+        walk(
+            x, y, stops_x, stops_y, ends, tiles[first:stop], starts[first:stop], workspace, gaps,
+            where,
+        )  # fmt: skip
+        first, stop = take_part(turn)
+
+
+@loop
+def merge_levels_of(gaps, where, first, stop, largest, chosen):
+    """The largest of all rows of `gaps` (W, L) at the levels first..stop, and its direction.
+
+    Of equal gaps the first direction is named; codes in `where` (W, L) and `chosen` (L,) are those
+    of `walk`.
+    """
+    for level in range(first, stop):
+        most = gaps[0, level]
+        code = where[0, level]
+        for row in range(1, gaps.shape[0]):
+            gap = gaps[row, level]
+            other = where[row, level]
+            place = other if other >= 0 else -1 - other
+            known = code if code >= 0 else -1 - code
+            # Of u and -u, which one worker has both of, u comes first.
+            if gap > most or (gap == most and (place < known or (place == known and other >= 0))):
+                most = gap
+                code = other
+        largest[level] = most
+        chosen[level] = code

@@ -2,7 +2,7 @@
 
 A random part of the rows says between which two values the median lies, all but surely. One pass
 over the projections counts what is below and copies out what is between, a few percent; the exact
-median is selected among these. Where the bracket misses, that direction is sorted.
+median is selected among these. Directions where the bracket misses are left to the plain pass.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ import torch
 import triton
 import triton.language as tl
 
+from isodepth.engine.arrays import spread
+from isodepth.engine.arrays.kernels.multiply import products
 from isodepth.engine.arrays.products import blocks
-from isodepth.engine.arrays.spread import medians, raise_where_flat, rounding_of
 
 # How many standard errors of a median of the pilot rows a bracket reaches to both sides.
 _SURE = 4.5
 # Sizes and warps were the fastest of a few on an H200.
 _BLOCK = 1024
 _WARPS = 2
+_BRACKETED = 2048
+_BRACKETING_WARPS = 8
 _SELECTED = 4096
-_SELECTING_WARPS = 16
+_SELECTING_WARPS = 32
 _ROWS = 512
 _PROGRAMS = 1024
 
@@ -37,7 +40,7 @@ def largest_outlyingness(
     """The same as `engine.arrays.spread.largest_outlyingness`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
-    zero, reach = rounding_of(points)
+    zero, _ = spread.rounding_of(points)
     out = points.new_zeros(n)
     few = points[pilot_rows(n, points.device)]
     cap = _capacity(n, len(few))
@@ -45,11 +48,12 @@ def largest_outlyingness(
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
     for which in blocks(len(directions), each, budget):
         units = directions[which]
-        projections, pilot = units @ points.T, units @ few.T
-        middle = _middles(projections, pilot, None, cap)
-        mad = _middles(projections, pilot, middle, cap)
+        projections, pilot = products(units, points), units @ few.T
+        middle = middles(projections, pilot, None, cap)
+        mad = middles(projections, pilot, middle, cap)
+        # Not so where a bracket missed, and all is NaN.
         usual = mad > zero
-        scale = torch.where(usual, 1.0 / mad, torch.zeros_like(mad))
+        scale = torch.where(usual, 1.0 / mad, 0.0)
         count = len(units)
         per = triton.cdiv(count, min(groups, count))
         parts = triton.cdiv(count, per)
@@ -58,12 +62,11 @@ def largest_outlyingness(
             projections, middle, scale, far, n, count, per, BLOCK=_ROWS, num_warps=4
         )
         torch.maximum(out, far.amax(dim=0) if parts > 1 else far[0], out=out)
-        if not bool(usual.all()):
-            flat = ~usual
-            away = (projections[flat] - middle[flat][:, None]).abs_()
-            raise_where_flat(away, None, reach, out)
         # Or the next block would be made while this one is still held.
         del projections, far
+        if not bool(usual.all()):
+            rest = spread.largest_outlyingness(points, None, total, units[~usual], budget)
+            torch.maximum(out, rest, out=out)
     return out
 
 
@@ -86,71 +89,43 @@ def _capacity(n: int, pilot: int) -> int:
     return min(n, int(1.4 * n * _SURE / math.sqrt(pilot)) + 256)
 
 
-def _middles(
+def middles(
     projections: torch.Tensor, pilot: torch.Tensor, center: torch.Tensor | None, cap: int
 ) -> torch.Tensor:
-    """The medians (B,) of rows of projections (B, n), or of their distances from `center` (B,)."""
+    """The medians (B,) of rows of projections (B, n), or of their distances from `center` (B,).
+
+    NaN where more than `cap` values lie between what the pilot (B, s) says, or the median does not.
+    """
     count, n = projections.shape
     size = pilot.shape[1]
     reach = _SURE * 0.5 * math.sqrt(size)
-    ranks = [
-        torch.full((count,), int(min(size - 1, max(0, rank))), device=pilot.device)
-        for rank in (size / 2 - reach - 1, size / 2 + reach + 1)
-    ]
-    sizes = torch.full_like(ranks[0], size)
-    low, high = select(pilot, sizes, ranks[0], ranks[1], center)
+    first, last = (
+        int(min(size - 1, max(0, rank))) for rank in (size / 2 - reach - 1, size / 2 + reach + 1)
+    )
+    folded = center is not None
+    bracket = projections.new_empty(2, count)
+    # Where nothing is folded the center is read by no one.
+    around = bracket if center is None else center
+    _bracket[(count, 2)](
+        pilot, size, first, last, around, bracket, count,
+        FOLDED=folded, BLOCK=_BRACKETED, num_warps=_BRACKETING_WARPS,
+    )  # fmt: skip
     counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
     # Directions first: programs that run at the same time then count in different places.
     block = block_for(n, _BLOCK)
     _collect[(count, triton.cdiv(n, block))](
-        projections, low if center is None else center, low, high, counted, between, n, cap,
-        FOLDED=center is not None, BLOCK=block, num_warps=_WARPS,
+        projections, around, bracket, counted, between, n, cap, count,
+        FOLDED=folded, BLOCK=block, num_warps=_WARPS,
     )  # fmt: skip
-    below, found = counted >> 32, counted & 0xFFFFFFFF
-    first, second = (n - 1) // 2 - below, n // 2 - below
-    lower, upper = select(between, found.clamp(max=cap), first, second, None)
-    middle = 0.5 * lower + 0.5 * upper
-    missed = (first < 0) | (second >= found) | (found > cap)
-    if bool(missed.any()):
-        rows = projections[missed]
-        if center is not None:
-            rows = (rows - center[missed][:, None]).abs_()
-        middle[missed] = medians(rows, None, n)
+    middle = projections.new_empty(count)
+    _middle[(count,)](between, cap, counted, middle, n, BLOCK=_SELECTED, num_warps=_SELECTING_WARPS)
     return middle
-
-
-def select(
-    values: torch.Tensor,
-    sizes: torch.Tensor,
-    first: torch.Tensor,
-    second: torch.Tensor,
-    center: torch.Tensor | None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two order statistics of each row, by bisecting the bits of floats.
-
-    Parameters
-    ----------
-    values : float32 tensor of shape (B, m), contiguous
-    sizes : int64 tensor of shape (B,), how many of each row count
-    first, second : int64 tensors of shape (B,), the ranks, from 0 on
-    center : tensor of shape (B,), to look at the distances from it; or None
-
-    Returns
-    -------
-    two tensors of shape (B,); of no meaning where a rank is beyond the row
-    """
-    out = values.new_empty(2, len(values))
-    _select[(len(values),)](
-        values, values.shape[1], sizes, first, second, sizes if center is None else center, out,
-        len(values), FOLDED=center is not None, BLOCK=_SELECTED, num_warps=_SELECTING_WARPS,
-    )  # fmt: skip
-    return out[0], out[1]
 
 
 @triton.jit
 def _collect(
-    P, center, low, high, counted, between, n, cap, FOLDED: tl.constexpr, BLOCK: tl.constexpr
+    P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
     """Count what is below a bracket and copy out what is inside, for a block of one direction.
 
@@ -162,8 +137,8 @@ def _collect(
     v = tl.load(P + k.to(tl.int64) * n + i, mask=i < n, other=float("inf"))
     if FOLDED:
         v = tl.abs(v - tl.load(center + k))
-    lo = tl.load(low + k)
-    inside = (v >= lo) & (v <= tl.load(high + k))
+    lo = tl.load(bracket + k)
+    inside = (v >= lo) & (v <= tl.load(bracket + count + k))
     places = tl.cumsum(inside.to(tl.int32) + ((v < lo).to(tl.int32) << 16), axis=0)
     both = tl.max(places, axis=0)
     added = ((both >> 16).to(tl.int64) << 32) + (both & 0xFFFF).to(tl.int64)
@@ -180,57 +155,121 @@ def _key(v):
 
 
 @triton.jit
-def _select(
-    values, stride, sizes, first, second, center, out, count,
-    FOLDED: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    k = tl.program_id(0)
-    size = tl.load(sizes + k).to(tl.int32)
-    rank_a = tl.load(first + k).to(tl.int32)
-    rank_b = tl.load(second + k).to(tl.int32)
-    base = values + k.to(tl.int64) * stride
+def _value(key):
+    bits = tl.where(key < 0, key ^ 0x7FFFFFFF, key)
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """The smallest key from `low` on, and the largest up to `high`."""
     lanes = tl.arange(0, BLOCK)
     smallest = tl.full([BLOCK], 2147483647, tl.int32)
     largest = tl.full([BLOCK], -2147483648, tl.int32)
-    middle = 0.0
-    if FOLDED:
-        middle = tl.load(center + k)
     for start in range(0, size, BLOCK):
         ok = start + lanes < size
         v = tl.load(base + start + lanes, mask=ok, other=0.0)
         if FOLDED:
             v = tl.abs(v - middle)
         key = _key(v)
-        smallest = tl.minimum(smallest, tl.where(ok, key, 2147483647))
-        largest = tl.maximum(largest, tl.where(ok, key, -2147483648))
-    low_a = tl.min(smallest, axis=0)
-    high_a = tl.max(largest, axis=0)
-    low_b = low_a
-    high_b = high_a
-    while (low_a < high_a) | (low_b < high_b):
-        # Rounded down, without a sum that may overflow.
-        mid_a = (low_a & high_a) + ((low_a ^ high_a) >> 1)
-        mid_b = (low_b & high_b) + ((low_b ^ high_b) >> 1)
-        upto_a = tl.zeros([BLOCK], tl.int32)
-        upto_b = tl.zeros([BLOCK], tl.int32)
+        smallest = tl.minimum(smallest, tl.where(ok & (key >= low), key, 2147483647))
+        largest = tl.maximum(largest, tl.where(ok & (key <= high), key, -2147483648))
+    return tl.min(smallest, axis=0), tl.max(largest, axis=0)
+
+
+@triton.jit
+def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """The key of that rank, from 0, among `size` values whose keys lie in [low, high].
+
+    Two thresholds close in on it, set where the rank should be if values were spread evenly, more
+    or less what chance makes of that; every third time the interval is halved, whatever it holds.
+    """
+    lanes = tl.arange(0, BLOCK)
+    before = 0
+    upto = size
+    turn = 0
+    while (low < high) & (before < rank) & (rank + 1 < upto):
+        held = (upto - before).to(tl.float32)
+        start_value = _value(low)
+        length = _value(high) - start_value
+        aim = (rank - before).to(tl.float32) + 0.5
+        slack = 0.75 * tl.sqrt(held)
+        one = _key(start_value + length * ((aim - slack) / held))
+        two = _key(start_value + length * ((aim + slack) / held))
+        half = (low & high) + ((low ^ high) >> 1)
+        turn += 1
+        one = tl.where(turn % 3 == 0, half, one)
+        two = tl.where(turn % 3 == 0, half, two)
+        one = tl.minimum(tl.maximum(one, low), high - 1)
+        two = tl.minimum(tl.maximum(two, one), high - 1)
+        upto_one = tl.zeros([BLOCK], tl.int32)
+        upto_two = tl.zeros([BLOCK], tl.int32)
         for start in range(0, size, BLOCK):
             ok = start + lanes < size
             v = tl.load(base + start + lanes, mask=ok, other=0.0)
             if FOLDED:
                 v = tl.abs(v - middle)
             key = _key(v)
-            upto_a += (ok & (key <= mid_a)).to(tl.int32)
-            upto_b += (ok & (key <= mid_b)).to(tl.int32)
-        enough_a = tl.sum(upto_a, axis=0) > rank_a
-        enough_b = tl.sum(upto_b, axis=0) > rank_b
-        low_a = tl.where(enough_a | (low_a >= high_a), low_a, mid_a + 1)
-        high_a = tl.where(enough_a & (low_a < high_a), mid_a, high_a)
-        low_b = tl.where(enough_b | (low_b >= high_b), low_b, mid_b + 1)
-        high_b = tl.where(enough_b & (low_b < high_b), mid_b, high_b)
-    bits_a = tl.where(low_a < 0, low_a ^ 0x7FFFFFFF, low_a)
-    bits_b = tl.where(low_b < 0, low_b ^ 0x7FFFFFFF, low_b)
-    tl.store(out + k, bits_a.to(tl.float32, bitcast=True))
-    tl.store(out + count + k, bits_b.to(tl.float32, bitcast=True))
+            upto_one += (ok & (key <= one)).to(tl.int32)
+            upto_two += (ok & (key <= two)).to(tl.int32)
+        count_one = tl.sum(upto_one, axis=0)
+        count_two = tl.sum(upto_two, axis=0)
+        in_one = count_one > rank
+        in_two = count_two > rank
+        low = tl.where(in_one, low, tl.where(in_two, one + 1, two + 1))
+        before = tl.where(in_one, before, tl.where(in_two, count_one, count_two))
+        high = tl.where(in_one, one, tl.where(in_two, two, high))
+        upto = tl.where(in_one, count_one, tl.where(in_two, count_two, upto))
+    smallest, largest = _ends(base, size, low, high, middle, FOLDED, BLOCK)
+    # Of the values between, the first or the last is the one; where low and high meet, both are.
+    return tl.where(rank == before, smallest, largest)
+
+
+@triton.jit
+def _bracket(
+    pilot, size, first, last, center, bracket, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """The values of two ranks among the pilot values of a direction, one by each program."""
+    k = tl.program_id(0)
+    side = tl.program_id(1)
+    base = pilot + k.to(tl.int64) * size
+    middle = 0.0
+    if FOLDED:
+        middle = tl.load(center + k)
+    rank = tl.where(side == 0, first, last)
+    low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
+    found = _search(base, size, rank, low, high, middle, FOLDED, BLOCK)
+    tl.store(bracket + side * count + k, _value(found))
+
+
+@triton.jit
+def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
+    """The median of n values of which `counted` lie below the bracket and inside."""
+    k = tl.program_id(0)
+    both = tl.load(counted + k)
+    below = (both >> 32).to(tl.int32)
+    size = (both & 0xFFFFFFFF).to(tl.int32)
+    rank = (n - 1) // 2 - below
+    then = n // 2 - below
+    if (rank >= 0) & (then < size) & (size <= cap):
+        base = between + k.to(tl.int64) * cap
+        low, high = _ends(base, size, -2147483648, 2147483647, 0.0, False, BLOCK)
+        found = _search(base, size, rank, low, high, 0.0, False, BLOCK)
+        value = _value(found)
+        if then > rank:
+            lanes = tl.arange(0, BLOCK)
+            upto = tl.zeros([BLOCK], tl.int32)
+            beyond = tl.full([BLOCK], 2147483647, tl.int32)
+            for start in range(0, size, BLOCK):
+                ok = start + lanes < size
+                key = _key(tl.load(base + start + lanes, mask=ok, other=0.0))
+                upto += (ok & (key <= found)).to(tl.int32)
+                beyond = tl.minimum(beyond, tl.where(ok & (key > found), key, 2147483647))
+            following = tl.where(tl.sum(upto, axis=0) > then, found, tl.min(beyond, axis=0))
+            value = 0.5 * value + 0.5 * _value(following)
+        tl.store(out + k, value)
+    else:
+        tl.store(out + k, float("nan"))
 
 
 @triton.jit

@@ -11,12 +11,16 @@ import torch
 import triton
 import triton.language as tl
 
+from isodepth.engine.arrays.kernels.multiply import products
 from isodepth.engine.arrays.products import blocks
 
 # Directions in a tile, one warp each.
 _TILE = 128
-# Rows that a chunk of levels walks, more or less, and the most between two levels.
+# Rows of a sample that a chunk of levels walks, more or less, and the most between two levels;
+# fewer where there would be too few chunks to keep a device busy.
 _CHUNK_ROWS = 512
+_LEAST_ROWS = 128
+_CHUNKS = 1600
 _SCANNED = 16
 
 
@@ -30,10 +34,12 @@ def search_gaps(
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The same as `engine.arrays.gap.search_gaps`."""
-    fine_x, fine_y, real = _fine_stops(stops_x, stops_y)
+    ends = torch.stack([stops_x[-1], stops_y[-1]]).tolist()
+    rows = [x[: ends[0]], y[: ends[1]]]
+    chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
+    fine_x, fine_y, real = _fine_stops(stops_x, stops_y, chunk)
     levels = len(fine_x)
-    rows = [x[: int(stops_x[-1])], y[: int(stops_y[-1])]]
-    cuts = _cut_levels(fine_x, fine_y)
+    cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * chunk)
     n_chunks = len(cuts) - 1
     gaps = x.new_full((levels,), -1.0)
     where = torch.zeros_like(fine_x) if locate else None
@@ -42,20 +48,20 @@ def search_gaps(
     each += levels * (size + (4 if locate else 0)) * 4 // _TILE + 64
     for which in blocks(len(directions), each, budget):
         width = which.stop - which.start
-        units = directions[which].T
+        units = directions[which]
         tiles = triton.cdiv(width, _TILE)
         projections, before = [], []
         for side, stops in zip(rows, (fine_x, fine_y), strict=True):
-            projections.append(side @ units)
-            ends = x.new_empty(2, n_chunks + 1, width)
+            projections.append(products(side, units))
+            extremes = x.new_empty(2, n_chunks + 1, width)
             _chunk_extremes[(n_chunks, tiles)](
-                projections[-1], stops, cuts, ends, width, ends[0].numel(),
+                projections[-1], stops, cuts, extremes, width, extremes[0].numel(),
                 TILE=_TILE, num_warps=1,
             )  # fmt: skip
             _scan_extremes[(2, tiles)](
-                ends, width, n_chunks, TILE=_TILE, ROWS=_SCANNED, num_warps=4
+                extremes, width, n_chunks, TILE=_TILE, ROWS=_SCANNED, num_warps=4
             )
-            before.append(ends)
+            before.append(extremes)
         largest = x.new_empty(tiles, levels)
         codes = torch.empty(
             (tiles, levels) if locate else (1, 1), dtype=torch.int32, device=x.device
@@ -85,11 +91,11 @@ def search_gaps(
 
 
 def _fine_stops(
-    stops_x: torch.Tensor, stops_y: torch.Tensor
+    stops_x: torch.Tensor, stops_y: torch.Tensor, most: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """Stops with further ones between those far apart, and where the given ones are among them."""
     steps = [stops.diff(prepend=stops.new_zeros(1)) for stops in (stops_x, stops_y)]
-    parts = (torch.maximum(*steps) + _CHUNK_ROWS - 1) // _CHUNK_ROWS
+    parts = (torch.maximum(*steps) + most - 1) // most
     parts.clamp_(min=1)
     if bool((parts == 1).all()):
         return stops_x, stops_y, None
@@ -103,14 +109,13 @@ def _fine_stops(
     return fine[0], fine[1], last - 1
 
 
-def _cut_levels(stops_x: torch.Tensor, stops_y: torch.Tensor) -> torch.Tensor:
-    """Where chunks of levels begin and end, so that each walks about as many rows."""
-    walked = stops_x + stops_y
-    marks = torch.arange(
-        2 * _CHUNK_ROWS, int(walked[-1]) + 2 * _CHUNK_ROWS, 2 * _CHUNK_ROWS, device=walked.device
-    )
-    ends = torch.searchsorted(walked, marks, right=True).unique_consecutive()
-    ends = ends[ends > 0]
+def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
+    """Where chunks of levels begin and end, so that each walks about as many rows.
+
+    A chunk may be empty: nothing has to be asked of the device before they are known.
+    """
+    marks = torch.arange(each, total + each, each, device=walked.device)
+    ends = torch.searchsorted(walked, marks, right=True)
     return torch.cat([ends.new_zeros(1), ends])
 
 
@@ -123,7 +128,7 @@ def _chunk_extremes(P, stops, cuts, ends, width, opposite, TILE: tl.constexpr):
     first_level = tl.load(cuts + chunk)
     last_level = tl.load(cuts + chunk + 1)
     row = tl.load(stops + first_level - 1, mask=first_level > 0, other=0)
-    stop = tl.load(stops + last_level - 1)
+    stop = tl.load(stops + last_level - 1, mask=last_level > 0, other=0)
     top = tl.full([TILE], float("-inf"), P.dtype.element_ty)
     low = tl.full([TILE], float("inf"), P.dtype.element_ty)
     at = P + row * width + cols

@@ -1,0 +1,58 @@
+"""``command-help``: what `isodepth COMMAND --help` says, as it says it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+#: Columns of a page; argparse reads it from the environment.
+WIDTH = "88"
+
+
+def help_of(words: list[str]) -> str:
+    """The help of a command, in the width of a page."""
+    from isodepth.cli import main
+
+    out = io.StringIO()
+    before = os.environ.get("COLUMNS"), os.environ.get("NO_COLOR")
+    os.environ.update(COLUMNS=WIDTH, NO_COLOR="1")
+    try:
+        with contextlib.redirect_stdout(out):
+            code = main([*words, "--help"])
+    finally:
+        for name, value in zip(("COLUMNS", "NO_COLOR"), before, strict=True):
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    if code != 0:
+        raise ValueError(f"isodepth {' '.join(words)} --help ends with {code}")
+    return out.getvalue().rstrip()
+
+
+class CommandHelp(Directive):
+    """The words after the name of the directive are those of the command."""
+
+    has_content = False
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        words = self.arguments[0].split() if self.arguments else []
+        try:
+            text = help_of(words)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+        block = nodes.literal_block(text, text)
+        block["language"] = "text"
+        return [block]
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.add_directive("command-help", CommandHelp)
+    return {"version": "1", "parallel_read_safe": True}

@@ -1,0 +1,80 @@
+"""Pictures inside a page: SVG in the colors of the page, with words for who cannot see."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+from isodepth.data.extras import load_extra
+from isodepth.data.markup import escaped
+from isodepth.plot import style
+
+# Wide enough for a desk, and letters still readable on a phone.
+WIDTH = 5.6
+_DOTS = 150
+# Colors of the pictures are those of the page, which has others in the dark.
+_VARIABLES = {
+    style.INK: "--ink",
+    style.QUIET: "--quiet",
+    style.FAINT: "--faint",
+    style.PAPER: "--paper",
+    style.FIRST: "--first",
+    style.SECOND: "--second",
+    style.MARK: "--mark",
+}
+
+
+def picture(draw: Callable[[], Any], alternative: str, caption: str, kind: str = "") -> str:
+    """A figure of a page.
+
+    Parameters
+    ----------
+    draw : function without arguments
+        Gives Axes, or a Figure.
+    alternative : str, as text
+        What the picture shows, for who cannot see it.
+    caption : str, as text
+        How to read it.
+    kind : {"", "rows"}
+        "rows" where single rows are drawn: these are dots, and brighter in the dark.
+    """
+    drawn = draw()
+    opening = f'<figure class="{kind}">' if kind else "<figure>"
+    return (
+        f"{opening}{inline_svg(getattr(drawn, 'figure', drawn), alternative)}"
+        f"<figcaption>{escaped(caption)}</figcaption></figure>"
+    )
+
+
+def inline_svg(figure: Any, alternative: str) -> str:
+    """A matplotlib figure as an element of HTML; the same figure gives the same bytes."""
+    matplotlib = load_extra("matplotlib", "plot", "drawing")
+    # Names inside of a picture must differ from those of other pictures on the page.
+    salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
+        figure.savefig(
+            drawn, format="svg", transparent=True, dpi=_DOTS,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )  # fmt: skip
+    text = drawn.getvalue().decode("utf-8")
+    text = text[text.index("<svg") :].strip()
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # It would hold for the whole page, which has it for all pictures.
+    text = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)
+    # Letters have one name in all pictures.
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1p{salt}-", text)
+    box = re.search(r'viewBox="[^"]*"', text)
+    opening = (
+        f'<svg {box.group() if box else ""} role="img" '
+        f'aria-label="{escaped(alternative)}"><title>{escaped(alternative)}</title>'
+    )
+    text = opening + text[text.index(">") + 1 :]
+    for color, variable in _VARIABLES.items():
+        text = text.replace(f": {color}", f": var({variable})")
+    return text

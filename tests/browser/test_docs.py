@@ -1,0 +1,55 @@
+"""Pages of the documentation in a real browser, where they have been built (`make docs`)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+BUILT = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
+OFFLINE = re.compile(r"mathjax.* net::ERR_(NAME_NOT_RESOLVED|INTERNET_DISCONNECTED)")
+#: Folders whose pages are tutorials.
+TUTORIALS = ("tutorials", "pictures")
+
+
+def pages() -> list[Path]:
+    """The first page, the pages above the folders, and all tutorials."""
+    if not BUILT.is_dir():
+        return []
+    found = [BUILT / "index.html"]
+    found += sorted(BUILT.glob("*.html"))
+    for folder in TUTORIALS:
+        found += sorted((BUILT / folder).rglob("*.html"))
+    skipped = ("genindex.html", "search.html", "py-modindex.html")
+    return [page for page in dict.fromkeys(found) if page.name not in skipped]
+
+
+PAGES = [page.relative_to(BUILT).as_posix() for page in pages()]
+
+
+# One case that says so where nothing was built.
+NAMES = PAGES or [pytest.param("", marks=pytest.mark.skip(reason="run make docs first"))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_opens_without_complaint(browser, name) -> None:
+    browser.open(BUILT / name)
+    # Formulas are set by MathJax, which a machine without a network cannot fetch.
+    complaints = [text for text in browser.complaints() if not OFFLINE.search(text)]
+    assert complaints == []
+    assert browser.find("h1")
+    assert browser.without_words() == []
+    broken = browser.run(
+        "return Array.from(document.images).filter(image => image.loading !== 'lazy')"
+        ".filter(image => !image.naturalWidth).map(image => image.src)"
+    )
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_fits_a_phone(browser, name) -> None:
+    browser.open(BUILT / name, width=360)
+    assert browser.too_wide() <= 0

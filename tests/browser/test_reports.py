@@ -1,0 +1,246 @@
+"""Reports in a real browser: nothing fetched, nothing run, tables that sort and filter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.cli import main
+from isodepth.data.frames import Table
+from isodepth.data.readers import read_table
+
+pytestmark = pytest.mark.browser
+
+EVIL = "<script>alert(1)</script>"
+WEATHER = ("examples/weather/june.csv", "examples/weather/july.csv")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reports")
+
+
+@pytest.fixture(scope="module")
+def weather(folder):
+    """The report of the weather tables, by the command line."""
+    path = folder / "weather.html"
+    code = main(
+        ["report", *WEATHER, "-o", str(path), "--names", "June", "July", "--blocks", "day",
+         "--missing", "omit", "--directions", "100"]
+    )  # fmt: skip
+    assert code == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def evil(folder):
+    """Names of columns and samples, titles, notes and commands that look like markup."""
+    rng = np.random.default_rng(0)
+    names = (
+        EVIL,
+        '"><img src=x onerror=alert(2)>',
+        "</title></style></script><svg onload=alert(3)>",
+        "d",
+    )
+    x, y = Table(rng.normal(size=(60, 4)), names), Table(rng.normal(size=(60, 4)) + 1, names)
+    result = isodepth.compare(x, y, n_resamples=19, n_directions=20, random_state=0)
+    path = folder / "evil.html"
+    result.report(
+        path, names=(EVIL, names[1]), sources=(names[2], EVIL), title=names[2], notes=names,
+        command=names[2],
+    )  # fmt: skip
+    return path
+
+
+@pytest.fixture(scope="module")
+def monitor(folder):
+    june, july = (read_table(path, missing=True) for path in WEATHER)
+    rows = [table.points[~np.isnan(table.points).any(axis=1)][:, 1:] for table in (june, july)]
+    names = june.columns[1:]
+    made = isodepth.DepthMonitor(
+        Table(rows[0], names), batch_size=60, n_directions=40, random_state=0
+    )
+    for start in range(0, 1200, 60):
+        made.check(Table(rows[1][start : start + 60], names))
+    path = folder / "monitor.html"
+    made.report(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def many(folder):
+    july = read_table(WEATHER[1], missing=True)
+    rows = july.points[~np.isnan(july.points).any(axis=1)]
+    days = [rows[rows[:, 0] == day][:, 1:] for day in np.unique(rows[:, 0])[:12]]
+    tables = isodepth.tables(days, scale="pooled", n_directions=40, random_state=0)
+    matrix = isodepth.DistanceMatrix.of(
+        isodepth.pairwise(tables), [f"July {i + 1}" for i in range(12)], signature=tables.signature
+    )
+    path = folder / "many.html"
+    matrix.report(path)
+    return path
+
+
+@pytest.fixture(params=["weather", "evil", "monitor", "many"])
+def page(request):
+    return request.getfixturevalue(request.param)
+
+
+def column(browser, table: str, place: int) -> list[str]:
+    """The texts of one column, of the rows that are shown."""
+    return browser.run(
+        """
+        return Array.from(document.getElementById(arguments[0]).tBodies[0].rows)
+          .filter(row => row.offsetParent !== null)
+          .map(row => row.cells[arguments[1]].textContent);
+        """,
+        table,
+        place,
+    )
+
+
+def values(browser, table: str, place: int) -> list[float]:
+    return [
+        float(value)
+        for value in browser.run(
+            """
+            return Array.from(document.getElementById(arguments[0]).tBodies[0].rows)
+              .map(row => row.cells[arguments[1]].dataset.value);
+            """,
+            table,
+            place,
+        )
+    ]
+
+
+def test_nothing_is_fetched_and_nothing_complained_about(browser, page) -> None:
+    browser.open(page)
+    assert browser.complaints() == []
+    assert [url for url in browser.fetched() if not url.startswith("data:")] == [page.as_uri()]
+
+
+def test_every_picture_has_words_and_is_drawn(browser, page) -> None:
+    browser.open(page)
+    assert browser.without_words() == []
+    sizes = browser.run(
+        "return Array.from(document.querySelectorAll('figure svg'))"
+        ".map(each => each.getBoundingClientRect()).map(box => [box.width, box.height])"
+    )
+    assert len(sizes) >= 2
+    assert all(width > 300 and height > 100 for width, height in sizes)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1400])
+def test_no_page_is_wider_than_its_window(browser, page, width) -> None:
+    browser.open(page, width=width)
+    assert browser.too_wide() == 0
+
+
+def test_a_page_prints(browser, page) -> None:
+    browser.open(page)
+    pdf = browser.pdf()
+    assert pdf.startswith(b"%PDF")
+    pages = pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ")
+    assert 2 <= pages <= 20
+    assert len(pdf) > 20_000
+
+
+def lightness(color: str) -> float:
+    numbers = color[color.index("(") + 1 : color.index(")")].split(",")[:3]
+    return sum(map(float, numbers)) / 3
+
+
+def test_light_and_dark(browser, weather) -> None:
+    read = (
+        "return ['background-color', 'color'].map(name =>"
+        " getComputedStyle(document.body).getPropertyValue(name))"
+    )
+    ink = (
+        "return Array.from(document.querySelectorAll('figure svg [style*=\"fill: var(--ink)\"]'))"
+        ".map(each => getComputedStyle(each).fill)"
+    )
+    for dark in (False, True):
+        browser.open(weather, dark=dark)
+        paper, text = map(lightness, browser.run(read))
+        assert (paper < 60) == dark
+        assert (text > 180) == dark
+        letters = browser.run(ink)
+        assert letters
+        assert all((lightness(color) > 180) == dark for color in letters)
+
+
+def test_columns_sort_by_a_click(browser, weather) -> None:
+    browser.open(weather)
+    shares = values(browser, "columns", 1)
+    assert shares == sorted(shares, reverse=True)
+    names = column(browser, "columns", 0)
+    heads = browser.find("#columns thead th")
+    heads[0].find_element("css selector", "button").click()
+    assert column(browser, "columns", 0) == sorted(names, key=str.lower)
+    assert heads[0].get_attribute("aria-sort") == "ascending"
+    heads[0].find_element("css selector", "button").click()
+    assert column(browser, "columns", 0) == sorted(names, key=str.lower, reverse=True)
+    pvalue = [head.text for head in heads].index("p-value")
+    heads[pvalue].find_element("css selector", "button").click()
+    assert values(browser, "columns", pvalue) == sorted(
+        values(browser, "columns", pvalue), reverse=True
+    )
+    heads[pvalue].find_element("css selector", "button").click()
+    assert values(browser, "columns", pvalue) == sorted(values(browser, "columns", pvalue))
+    assert heads[0].get_attribute("aria-sort") is None
+    assert browser.complaints() == []
+
+
+def test_rows_filter_by_what_is_typed(browser, weather) -> None:
+    browser.open(weather)
+    everything = column(browser, "columns", 0)
+    box = browser.find('.filter[data-for="columns"]')[0]
+    assert box.is_displayed()
+    assert box.find_element("css selector", "output").text == "8 of 8 rows"
+    field = box.find_element("css selector", "input")
+    field.send_keys("WIND")
+    assert sorted(column(browser, "columns", 0)) == ["wind_dir", "wind_speed"]
+    assert box.find_element("css selector", "output").text == "2 of 8 rows"
+    field.send_keys("<script>")
+    assert column(browser, "columns", 0) == []
+    field.clear()
+    field.send_keys(" ")
+    assert column(browser, "columns", 0) == everything
+
+
+def test_markup_in_names_does_nothing(browser, evil) -> None:
+    from selenium.common.exceptions import NoAlertPresentException
+
+    browser.open(evil)
+    with pytest.raises(NoAlertPresentException):
+        _ = browser.driver.switch_to.alert.text
+    assert EVIL in column(browser, "columns", 0)
+    assert browser.find("h1")[0].text == "</title></style></script><svg onload=alert(3)>"
+    assert len(browser.find("script")) == 1
+    assert browser.find("img") == []
+    assert browser.run("return document.querySelectorAll('[onload], [onerror]').length") == 0
+    # Even what would be put in later may not run: the policy knows one script.
+    browser.run(
+        "const script = document.createElement('script');"
+        "script.textContent = 'window.ran = true'; document.body.append(script);"
+    )
+    assert browser.run("return window.ran") is None
+
+
+def test_the_verdict_is_read_first(browser, weather) -> None:
+    browser.open(weather)
+    text = browser.find(".verdict")[0].text
+    assert text.startswith("July differs from June: distance 2.")
+    assert "is expected of equal laws, p = 0.005; carried by " in text
+    assert "dewp" in text
+
+
+def test_it_can_be_read_without_scripts(browser, weather) -> None:
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.open(weather)
+        assert not browser.find('.filter[data-for="columns"]')[0].is_displayed()
+        assert browser.find("#columns tbody tr")[0].is_displayed()
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -1,0 +1,337 @@
+"""Reports: what they say is what the result says, in one file that needs and runs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.data.frames import Table
+from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
+from isodepth.report import html_report, write_report
+
+pytest.importorskip("matplotlib")
+
+EVIL = "<script>alert(1)</script>"
+QUOTES = "\"'><img src=x onerror=alert(2)>"
+
+
+def pair(shift: float = 2.0):
+    rng = np.random.default_rng(0)
+    x = Table(rng.normal(size=(60, 3)), ("temp", EVIL, QUOTES))
+    y = Table(rng.normal(size=(50, 3)) + [shift, 0, 0], x.columns)
+    return x, y
+
+
+def compared(shift: float = 2.0, **options):
+    options = {"n_resamples": 39, "n_directions": 20, "random_state": 0, **options}
+    return isodepth.compare(*pair(shift), **options)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compared()
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    rng = np.random.default_rng(0)
+    made = isodepth.DepthMonitor(
+        Table(rng.normal(size=(3000, 2)), (EVIL, "b")), batch_size=30, n_directions=20,
+        random_state=0,
+    )  # fmt: skip
+    for shift in (0, 0, 3, 3, 3, 3, 3, 3):
+        made.check(Table(rng.normal(size=(30, 2)) + [0, shift], (EVIL, "b")))
+    return made
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    bags = [np.random.default_rng(i).normal(size=(20, 2)) + 3 * (i > 2) for i in range(5)]
+    tables = isodepth.tables(bags, n_directions=20, random_state=0)
+    names = [EVIL, QUOTES, "c", "d", "e"]
+    return isodepth.DistanceMatrix.of(isodepth.pairwise(tables), names, signature=tables.signature)
+
+
+@pytest.fixture(scope="module")
+def pages(comparison, monitor, matrix):
+    return {
+        "comparison": html_report(comparison, names=(EVIL, "July"), notes=[QUOTES], command=EVIL),
+        "test": html_report(comparison.test),
+        "untested": html_report(isodepth.compare(*pair(), n_directions=20, random_state=0)),
+        "monitor": html_report(monitor, labels=[EVIL] * 8, title=QUOTES),
+        "matrix": html_report(matrix),
+    }
+
+
+KINDS = ["comparison", "test", "untested", "monitor", "matrix"]
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text outside of scripts and styles."""
+
+    VOID = ("br", "img", "meta", "link", "input", "hr", "col")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict]] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+# -- one file, and safe ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_are_balanced_and_load_nothing(pages, kind) -> None:
+    reader = read(pages[kind])
+    tags = [tag for tag, _ in reader.elements]
+    assert tags.count("html") == tags.count("main") == tags.count("h1") == 1
+    for forbidden in ("link", "iframe", "object", "embed", "base", "form", "img"):
+        assert forbidden not in tags
+    for tag, attributes in reader.elements:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("src", "href", "xlink:href", "action", "data"):
+                assert value.startswith(("#", "data:image/png;base64,")), (tag, name, value[:80])
+    assert "http://" not in pages[kind]
+    assert "https://" not in pages[kind]
+    assert "url(http" not in pages[kind]
+    assert "@import" not in pages[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_only_script_is_ours_and_the_policy_allows_no_other(pages, kind) -> None:
+    page = pages[kind]
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    (policy,) = [
+        attributes["content"]
+        for tag, attributes in read(page).elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def test_values_of_the_data_are_text(pages) -> None:
+    text = "".join(read(pages["comparison"]).words)
+    assert EVIL in text
+    assert QUOTES in text
+    assert html.escape(EVIL) in pages["monitor"]
+    assert read(pages["matrix"]).words.count(EVIL) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_has_words(pages, kind) -> None:
+    pictures = [attributes for tag, attributes in read(pages[kind]).elements if tag == "svg"]
+    assert len(pictures) >= 2
+    for attributes in pictures:
+        assert attributes["role"] == "img"
+        assert len(attributes["aria-label"]) > 20
+    labels = [attributes["aria-label"] for attributes in pictures]
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_inside_of_pictures_are_unique(pages, kind) -> None:
+    names = [attributes["id"] for _, attributes in read(pages[kind]).elements if "id" in attributes]
+    assert len(set(names)) == len(names)
+    referred = re.findall(r'(?:href="|url\()#([^")]+)', pages[kind])
+    assert referred
+    assert set(referred) <= set(names)
+
+
+def test_pictures_take_the_colors_of_the_page(pages) -> None:
+    svg = re.findall(r"<svg.*?</svg>", pages["comparison"], flags=re.DOTALL)
+    assert len(svg) == 4
+    for text in svg:
+        assert "var(--ink)" in text
+        for color in ("#222222", "#0072b2", "#000000"):
+            assert color not in text
+
+
+def test_the_same_input_gives_the_same_bytes(pages) -> None:
+    assert (
+        html_report(compared(), names=(EVIL, "July"), notes=[QUOTES], command=EVIL)
+        == (pages["comparison"])
+    )
+    assert "Made with isodepth" in pages["comparison"]
+    assert " on 2020-01-02" in html_report(compared(n_resamples=None), when="2020-01-02")
+
+
+# -- what it says ---------------------------------------------------------------------------------
+
+
+def test_the_verdict_of_a_difference(comparison, pages) -> None:
+    text = " ".join("".join(read(pages["test"]).words).split())
+    expected = comparison.test.comparison.null_profile.expected
+    found = comparison.test.comparison
+    carried, share = found.column_shares[0]
+    assert (
+        f"Y differs from X: distance {found.distance:.3g} where {expected:.3g} is expected of "
+        f"equal laws, p = {comparison.test.pvalue:.2g}; carried by {carried} {share:.0%}"
+    ) in text
+
+
+def test_the_verdict_of_no_difference_and_of_none_tested(pages) -> None:
+    alike = compared(0.0)
+    assert alike.test.pvalue > 0.05
+    assert "No difference between X and Y beyond chance" in html_report(alike)
+    assert "it was not tested how much of that is chance" in pages["untested"]
+    tolerant = compared(3.0, tolerance=0.1)
+    assert tolerant.test.pvalue <= 0.05
+    assert "differs from X by more than a share 0.1 of foreign rows" in html_report(tolerant)
+
+
+def test_missing_rows_and_rows_outside_are_told() -> None:
+    x, y = pair()
+    y.points[3, 1] = np.nan
+    y.points[7] = 90.0
+    result = isodepth.compare(x, y, nan_policy="omit", n_directions=20, random_state=0)
+    page = html_report(result, names=("June", "July"), sources=("a.csv", "b.csv"))
+    rows = re.findall(r"<tr>(.*?)</tr>", page)
+    cells = [re.findall(r'data-value="([^"]*)"', row) for row in rows]
+    assert ["June", "a.csv", "60", "0", "60", "3"] in cells
+    assert ["July", "b.csv", "50", "1", "49", "3"] in cells
+    outside = result.rows_outside()
+    assert outside.rows[0] == 7
+    assert any(row[:2] == ["7", repr(float(outside.distances[0]))] for row in cells)
+    assert "nan_policy=&#x27;omit&#x27;" in page
+    assert "read_table(&quot;a.csv&quot;)" in page
+
+
+def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
+    page = html_report(comparison)
+    calls = re.findall(r"result = (isodepth\.compare\(.*?\))\n", html.unescape(page))
+    assert len(calls) == 1
+    x, y = pair()
+    again = eval(calls[0], {"isodepth": isodepth, "X": x, "Y": y, "inf": np.inf})
+    assert again.distance == comparison.distance
+    assert again.test.pvalue == comparison.test.pvalue
+
+
+def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
+    x, y = pair()
+    result = isodepth.compare(x, y, directions=np.eye(3))
+    assert "isodepth.compare(X, Y, ...)" in html_report(result)
+
+
+def test_tables_hold_the_numbers_of_the_result(comparison, matrix, pages) -> None:
+    for name, share in comparison.column_shares:
+        assert f'data-value="{html.escape(name)}"' in pages["comparison"]
+        assert f'data-value="{share!r}"' in pages["comparison"]
+    assert pages["matrix"].count("<tr>") >= 5 + 10
+    nearest, distance = matrix.nearest("e")
+    assert f'data-value="{html.escape(nearest)}"' in pages["matrix"]
+    assert f'data-value="{distance!r}"' in pages["matrix"]
+
+
+def test_the_verdict_of_a_monitor(monitor, pages) -> None:
+    last = monitor.verdicts[-1]
+    assert last.alarm
+    assert f"The alarm rings since batch {last.alarm_since} of 8" in pages["monitor"]
+    monitor_alone = isodepth.DepthMonitor(
+        np.random.default_rng(0).normal(size=(2000, 2)), batch_size=30, n_directions=20,
+        random_state=0,
+    )  # fmt: skip
+    assert "No batch has been checked yet" in html_report(monitor_alone)
+    monitor_alone.check(np.random.default_rng(1).normal(size=(30, 2)))
+    assert "No alarm in 1 batch(es)" in html_report(monitor_alone)
+
+
+def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
+    x, y = pair()
+    result = isodepth.compare(
+        isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
+        random_state=0,
+    )  # fmt: skip
+    page = html_report(result)
+    read(page)
+    assert "Rows that lie outside" not in page
+    assert "median of" not in page
+    with pytest.raises(InvalidInputError, match="read in chunks"):
+        result.plot("regions")
+
+
+# -- files and mistakes ---------------------------------------------------------------------------
+
+
+def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypatch) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    monkeypatch.setattr("isodepth.report.writing.render", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        comparison.report(target)
+    assert target.read_text() == "before"
+    monkeypatch.undo()
+    comparison.report(target, names=("June", "July"))
+    assert target.read_text(encoding="utf-8") == html_report(comparison, names=("June", "July"))
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("isodepth.report.writing.html_report", lambda *_, **__: 1 / 0)
+    with pytest.raises(InvalidOptionError, match="there is no folder"):
+        comparison.report(tmp_path / "absent" / "report.html")
+
+
+def test_what_does_not_apply_is_refused(comparison, monitor, matrix) -> None:
+    with pytest.raises(InvalidOptionError, match="labels only go with the report of a monitor"):
+        html_report(comparison, labels=["a"])
+    with pytest.raises(InvalidOptionError, match="names only go with the report of a comparison"):
+        html_report(matrix, names=("a", "b"))
+    with pytest.raises(InvalidOptionError, match="names must be two texts"):
+        html_report(comparison, names="ab")
+    with pytest.raises(InvalidInputError, match="got Verdict"):
+        html_report(monitor.verdicts[0])
+    with pytest.raises(InvalidInputError, match="among themselves"):
+        html_report(isodepth.DistanceMatrix.of([[1.0, 2.0]]))
+    with pytest.raises(InvalidInputError, match="labels must name each of the 8"):
+        html_report(monitor, labels=["a"])
+
+
+def test_without_matplotlib_the_message_says_what_to_install(comparison, monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"a report with pictures needs matplotlib"):
+        html_report(comparison)
+
+
+def test_one_column_and_one_pair_have_reports_too(tmp_path) -> None:
+    result = isodepth.compare([[0.0], [1.0], [2.0]], [[1.0], [2.0], [4.0]], depth="halfspace")
+    read(html_report(result))
+    read(html_report(isodepth.DistanceMatrix.of([[0.0, 1.0], [1.0, 0.0]])))
+    write_report(result, tmp_path / "one.html")
+    assert (tmp_path / "one.html").stat().st_size > 10_000

@@ -1,0 +1,83 @@
+"""Tests of tensors: the numbers of arrays, from the same memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.errors import InvalidInputError
+from isodepth.metric.tensors import arrays_on_host
+
+torch = pytest.importorskip("torch")
+
+OPTIONS = {"n_resamples": 49, "random_state": 0}
+
+
+@pytest.fixture
+def pair():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + 0.4
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "int16"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_tensors_give_what_arrays_give(pair, kind, tolerance):
+    x, y = ((9 * rows).astype(kind) for rows in pair)
+    expected = isodepth.two_sample_test(x, y, tolerance=tolerance, **OPTIONS)
+    X, Y = torch.from_numpy(x), torch.from_numpy(y)
+    found = isodepth.two_sample_test(X, Y, tolerance=tolerance, **OPTIONS)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert np.array_equal(found.null_distribution, expected.null_distribution)
+    assert found.signature == expected.signature
+    assert found.moved_from is None
+
+
+def test_what_is_on_the_host_is_not_copied(pair):
+    X, Y = (torch.from_numpy(rows) for rows in pair)
+    x, y, labels, place = arrays_on_host(X, Y.requires_grad_(), (torch.arange(40), None))
+    assert np.shares_memory(x, pair[0])
+    assert np.shares_memory(y, pair[1])
+    assert np.array_equal(labels[0], np.arange(40))
+    assert labels[1] is None
+    assert place is None
+    nothing = object()
+    assert arrays_on_host(*pair, nothing) == (*pair, nothing, None)
+
+
+def test_blocks_may_be_tensors(pair):
+    blocks = np.arange(40) // 2, np.arange(50) // 2 + 100
+    expected = isodepth.two_sample_test(*pair, blocks=blocks, **OPTIONS)
+    X, Y = (torch.from_numpy(rows) for rows in pair)
+    tensors = [torch.from_numpy(own) for own in blocks]
+    assert isodepth.two_sample_test(X, Y, blocks=tensors, **OPTIONS).pvalue == expected.pvalue
+    joint = torch.cat(tensors)
+    assert isodepth.two_sample_test(X, Y, blocks=joint, **OPTIONS).pvalue == expected.pvalue
+
+
+def test_a_comparison_has_its_test(pair):
+    X, Y = (torch.from_numpy(rows) for rows in pair)
+    found = isodepth.compare(X, Y, n_directions=30, **OPTIONS)
+    assert found.test.pvalue == isodepth.compare(*pair, n_directions=30, **OPTIONS).test.pvalue
+
+
+def test_mixtures_are_refused(pair):
+    X = torch.from_numpy(pair[0])
+    with pytest.raises(InvalidInputError, match="X is a tensor and Y is an array"):
+        isodepth.two_sample_test(X, pair[1], **OPTIONS)
+    with pytest.raises(InvalidInputError, match="Y is on the device meta and has no numbers"):
+        isodepth.two_sample_test(X, torch.zeros(50, 3, device="meta"), **OPTIONS)
+    with pytest.raises(InvalidInputError, match="layout"):
+        isodepth.two_sample_test(X, X.to_sparse(), **OPTIONS)
+
+
+def test_the_result_says_where_rows_came_from(pair):
+    found = isodepth.two_sample_test(*pair, **OPTIONS)
+    assert "moved" not in repr(found)
+    assert "moved_from" not in found.to_dict()
+    moved = replace(found, moved_from="cuda:1")
+    assert "moved from cuda:1" in repr(moved)
+    assert json.loads(moved.to_json())["moved_from"] == "cuda:1"

@@ -1,0 +1,60 @@
+"""What a release needs agrees with itself: one version, one list of Pythons, extras that exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import isodepth
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/isodepth/_version.py"
+    assert not re.search(r"^version:", text_of("CITATION.cff"), re.MULTILINE)
+    assert f'__version__ = "{isodepth.__version__}"' in text_of("src/isodepth/_version.py")
+
+
+def test_the_changelog_begins_with_what_is_new() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", text_of("CHANGELOG.md"), re.MULTILINE)
+
+    assert headings[0] == "Unreleased"
+    assert isodepth.__version__ in headings
+
+
+def test_every_python_that_is_promised_is_tested() -> None:
+    classifiers = PROJECT["project"]["classifiers"]
+    promised = [c.rpartition(" ")[2] for c in classifiers if re.search(r"Python :: 3\.\d", c)]
+    matrix = re.search(r"python: \[(.+)\]", text_of(".github/workflows/tests.yml"))
+
+    assert matrix
+    assert re.findall(r"3\.\d+", matrix[1]) == promised
+    assert PROJECT["project"]["requires-python"] == f">={promised[0]}"
+
+
+def test_workflows_install_extras_that_exist() -> None:
+    extras = set(PROJECT["project"]["optional-dependencies"])
+    named = set()
+    for path in WORKFLOWS:
+        for group in re.findall(r'--editable "\.\[([\w,]+)\]"', path.read_text("utf-8")):
+            named |= set(group.split(","))
+
+    assert len(WORKFLOWS) == 3
+    assert {"test", "docs", "plot"} <= named <= extras
+
+
+def test_workflows_and_makefile_take_the_same_encoder() -> None:
+    model = re.search(r"^TEXT_MODEL := (\S+)$", text_of("Makefile"), re.MULTILINE)
+
+    assert model
+    for name in ("tests.yml", "docs.yml"):
+        assert model[1] in text_of(f".github/workflows/{name}")
