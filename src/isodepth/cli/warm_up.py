@@ -22,8 +22,8 @@ def add_warm_up_parser(commands: Any) -> None:
         "compile what distances and tests need, once for all processes",
         "Compile what distances and two-sample tests need, in both precisions and for all depths, "
         "and keep it where every later process finds it: in the folder that NUMBA_CACHE_DIR "
-        "names, or beside the package, or in ~/.cache/isodepth where that cannot be written. In a Dockerfile: "
-        "RUN pip install isodepth && isodepth warm-up",
+        "names, or beside the package, or in ~/.cache/isodepth where that cannot be written. "
+        "In a Dockerfile: RUN pip install isodepth && isodepth warm-up",
         ["isodepth warm-up", "isodepth warm-up --json"],
     )
     add_json(parser)
