@@ -81,7 +81,7 @@ __all__ = [
 _LAZY = {
     "DepthDistance": "isodepth.many.estimators",
     "RegionTransformer": "isodepth.many.estimators",
-    "scan": "isodepth.chunked.sources",
+    "scan": "isodepth.chunked.opening",
 }
 
 

@@ -19,7 +19,7 @@ RNG = np.random.default_rng(0)
 MONTHS = np.repeat([3, 1, 10], 20)
 ROWS = RNG.normal(size=(60, 2)) + MONTHS[:, None]
 FRAME = pd.DataFrame({"a": ROWS[:, 0], "month": MONTHS, "b": ROWS[:, 1]})
-ORDERED = [ROWS[MONTHS == month] for month in (1, 3, 10)]
+ORDERED = [ROWS[month == MONTHS] for month in (1, 3, 10)]
 MATRIX = isodepth.pairwise(ORDERED, **OPTIONS)
 
 

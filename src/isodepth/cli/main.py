@@ -16,6 +16,7 @@ from isodepth._version import __version__
 from isodepth.cli.cite import add_cite_parser
 from isodepth.cli.compare import add_compare_parser
 from isodepth.cli.depth import add_depth_parser
+from isodepth.cli.interrupts import prompt_interrupts
 from isodepth.cli.many import add_nearest_parser, add_pairwise_parser
 from isodepth.cli.monitor import add_monitor_parser
 from isodepth.cli.outputs import Note
@@ -78,7 +79,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     options.arguments = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        result = options.work(options)
+        # Where a command writes as it works, an interrupt waits until a file is whole.
+        alone = arguments is None and not getattr(options, "writes", False)
+        with prompt_interrupts(alone, _INTERRUPTED):
+            result = options.work(options)
         notes = _texts(caught)
         finish = getattr(options, "finish", None)
         if finish is not None:

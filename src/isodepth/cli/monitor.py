@@ -81,7 +81,7 @@ def _add_fit(actions: Any) -> None:
     setting("--patience", type=int, metavar="N", help="batches it takes to ring (default 1)")
     add_settings(parser, _METRIC_SETTINGS, _DEFAULTS, _TEXTS)
     add_json(parser.add_argument_group("output"))
-    parser.set_defaults(work=fit_file, report=show_report, plot=None)
+    parser.set_defaults(work=fit_file, report=show_report, plot=None, writes=True)
 
 
 def _add_check(actions: Any) -> None:
@@ -103,7 +103,7 @@ def _add_check(actions: Any) -> None:
     add("--log", metavar="FILE", help="add the verdict to this file, one line of JSON a batch")
     add_reading(parser, missing=False)
     add_json(parser.add_argument_group("output"))
-    parser.set_defaults(work=check_file, report=check_report, code=check_code)
+    parser.set_defaults(work=check_file, report=check_report, code=check_code, writes=True)
 
 
 def _add_show(actions: Any) -> None:
@@ -134,7 +134,7 @@ def _add_reset(actions: Any) -> None:
     )
     parser.add_argument("monitor", metavar="MONITOR")
     add_json(parser)
-    parser.set_defaults(work=reset_file, report=reset_report)
+    parser.set_defaults(work=reset_file, report=reset_report, writes=True)
 
 
 # -- work -----------------------------------------------------------------------------------------
