@@ -46,8 +46,14 @@ class DepthScore:
         "projection", "ai_irw") are constant and say so in a warning.
     covariance : str, estimator or None
         Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
-    p, q, eps, levels
-        As in :class:`isodepth.Metric`.
+    p : float in (0, inf]
+        Power of the mean over levels; inf takes the largest gap.
+    q : float in [1, inf]
+        Power of the mean over directions; inf, the paper, takes the largest difference.
+    eps : float in (0, 1]
+        Share of the least deep tokens of each text that is ignored.
+    levels : "exact" or int
+        Integrate over levels exactly, or over a grid of that many.
     n_directions : int
         For the depth, and for the gap when that is "search". With fewer than the default, seeds
         move correlations with human judgment by more than they should.
