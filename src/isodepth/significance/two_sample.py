@@ -76,8 +76,9 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
-        Columns of frames are matched by name, in the order of X. At least two rows each. Relabelings are worked out on the host: tensors of another device
-        are moved there, once, and the result says so.
+        At least two rows each. Columns of frames are matched by name, in the order of X.
+        Relabelings are worked out on the host: tensors of another device are moved there, once, and
+        the result says so.
     weights : None
         Refused: rows whose weights follow different laws are not exchangeable, even where the
         weighted laws are equal, and no relabeling of them gives an exact p-value. Rows that stand
