@@ -3,10 +3,12 @@
     python -m benchmarks.scale make FOLDER --rows 1e8         # two folders of parquet files
     python -m benchmarks.scale memory FOLDER --rows 1e6       # time in memory of the first rows
     python -m benchmarks.scale chunks FOLDER --memory-mb 600  # time and peak memory in chunks
+    python -m benchmarks.scale ratio FOLDER                   # both, one after the other
     python -m benchmarks.scale equal FOLDER                   # both, and whether bits are equal
     python -m benchmarks.scale workers FOLDER --workers 2     # the same by a Dask cluster here
 
-Each prints one line of JSON. The data stay out of the repository.
+Each prints one line of JSON. The data stay out of the repository. Where others use the machine,
+seconds of the processor (`cpu`) say more than those of the clock.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _FILE = 16 * _GROUP
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("make", "memory", "chunks", "equal", "workers"))
+    parser.add_argument("what", choices=("make", "memory", "chunks", "ratio", "equal", "workers"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=10**6)
     parser.add_argument("--columns", type=int, default=8)
@@ -100,7 +102,7 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     metric = _metric(options)
-    seconds = 0.0
+    seconds = cpu = 0.0
     for name in ("a", "b"):
         parts, rows = [], 0
         for file in sorted((options.folder / name).iterdir()):
@@ -110,10 +112,22 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
             parts.append(part)
             rows += len(part)
         points = np.ascontiguousarray(np.concatenate(parts))
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         metric.table(points)
         seconds += time.perf_counter() - start
-    return {"rows": options.rows, "seconds": seconds, "us_a_row": seconds / 2 / options.rows * 1e6}
+        cpu += time.process_time() - cpu_start
+    return _times(options.rows, seconds, cpu)
+
+
+def _times(rows: int, seconds: float, cpu: float) -> dict[str, Any]:
+    """Of two tables of so many rows."""
+    return {
+        "rows": rows,
+        "seconds": seconds,
+        "cpu": cpu,
+        "us_a_row": seconds / 2 / rows * 1e6,
+        "cpu_us_a_row": cpu / 2 / rows * 1e6,
+    }
 
 
 def chunks(options: argparse.Namespace) -> dict[str, Any]:
@@ -122,16 +136,26 @@ def chunks(options: argparse.Namespace) -> dict[str, Any]:
 
     metric = _metric(options)
     before = _resident()
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     tables = [_in_chunks(metric, options.folder / name) for name in ("a", "b")]
-    seconds = time.perf_counter() - start
-    rows = scan(options.folder / "a").n_rows
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    rows = scan(options.folder / "a").n_rows or 1
     return {
-        "rows": rows,
-        "seconds": seconds,
-        "us_a_row": seconds / 2 / (rows or 1) * 1e6,
+        **_times(rows, seconds, cpu),
         "mb_above": _peak() - before,
         "distance": tables[0].distance_to(tables[1]),
+    }
+
+
+def ratio(options: argparse.Namespace) -> dict[str, Any]:
+    """Chunks first, whose peak of memory is looked at, then the path in memory."""
+    parts = chunks(options)
+    whole = memory(options)
+    return {
+        "chunks": parts,
+        "memory": whole,
+        "ratio": parts["us_a_row"] / whole["us_a_row"],
+        "cpu_ratio": parts["cpu_us_a_row"] / whole["cpu_us_a_row"],
     }
 
 
@@ -170,10 +194,19 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
     ):
         runner = DaskRunner(client)
         _in_chunks(metric, options.folder / "a", runner)  # every worker has compiled by now
+        before = client.run(time.process_time)
         start = time.perf_counter()
         _in_chunks(metric, options.folder / "b", runner)
         seconds = time.perf_counter() - start
-    return {"workers": options.workers, "seconds": seconds}
+        after = client.run(time.process_time)
+    # With a core for each worker the busiest one decides how long it takes.
+    spent = [after[name] - before[name] for name in before]
+    return {
+        "workers": options.workers,
+        "seconds": seconds,
+        "cpu": sum(spent),
+        "cpu_of_busiest": max(spent),
+    }
 
 
 def _resident() -> float:
@@ -185,7 +218,14 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
-_WORK = {"make": make, "memory": memory, "chunks": chunks, "equal": equal, "workers": workers}
+_WORK = {
+    "make": make,
+    "memory": memory,
+    "chunks": chunks,
+    "ratio": ratio,
+    "equal": equal,
+    "workers": workers,
+}
 
 if __name__ == "__main__":
     main()

@@ -131,7 +131,7 @@ def compare(
 
 
 def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
-    """Compile, or load from the cache, what distances need, so that the first one is not slow.
+    """Compile, or load from the cache, what distances and tests need: the first is then not slow.
 
     Compilation happens once on a machine and is then cached; loading takes well under a second.
     The command ``isodepth warm-up`` does the same from a shell.
@@ -155,7 +155,16 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
-        distance(*small, q=2, n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
+        metric = Metric(n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
+        replace(metric, q=2).distance(*small)
+        envelopes = replace(metric, region="envelope")
+        for weights in (None, (np.arange(1, 13), None)):
+            envelopes.distance(small[0], small[1], weights=weights)
+        grid = replace(metric, levels=2)
+        first, second = (grid.table(sample, storage=dtype) for sample in small)
+        first.distance_to(second)
         # Many rows are ordered by their first column, and by their depths, by a sort of our own.
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))
+    for tolerance in (0.0, 0.1):
+        two_sample_test(*small, n_resamples=1, tolerance=tolerance, random_state=0, n_jobs=1)

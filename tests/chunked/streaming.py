@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 from isodepth import Metric, scan
-from isodepth.chunked import table as chunked_table
+from isodepth.chunked import limits
 from isodepth.chunked.table import stream_table
 from isodepth.engine import middle_rows
 
@@ -20,10 +20,11 @@ def small_scale(few: int = 16, pilots: int = 24, workspace: int = 64) -> Iterato
     """Let samples of some dozen rows be too large for memory, here and in memory alike."""
     with (
         mock.patch.object(middle_rows, "FEW_ROWS", few),
-        mock.patch.object(chunked_table, "_LEAST_PILOTS", pilots),
-        mock.patch.object(chunked_table, "_MOST_PILOTS", pilots),
-        mock.patch.object(chunked_table, "_MOST_WORKSPACE", workspace),
-        mock.patch.object(chunked_table, "_LEAST_WORKSPACE", 1),
+        mock.patch.object(limits, "LEAST_PILOTS", pilots),
+        mock.patch.object(limits, "MOST_PILOTS", pilots),
+        mock.patch.object(limits, "MOST_HELD_ROWS", pilots),
+        mock.patch.object(limits, "MOST_WORKSPACE", workspace),
+        mock.patch.object(limits, "LEAST_WORKSPACE", 1),
     ):
         yield
 

@@ -50,7 +50,7 @@ def test_folders(folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str])
 def test_depths_that_are_bounded(
     folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isodepth.chunked.table._COPIES_IN_MEMORY", 10**9)
+    monkeypatch.setattr("isodepth.chunked.limits.COPIES_IN_MEMORY", 10**9)
     arguments = ["compare", *map(str, folders), "--directions", "9", "--depth", "halfspace"]
     with small_scale():
         assert main(arguments) == 0
@@ -105,7 +105,7 @@ def test_the_bar_counts_passes_and_chunks() -> None:
     import tqdm
 
     from isodepth.chunked.entry import compare
-    from isodepth.chunked.table import Runner
+    from isodepth.chunked.runner import Runner
 
     seen: list[tuple[str, int]] = []
 
@@ -130,7 +130,7 @@ import signal, sys, time
 import numpy as np
 import isodepth
 from isodepth.chunked.entry import compare
-from isodepth.chunked.table import Runner
+from isodepth.chunked.runner import Runner
 
 # A process that was started in the background ignores this signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)

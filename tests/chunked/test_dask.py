@@ -29,7 +29,7 @@ POINTS = np.random.default_rng(1).normal(size=(9000, 3)).astype(np.float32)
 METRIC = Metric(n_directions=20, levels=8, random_state=0)
 EXPECTED = METRIC.table(POINTS).values
 # Nothing below may hang: everything that waits for a cluster gives up after this long.
-PATIENCE = 120.0
+PATIENCE = 240.0
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
@@ -138,7 +138,8 @@ def test_import_brings_no_dask() -> None:
 
 def test_any_number_of_workers(cluster: Any, client: Any) -> None:
     parts = [POINTS[i : i + 1300] for i in range(0, 9000, 1300)]
-    for workers in (4, 1, 2):
+    # Those that are there first: processes take longer to start than the passes.
+    for workers in (2, 4, 1):
         cluster.scale(workers)
         client.wait_for_workers(workers, timeout=PATIENCE)
         found = within(PATIENCE, lambda: streamed(scan(parts), client))
@@ -209,11 +210,12 @@ class Slow:
 def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
     from dataclasses import replace
 
-    retired = list(client.scheduler_info()["workers"])[1:]
+    before = set(client.scheduler_info()["workers"])
     cluster.scale(1)
     deadline = time.monotonic() + PATIENCE
     while len(client.scheduler_info()["workers"]) > 1 and time.monotonic() < deadline:
         time.sleep(0.05)
+    (kept,) = client.scheduler_info()["workers"]
     sources = [scan(Slow(i)) for i in range(0, 9000, 1000)]
     source = replace(sources[0], parts=tuple(part for s in sources for part in s.parts))
     found: list[np.ndarray] = []
@@ -224,7 +226,9 @@ def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
     work.join(PATIENCE)
     assert not work.is_alive()
     assert np.array_equal(found[0], EXPECTED)
-    assert not set(retired) & set(client.scheduler_info()["workers"])
+    late = set(client.scheduler_info()["workers"]) - {kept}
+    assert late
+    assert not late & before
 
 
 def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:

@@ -9,7 +9,7 @@ from chunked.test_same_bits import KINDS, points_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import InvalidOptionError, Metric, scan
+from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import ranks
 from isodepth.chunked.entry import compare
 from isodepth.chunked.ranks import CellPass, Cells, RankBounds
@@ -70,29 +70,35 @@ def test_cells_keep_the_order_of_numbers() -> None:
         for value in values.astype(dtype):
             counts = np.zeros((1, 2 * (8 << 4)), dtype=np.int64)
             middle, scale = np.full((2, 1), 0.7, dtype=dtype)
-            cell_rows(np.array([[value]]), middle, scale, 4, NO_MASSES, counts)
+            work = np.empty(1, dtype=np.float32)
+            one = np.array([[value]])
+            cell_rows(one, middle, scale, 4, NO_MASSES, counts, work, work.view(np.int32))
             place = int(counts.argmax())
             assert place >= before
             before = place
 
 
-@pytest.mark.parametrize("depth", ["halfspace", "irw"])
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
 @pytest.mark.parametrize("q", [np.inf, 2.0])
 def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     rng = np.random.default_rng(4)
     x, y = rng.standard_normal((900, 3)), 1.3 * rng.standard_t(3, (700, 3)) + 0.4
+    x, y = x @ [[1, 5, 0], [0, 1, 0], [0, 3, 1]], y * [1, 2, 3]
     exact = metric(depth, q=q, refine=0).distance(x, y)
     widths = []
     for bits in (5, 9):
         with small_scale(workspace=400), pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranks, "_BITS", (bits,))
-            patch.setattr("isodepth.chunked.table._COPIES_IN_MEMORY", 10**9)
+            patch.setattr("isodepth.chunked.limits.COPIES_IN_MEMORY", 10**9)
             sources = [scan(cut(points, 211)) for points in (x, y)]
             result = compare(metric(depth, q=q), *sources, None)
         low, high = result.distance_bounds
         assert low <= exact <= high
         assert low <= result.distance <= high
         widths.append(high - low)
+        assert result.to_dict()["distance_bounds"] == [low, high]
+        said = f"exact depths would give between {low:.6g} and {high:.6g}" in str(result)
+        assert said == (low < high)
         # Cells of a few rows cannot hold a smaller share.
         bound = result.regions[0].depth_bound  # type: ignore[attr-defined]
         assert 0 < bound <= 2.0**-bits + 3 / 900
@@ -113,15 +119,19 @@ def test_exact_where_it_fits(depth: str) -> None:
 def test_depths_that_need_all_rows_are_refused() -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     with small_scale(), pytest.raises(InvalidOptionError, match="do not fit into memory_mb=256"):
-        stream_table(metric("ai_irw"), scan(points), in_memory=False)
+        stream_table(metric("steady_irw"), scan(points), in_memory=False)
+    robust = AIIRWDepth(covariance="mcd")
+    with small_scale(), pytest.raises(InvalidOptionError, match="empirical covariance"):
+        stream_table(metric(robust), scan(points), in_memory=False)  # type: ignore[arg-type]
 
 
-def test_order_and_size_of_chunks_do_not_matter() -> None:
+@pytest.mark.parametrize("depth", ["halfspace", "ai_irw"])
+def test_order_and_size_of_chunks_do_not_matter(depth: str) -> None:
     points = np.random.default_rng(7).standard_normal((800, 2)).astype(np.float32)
     found = []
     for chunks in (cut(points, 800), cut(points, 13)[::-1], [points[:1], points[1:]]):
         with small_scale(workspace=50):
-            made = stream_table(metric("halfspace"), scan(chunks), in_memory=False).made
+            made = stream_table(metric(depth), scan(chunks), in_memory=False).made
         found.append(made)
     for made in found[1:]:
         for one, other in zip(made[:3], found[0][:3], strict=True):

@@ -279,3 +279,36 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)
     shares = dict(expected.column_shares)
     assert dict(found.column_shares) == pytest.approx(shares, abs=100 * tolerance)
+
+
+def test_what_needs_all_rows_refuses_sources() -> None:
+    source = scan(np.random.default_rng(0).normal(size=(40, 2)))
+    for call in (
+        lambda: isodepth.two_sample_test(source, source),
+        lambda: isodepth.ProjectionDepth().fit(source),
+        lambda: isodepth.Metric().regions(source),
+    ):
+        with pytest.raises(InvalidInputError, match=r"Source\(array: 40 rows"):
+            call()
+    result = isodepth.compare(source, source, random_state=0)
+    for name in ("gradient", "rows_outside"):
+        with pytest.raises(InvalidInputError, match=f"{name} needs the rows of both samples"):
+            getattr(result, name)()
+    with pytest.raises(InvalidInputError, match="bracket needs the rows"):
+        _ = result.bracket
+
+
+def test_a_comparison_has_every_form() -> None:
+    """What it shows, draws and writes is what that of arrays does."""
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(60, 3)), rng.normal(size=(50, 3)) + [0, 1, 0]
+    options = {"n_directions": 30, "levels": 6, "random_state": 0}
+    whole = isodepth.compare(x, y, refine=0, **options)
+    parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), **options)
+    assert parts.to_frame().equals(whole.to_frame())
+    mine, expected = parts.to_dict(), whole.to_dict()
+    assert mine.pop("distance_bounds") == [whole.distance] * 2
+    assert {**mine, "signature": ""} == {**expected, "signature": ""}
+    assert parts.column_shares == whole.column_shares
+    assert np.array_equal(parts.direction, whole.direction)
+    assert str(parts).splitlines()[:3] == str(whole).splitlines()[:3]

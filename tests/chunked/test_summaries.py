@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth.chunked.rows import NO_MASSES
+from isodepth.chunked.rows import NO_MASSES, Frame, slabs
 from isodepth.chunked.selection import digit_search
 from isodepth.chunked.summaries import (
     Counts,
@@ -38,6 +39,13 @@ def numbers(values: np.ndarray, centers: np.ndarray | None) -> np.ndarray:
     return values if centers is None else np.abs(values - centers[:, None])
 
 
+def along_axes(values: np.ndarray) -> Any:
+    """Rows whose projections on three directions are the values (3, n)."""
+    frame = Frame(np.zeros(3, values.dtype), 0, np.eye(3, dtype=values.dtype))
+    ((_, found),) = slabs(np.ascontiguousarray(values.T), frame)
+    return found
+
+
 @cases
 @given(
     seed=st.integers(0, 10**6),
@@ -47,10 +55,19 @@ def numbers(values: np.ndarray, centers: np.ndarray | None) -> np.ndarray:
     folded=st.booleans(),
     weighted=st.booleans(),
     workspace=st.sampled_from([8, 40, 1000]),
+    large=st.booleans(),
 )
 def test_gathered_and_counted(
-    seed: int, n: int, kind: str, dtype: str, folded: bool, weighted: bool, workspace: int
+    seed: int,
+    n: int,
+    kind: str,
+    dtype: str,
+    folded: bool,
+    weighted: bool,
+    workspace: int,
+    large: bool,
 ) -> None:
+    """In parts of fewer rows than a tile has, and of more."""
     values = projections(seed, n, kind, dtype)
     rng = np.random.default_rng(seed)
     masses = rng.integers(1, 5, n) if weighted else np.ones(n, dtype=np.int64)
@@ -62,11 +79,11 @@ def test_gathered_and_counted(
     for _ in range(2):
         counts.append(Counts(intervals, 16))
         gathered.append(Gathered(intervals, workspace))
-    for first in range(0, n, 4):
-        part = np.ascontiguousarray(values[:, first : first + 4])
-        own = masses[first : first + 4] if weighted else NO_MASSES
+    size = 36 if large and workspace > 8 else 4
+    for first in range(0, n, size):
+        own = masses[first : first + size] if weighted else NO_MASSES
         for made in (counts, gathered):
-            made[first // 4 % 2].add(part, own, slice(0, 3))
+            made[first // size % 2].take(along_axes(values[:, first : first + size]), own)
     counts[1].merge(counts[0])
     gathered[1].merge(pickle.loads(pickle.dumps(gathered[0])))
     looked_at = numbers(values, centers)
@@ -103,7 +120,9 @@ def test_any_rank_by_digits(seed: int, n: int, kind: str, dtype: str, weighted: 
     def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
         states = [Digits(prefixes, shift, None) for _ in range(2)]
         for part, state in zip((slice(0, n // 2), slice(n // 2, n)), states, strict=True):
-            state.add(values[:, part], masses[part] if weighted else NO_MASSES, slice(0, 3))
+            if part.stop > part.start:
+                own = masses[part] if weighted else NO_MASSES
+                state.take(along_axes(values[:, part]), own)
         states[0].merge(states[1])
         return states[0].counts
 
@@ -111,6 +130,26 @@ def test_any_rank_by_digits(seed: int, n: int, kind: str, dtype: str, weighted: 
     for row, order in enumerate(repeated):
         upto = np.cumsum(masses[order])
         assert found[row] == values[row, order[np.searchsorted(upto, ranks[row])]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_set_of_numbers_in_many_intervals(weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    values, masses = rng.standard_normal(300), rng.integers(1, 9, 300)
+    own = masses if weighted else NO_MASSES
+    units = masses if weighted else np.ones(300, dtype=np.int64)
+    low = np.linspace(-2, 1.5, 20)
+    intervals = Intervals(low, low + rng.uniform(0, 1, 20))
+    counts, gathered = Counts(intervals, 32), Gathered(intervals, 1000)
+    for made in (counts, gathered):
+        made.add(values, own)
+    for row in range(20):
+        inside = (values >= low[row]) & (values <= intervals.high[row])
+        assert counts.counts[row, 0] == gathered.below[row] == units[values < low[row]].sum()
+        assert counts.counts[row, 1:].sum() == units[inside].sum()
+        expected = distinct(values[inside], units[inside])
+        for found, wanted in zip(gathered.numbers(row), expected, strict=True):
+            assert np.array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

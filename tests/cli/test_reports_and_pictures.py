@@ -1,4 +1,4 @@
-"""`--plot` and `--report` of commands: made by the functions of the library, whole or not at all."""
+"""`--plot` and `--report` of commands: what the library makes, whole or not at all."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import numpy as np
 from isodepth.chunked.table import Streamed
 from isodepth.core.levels import LevelPlan, power_mean
 from isodepth.core.sphere import mean_of_direction
+from isodepth.data.forms import plain
 from isodepth.engine.signed import code_of
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps
@@ -61,6 +62,21 @@ class SourceComparison(Comparison):
     def rows_outside(self) -> Any:
         """Not known: rows are not kept."""
         self._needs_rows("rows_outside")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of any comparison, with `distance_bounds`."""
+        return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
+
+    def __repr__(self) -> str:
+        lines = super().__repr__().splitlines()
+        low, high = self.distance_bounds
+        if low < high:
+            lines.insert(1, f"  exact depths would give between {low:.6g} and {high:.6g}")
+        return "\n".join(lines)
+
+    def gradient(self, *_: Any, **__: Any) -> Any:
+        """Not known: it has a row for each row of the samples."""
+        self._needs_rows("gradient")
 
     def _needs_rows(self, what: str) -> NoReturn:
         raise InvalidInputError(

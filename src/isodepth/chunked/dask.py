@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.chunked.limits import Limits
 from isodepth.chunked.parts import RawChunk, numbers_of, place_of
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.ranks import Recomputed
+from isodepth.chunked.runner import Runner
 from isodepth.chunked.sources import Source
-from isodepth.chunked.table import Limits, Runner
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 
@@ -108,6 +109,7 @@ class DaskRunner(Runner):
 
     # States travel: they stay small.
     most_numbers = 1 << 14
+    most_rows = 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
         super().__init__(advance)

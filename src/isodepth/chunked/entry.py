@@ -14,9 +14,11 @@ from isodepth.chunked.comparison import (
     mean_gap,
     table_gaps,
 )
-from isodepth.chunked.sources import Source, scan
+from isodepth.chunked.opening import scan
+from isodepth.chunked.runner import Runner
+from isodepth.chunked.sources import Source
 from isodepth.chunked.spread import column_spreads
-from isodepth.chunked.table import Runner, Streamed, draw, stream_table
+from isodepth.chunked.table import Streamed, draw, stream_table
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -74,6 +76,30 @@ def compare(
         missing=missing,
         distance_bounds=bounds_of_distance(x, y, used, found),
     )
+
+
+def shared_scale(metric: Metric, samples: Any, weights: Any, name: str) -> np.ndarray:
+    """The spread (d,) of the columns in many samples together, some of which are sources."""
+    if any(_is_delayed(sample) for sample in samples):
+        raise InvalidOptionError(
+            f"scale={metric.scale!r} of delayed samples is not known before they are made; give "
+            "one number for each column (scale=array)"
+        )
+    sources = [
+        _source(sample, own, f"{name}[{i}]")
+        for i, (sample, own) in enumerate(zip(samples, weights, strict=True))
+    ]
+    for i, source in enumerate(sources):
+        if source.n_features != sources[0].n_features:
+            raise InvalidInputError(
+                f"all samples must have the same number of columns, got {source.n_features} in "
+                f"{name}[{i}] and {sources[0].n_features} in the first"
+            )
+    return column_spreads(sources, metric, _runner_of(*sources))
+
+
+def _is_delayed(sample: Any) -> bool:
+    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
 
 
 def tables_of_delayed(

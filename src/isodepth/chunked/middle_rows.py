@@ -39,20 +39,29 @@ class Seen:
         self.below = self.at_low = self.inside = self.at_high = 0
         self.draw = RowDraw(n_features, dtype, capacity)
 
-    def add(self, points: np.ndarray, masses: np.ndarray, bracket: Bracket) -> None:
-        """Take in rows (n, d) with masses (n,), empty for units."""
-        left = np.arange(len(points))
+    def add(self, rows: Rows, column: np.ndarray, bracket: Bracket) -> None:
+        """Take in the rows of a chunk, whose first column is at hand as well."""
+        points, masses = rows.points, rows.masses
+        # Most rows are told apart by their first entry.
+        beyond = np.zeros(len(column), dtype=bool)
         if bracket.low is not None:
-            less, equal = compared(points, bracket.low)
-            self.below += _mass(less, masses)
-            self.at_low += _mass(equal, masses)
-            left = np.flatnonzero(~(less | equal))
+            before = column < bracket.low[0]
+            self.below += _mass(before, masses)
+            beyond |= before
+        if bracket.high is not None:
+            beyond |= column > bracket.high[0]
+        left = np.flatnonzero(~beyond)
+        if bracket.low is not None:
+            less, equal = compared(points[left], bracket.low)
+            self.below += _mass(left[less], masses)
+            self.at_low += _mass(left[equal], masses)
+            left = left[~(less | equal)]
         if bracket.high is not None:
             less, equal = compared(points[left], bracket.high)
             self.at_high += _mass(left[equal], masses)
             left = left[less]
         own = masses[left] if len(masses) else masses
-        self.inside += int(own.sum()) if len(masses) else len(left)
+        self.inside += _mass(left, masses)
         self.draw.add(points[left], own)
 
     def merge(self, other: Seen) -> None:
@@ -77,8 +86,9 @@ class BracketPass:
         return [Seen(self.n_features, self.dtype, self.capacity) for _ in self.brackets]
 
     def step(self, state: list[Seen], rows: Rows) -> None:
+        column = np.ascontiguousarray(rows.points[:, 0])
         for seen, bracket in zip(state, self.brackets, strict=True):
-            seen.add(rows.points, rows.masses, bracket)
+            seen.add(rows, column, bracket)
 
     def merge(self, state: list[Seen], other: list[Seen]) -> None:
         for mine, theirs in zip(state, other, strict=True):
@@ -125,8 +135,9 @@ def rows_of_ranks(fold: Fold, pilot: Pilot, ranks: list[int], total: int, room: 
     while open_:
         tried = tuple(guess for _, guess in open_.values())
         state = fold(BracketPass(tried, width, dtype, capacity))
-        for rank, seen in zip(list(open_), state, strict=True):
-            place = _place(*open_.pop(rank), seen, rank)
+        for rank in list(open_):
+            # Taken out one after the other: the next pass needs the memory.
+            place = _place(*open_.pop(rank), state.pop(0), rank)
             if isinstance(place, tuple):
                 open_[rank] = place
             else:
@@ -158,7 +169,7 @@ def _place(
     drawn = seen.draw.pilot
     ordered = _ordered(drawn)
     if seen.draw.complete:
-        return ordered.points[np.searchsorted(np.cumsum(ordered.masses), rank)]
+        return ordered.points[np.searchsorted(np.cumsum(ordered.masses), rank)].copy()
     return guess, _inner(guess, ordered, rank / seen.inside, drawn.size)
 
 
@@ -180,10 +191,10 @@ def _inner(outer: Bracket, ordered: Pilot, share: float, size: float) -> Bracket
     last = len(upto) - 1
     if low > 0 or high < last:
         return Bracket(
-            ordered.points[low] if low > 0 else outer.low,
-            ordered.points[high] if high < last else outer.high,
+            ordered.points[low].copy() if low > 0 else outer.low,
+            ordered.points[high].copy() if high < last else outer.high,
         )
-    return Bracket(outer.low, ordered.points[min(here, last)])
+    return Bracket(outer.low, ordered.points[min(here, last)].copy())
 
 
 def compared(points: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected
+from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
 from isodepth.chunked.sampling import FewRows, RowDraw
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
@@ -76,31 +76,29 @@ class Drawn:
     mass : int
     draw : RowDraw
     few : FewRows
-    low, high : ndarrays of shape (d,)
+    low, high : float, of all entries
     """
 
     def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
         self.mass = 0
         self.draw = RowDraw(n_features, dtype, capacity)
         self.few = FewRows()
-        self.low = np.full(n_features, np.inf, dtype=dtype)
-        self.high = np.full(n_features, -np.inf, dtype=dtype)
+        self.low, self.high = np.inf, -np.inf
 
     def add(self, rows: Rows) -> None:
         """Take in the rows of a chunk."""
         self.mass += rows.mass
         self.draw.add(rows.points, rows.masses)
         self.few.add(rows.points, rows.masses)
-        np.minimum(self.low, rows.points.min(axis=0), out=self.low)
-        np.maximum(self.high, rows.points.max(axis=0), out=self.high)
+        self.low = min(self.low, float(rows.points.min()))
+        self.high = max(self.high, float(rows.points.max()))
 
     def merge(self, other: Drawn) -> None:
         """Take in what another has seen."""
         self.mass += other.mass
         self.draw.merge(other.draw)
         self.few.merge(other.few)
-        np.minimum(self.low, other.low, out=self.low)
-        np.maximum(self.high, other.high, out=self.high)
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
 
 @dataclass(frozen=True)
@@ -134,10 +132,10 @@ class ProjectionPass:
 
     def step(self, state: list[Summary], rows: Rows) -> None:
         moved = self.frame.moved(rows.points)
-        for block, which, projections in projected(moved, self.frame, self.block_rows):
+        for block, slab in slabs(moved, self.frame, self.block_rows):
             masses = rows.masses[block] if len(rows.masses) else NO_MASSES
             for summary in state:
-                summary.add(projections, masses, which)
+                summary.take(slab, masses)
 
     def merge(self, state: list[Summary], other: list[Summary]) -> None:
         for mine, theirs in zip(state, other, strict=True):
@@ -174,7 +172,7 @@ class Outlyingness:
 
     def raw(self, points: np.ndarray) -> np.ndarray:
         """How far out rows (n, d) lie, in the precision they have."""
-        from isodepth.chunked.counting_loops import raise_rows
+        from isodepth.chunked.counting_loops import raise_products
 
         moved = self.frame.moved(points)
         out = np.zeros(len(moved), dtype=moved.dtype)
@@ -182,14 +180,17 @@ class Outlyingness:
         reach = None
         if flat.any():
             reach = reach_of(moved, largest_entries(moved), self.typical)
-        for rows, which, projections in projected(moved, self.frame):
-            raise_rows(projections, self.middles[which], self.mads[which], out[rows], NO_MASSES)
-            if reach is not None:
-                for k in np.flatnonzero(flat[which]) + which.start:
-                    found = flat_outlyingness(
-                        projections[k - which.start], reach[rows], self.middles[k], self.scales[k]
-                    )
-                    np.maximum(out[rows], found, out=out[rows])
+        for rows, slab in slabs(moved, self.frame):
+            # Where there is no MAD it is not a number, and nothing is raised.
+            raise_products(slab, self.middles, self.mads, out[rows], NO_MASSES)
+        if reach is None:
+            return out
+        along = self.frame.along(flat)
+        middles, scales = self.middles[flat], self.scales[flat]
+        for rows, which, projections in projected(moved, along):
+            for k, values in zip(range(which.start, which.stop), projections, strict=True):
+                found = flat_outlyingness(values, reach[rows], middles[k], scales[k])
+                np.maximum(out[rows], found, out=out[rows])
         return out
 
     def finish(self, raw: np.ndarray) -> np.ndarray:
@@ -239,7 +240,6 @@ class DepthPass:
     """
 
     depths: Callable[[Rows], np.ndarray]
-    n_levels: int
     make: Callable[[], Summary]
     block_rows: int = BLOCK_ROWS
 
@@ -247,13 +247,11 @@ class DepthPass:
         return self.make()
 
     def step(self, state: Summary, rows: Rows) -> None:
-        falling = -self.depths(rows)[None]
+        falling = -self.depths(rows)
         for first in range(0, len(rows.points), self.block_rows):
             block = slice(first, first + self.block_rows)
             masses = rows.masses[block] if len(rows.masses) else NO_MASSES
-            part = np.ascontiguousarray(falling[:, block])
-            for level in range(self.n_levels):
-                state.add(part, masses, slice(level, level + 1))
+            state.add(falling[block], masses)
 
     def merge(self, state: Summary, other: Summary) -> None:
         state.merge(other)  # type: ignore[arg-type]
@@ -283,7 +281,9 @@ class SupportPass:
         stops = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
         if not stops[-1]:
             return
-        order = np.argsort(levels, kind="stable")[: stops[-1]]
+        # Short integers are sorted by their digits, in a fraction of the time.
+        short = levels.astype(np.uint16) if n_levels < 1 << 16 else levels
+        order = np.argsort(short, kind="stable")[: stops[-1]]
         out = np.empty_like(state)
         write_supports(rows.points[order], stops, self.directions, out, Resources(1))
         np.maximum(state, out, out=state)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.rows import Frame, Rows, projected
+from isodepth.chunked.rows import BLOCK_ROWS, Frame, Rows, projected
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
@@ -81,12 +81,12 @@ class CellPass:
     def step(self, state: np.ndarray, rows: Rows) -> None:
         from isodepth.chunked.counting_loops import cell_rows
 
-        cells = self.cells
+        cells, work = self.cells, np.empty(BLOCK_ROWS, dtype=np.float32)
         for block, which, projections in projected(cells.frame.moved(rows.points), cells.frame):
             masses = rows.masses[block] if len(rows.masses) else rows.masses
             cell_rows(
                 projections, cells.middles[which], cells.scales[which], cells.bits, masses,
-                state[which],
+                state[which], work, work.view(np.int32),
             )  # fmt: skip
 
     def merge(self, state: np.ndarray, other: np.ndarray) -> None:
@@ -137,12 +137,13 @@ class RankBounds:
         """Lower and upper bounds (n, 2), int64, of the depths of rows (n, d)."""
         from isodepth.chunked.counting_loops import bound_rows
 
-        cells = self.cells
+        cells, work = self.cells, np.empty(BLOCK_ROWS, dtype=np.float32)
         out = np.full((len(points), 2), _MOST_SUM if self.smallest else 0, dtype=np.int64)
         for rows, which, projections in projected(cells.frame.moved(points), cells.frame):
             bound_rows(
                 projections, cells.middles[which], cells.scales[which], cells.bits,
                 self.low[which], self.high[which], self.smallest, out[rows],
+                work, work.view(np.int32),
             )  # fmt: skip
         return out
 

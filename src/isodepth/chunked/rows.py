@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,25 +61,42 @@ class Frame(NamedTuple):
         return moved_by(points, self.center, self.exponent)
 
 
-def projected(
+def slabs(
     moved: np.ndarray, frame: Frame, block_rows: int = BLOCK_ROWS
-) -> Iterator[tuple[slice, slice, np.ndarray]]:
+) -> Iterator[tuple[slice, Any]]:
+    """The rows, and a slab of them with all directions, of one block after the other.
+
+    Each writes its projections over those of the one before.
+    """
+    from isodepth.engine.compiled.tiles import multipliers, slab_of, tiles_of
+
+    units = multipliers(frame.directions, moved.dtype)
+    count = min(BLOCK_DIRECTIONS, len(units))
+    work = np.empty(count * min(block_rows, len(moved)), dtype=moved.dtype)
+    for start in range(0, len(moved), block_rows):
+        rows = slice(start, min(start + block_rows, len(moved)))
+        size = rows.stop - rows.start
+        room = work[: count * size].reshape(count, size)
+        yield rows, slab_of(tiles_of(moved[rows]), units, room)
+
+
+def directions_of(slab: Any) -> Iterator[tuple[slice, np.ndarray]]:
+    """The directions and the projections (B, n) of one block after the other."""
+    from isodepth.engine.compiled.tiles import project_next
+
+    first = 0
+    while first < len(slab.rows):
+        count = project_next(slab, first)
+        yield slice(first, first + count), slab.room[:count]
+        first += count
+
+
+def projected(moved: np.ndarray, frame: Frame) -> Iterator[tuple[slice, slice, np.ndarray]]:
     """Projections of standardized rows, with the bits that they have in memory.
 
     Gives the rows, the directions and the projections (B, n) of one block after the other; each is
     written over the one before.
     """
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
-
-    n_directions = len(frame.directions)
-    units = multipliers(frame.directions, moved.dtype)
-    work = np.empty(BLOCK_DIRECTIONS * min(block_rows, len(moved)), dtype=moved.dtype)
-    for start in range(0, len(moved), block_rows):
-        rows = slice(start, min(start + block_rows, len(moved)))
-        tiles = tiles_of(moved[rows])
-        size = rows.stop - rows.start
-        for k in range(0, n_directions, BLOCK_DIRECTIONS):
-            which = slice(k, min(k + BLOCK_DIRECTIONS, n_directions))
-            out = work[: (which.stop - k) * size].reshape(-1, size)
-            project(tiles, units[which], out)
-            yield rows, which, out
+    for rows, slab in slabs(moved, frame):
+        for which, projections in directions_of(slab):
+            yield rows, which, projections

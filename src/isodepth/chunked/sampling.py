@@ -37,12 +37,13 @@ class RowDraw:
     depends on them.
     """
 
-    def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
+    def __init__(self, n_features: int, dtype: str, capacity: int, rng: Any = None) -> None:
         self.capacity = capacity
         #: Whether these are all rows so far.
         self.complete = True
-        self._rng: Any = None
-        self._keys = np.empty(0)
+        # Where there is none it is made from the first rows.
+        self._rng = rng
+        self._keys, self._last = np.empty(0), 0.0
         self._points = np.empty((0, n_features), dtype=dtype)
         self._masses = np.empty(0, dtype=np.int64)
         self._waiting: list[tuple[np.ndarray, ...]] = []
@@ -58,7 +59,7 @@ class RowDraw:
         units = masses if len(masses) else np.ones(len(points), dtype=np.int64)
         if len(self._keys) == self.capacity:
             # What lies beyond the last row kept cannot come in; most rows do.
-            near = np.flatnonzero(keys < self._keys[-1])
+            near = np.flatnonzero(keys < self._last)
             self.complete = False
             if not len(near):
                 return
@@ -84,9 +85,13 @@ class RowDraw:
         parts = [(self._keys, self._points, self._masses), *self._waiting]
         keys, points, masses = (np.concatenate(part) for part in zip(*parts, strict=True))
         self._waiting, self._n_waiting = [], 0
-        order = np.argsort(keys, kind="stable")[: self.capacity]
-        self.complete = self.complete and len(order) == len(keys)
-        self._keys, self._points, self._masses = keys[order], points[order], masses[order]
+        if len(keys) > self.capacity:
+            # In whatever order: that takes a tenth of the time of sorting them.
+            kept = np.argpartition(keys, self.capacity - 1)[: self.capacity]
+            keys, points, masses = keys[kept], points[kept], masses[kept]
+            self.complete = False
+        self._last = keys.max(initial=0.0)
+        self._keys, self._points, self._masses = keys, points, masses
 
     @property
     def pilot(self) -> Pilot:

@@ -28,6 +28,8 @@ from isodepth.engine.spread_passes import zero_of
 
 # A pilot misses a number by more than this many standard errors about once in 150,000 times.
 _ERRORS = 4.5
+# Projections of the pilot that are held at a time.
+_HELD_NUMBERS = 1 << 21
 #: Numbers in an interval, at most, in units of what the pilot says.
 MARGIN = 1.1
 
@@ -183,11 +185,13 @@ def _guess(
 
     units, tiles = multipliers(frame.directions, moved.dtype), tiles_of(moved)
     parts = []
-    for k in range(0, len(units), 16):
-        values = np.empty((len(units[k : k + 16]), len(moved)), dtype=moved.dtype)
-        project(tiles, units[k : k + 16], values)
+    step = max(1, min(16, _HELD_NUMBERS // len(moved)))
+    for k in range(0, len(units), step):
+        values = np.empty((len(units[k : k + step]), len(moved)), dtype=moved.dtype)
+        project(tiles, units[k : k + step], values)
         if centers is not None:
-            values = np.abs(values - centers[k : k + 16, None])
+            values -= centers[k : k + step, None]
+            np.abs(values, out=values)
         parts.append(brackets(pilot, values, np.full(len(values), 0.5)))
     low, high, content = (np.concatenate(part) for part in zip(*parts, strict=True))
     return low, high, content

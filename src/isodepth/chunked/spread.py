@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.chunked.limits import Limits
 from isodepth.chunked.passes import FlatPass, LookPass, Pass
 from isodepth.chunked.preparation import preparation_of
 from isodepth.chunked.rows import Frame
+from isodepth.chunked.runner import Runner
 from isodepth.chunked.selection import by_digits, digit_search, median_ranks
 from isodepth.chunked.sources import Source
-from isodepth.chunked.table import Limits, Runner, draw
+from isodepth.chunked.table import draw
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.metric import Metric
 

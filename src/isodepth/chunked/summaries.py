@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES
+from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, directions_of
 
 #: Parts of an interval.
 PARTS = 256
@@ -31,10 +31,11 @@ class Intervals(NamedTuple):
     high: np.ndarray
     centers: np.ndarray | None = None
 
-    def some(self, which: Any) -> Intervals:
-        """Those of some directions."""
-        centers = None if self.centers is None else self.centers[which]
-        return Intervals(self.low[which], self.high[which], centers)
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """As the loops take them: centers, whether there are any, and the ends."""
+        folded = self.centers is not None
+        return (self.centers if folded else self.low, folded, self.low, self.high)
 
 
 class Counts:
@@ -47,27 +48,22 @@ class Counts:
         length = high - low
         # Parts of each interval by its length; 0 where it has none.
         self.scale = np.divide(low.dtype.type(parts), length, np.zeros_like(low), where=length > 0)
-        self._views: dict[int, tuple[Any, ...]] = {}
 
-    def add(self, projections: np.ndarray, masses: np.ndarray, which: slice) -> None:
-        """Take in projections (B, n) on the directions `which`."""
+    def take(self, slab: Any, masses: np.ndarray) -> None:
+        """Take in the projections of rows on all directions."""
+        from isodepth.chunked.counting_loops import bin_products
+
+        bin_products(slab, *self.intervals.arguments, self.scale, masses, self.counts)
+
+    def add(self, values: np.ndarray, masses: np.ndarray) -> None:
+        """Take in numbers (n,) that are looked at in all intervals."""
         from isodepth.chunked.counting_loops import bin_rows
 
-        # Made once for each block of directions: a slice takes about as long as a thousand numbers.
-        views = self._views.get(which.start)
-        if views is None:
-            some = self.intervals.some(which)
-            middle = some.low if some.centers is None else some.centers
-            views = (middle, some.centers is not None, some.low, some.high, self.scale[which])
-            views = self._views[which.start] = (views, self.counts[which])
-        bin_rows(projections, *views[0], masses, views[1])
+        bin_rows(values[None], *self.intervals.arguments, self.scale, masses, self.counts)
 
     def merge(self, other: Counts) -> None:
         """Take in what another has counted."""
         self.counts += other.counts
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_views": {}}
 
     def narrowed(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, ...]:
         """The parts that hold the numbers of mass ranks `first` to `last` (K,), from 1 on.
@@ -125,39 +121,37 @@ class Gathered:
         page = min(self.workspace, 2 * BLOCK_ROWS)
         self.kept = np.zeros(count, dtype=np.int64)
         self.found = np.empty((count, page), dtype=self.intervals.low.dtype)
-        self.masses = np.empty((count, page), dtype=np.int64)
-        self._weighted = False
-        self._views: dict[int, tuple[Any, ...]] = {}
-        # No more than these are kept on a page of any direction of a block.
-        self._most: dict[int, int] = {}
+        # Made when the first masses come.
+        self.masses: np.ndarray = np.empty((count, 0), dtype=np.int64)
 
-    def add(self, projections: np.ndarray, masses: np.ndarray, which: slice) -> None:
-        """Take in projections (B, n) on the directions `which`; n must fit on a page."""
+    def take(self, slab: Any, masses: np.ndarray) -> None:
+        """Take in the projections of rows on all directions; they must fit on a page."""
+        from isodepth.chunked.counting_loops import gather_products
+
+        self._make_room(slab.room.shape[1], masses)
+        gather_products(slab, *self.intervals.arguments, masses, *self._kept)
+
+    def add(self, values: np.ndarray, masses: np.ndarray) -> None:
+        """Take in numbers (n,) that are looked at in all intervals; n must fit on a page."""
         from isodepth.chunked.counting_loops import gather_rows
 
-        n, page = projections.shape[1], self.found.shape[1]
-        self._weighted = self._weighted or len(masses) > 0
-        most = self._most.get(which.start, page)
-        if most + n > page:
-            for row in np.flatnonzero(self.kept[which] + n > page) + which.start:
-                self._put_aside(int(row))
-            most = int(self.kept[which].max())
-        self._most[which.start] = most + n
-        views = self._views.get(which.start)
-        if views is None:
-            some = self.intervals.some(which)
-            middle = some.low if some.centers is None else some.centers
-            views = (
-                (middle, some.centers is not None, some.low, some.high),
-                (self.below[which], self.found[which], self.masses[which], self.kept[which]),
-            )
-            self._views[which.start] = views
-        gather_rows(projections, *views[0], masses, *views[1])
+        self._make_room(len(values), masses)
+        gather_rows(values[None], *self.intervals.arguments, masses, *self._kept)
+
+    @property
+    def _kept(self) -> tuple[np.ndarray, ...]:
+        return self.below, self.found, self.masses, self.kept
+
+    def _make_room(self, n: int, masses: np.ndarray) -> None:
+        if len(masses) and not self.masses.shape[1]:
+            self.masses = np.empty(self.found.shape, dtype=np.int64)
+        for row in np.flatnonzero(self.kept > self.found.shape[1] - n):
+            self._put_aside(int(row))
 
     def _put_aside(self, row: int) -> None:
         kept = int(self.kept[row])
         if kept and not self.too_many[row]:
-            masses = self.masses[row, :kept].copy() if self._weighted else None
+            masses = self.masses[row, :kept].copy() if self.masses.shape[1] else None
             self._take(row, [(self.found[row, :kept].copy(), masses)])
         self.kept[row] = 0
 
@@ -203,7 +197,7 @@ class Gathered:
     def __getstate__(self) -> dict[str, Any]:
         for row in range(len(self.kept)):
             self._put_aside(row)
-        pages = ("kept", "found", "masses", "_weighted", "_views", "_most")
+        pages = ("kept", "found", "masses")
         return {name: value for name, value in self.__dict__.items() if name not in pages}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -244,12 +238,18 @@ class Digits:
         self.prefixes, self.shift, self.centers = prefixes, shift, centers
         self.counts = np.zeros((len(prefixes), 1 << 8), dtype=np.int64)
 
-    def add(self, projections: np.ndarray, masses: np.ndarray, which: slice) -> None:
-        """Take in projections (B, n) on the directions `which`."""
-        for row in range(which.start, which.stop):
-            values = projections[row - which.start]
-            if self.centers is not None:
-                values = np.abs(values - self.centers[row])
+    def take(self, slab: Any, masses: np.ndarray) -> None:
+        """Take in the projections of rows on all directions."""
+        for which, projections in directions_of(slab):
+            for row in range(which.start, which.stop):
+                values = projections[row - which.start]
+                if self.centers is not None:
+                    values = np.abs(values - self.centers[row])
+                self.add_values(values, masses, row)
+
+    def add(self, values: np.ndarray, masses: np.ndarray) -> None:
+        """Take in numbers (n,) that are looked at with all prefixes."""
+        for row in range(len(self.prefixes)):
             self.add_values(values, masses, row)
 
     def add_values(self, values: np.ndarray, masses: np.ndarray, row: int) -> None:

@@ -2,101 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.chunked.limits import Limits
 from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
 from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
 from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
 from isodepth.chunked.rows import Frame
+from isodepth.chunked.runner import Runner
 from isodepth.chunked.sampling import Pilot
 from isodepth.chunked.selection import Sizes, fit_outlyingness
 from isodepth.chunked.sources import Source
-from isodepth.chunked.spill import SpilledDepths
 from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
 from isodepth.chunked.weights import Looked
+from isodepth.chunked.whitening import whitening_matrix
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
 from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import IRWDepth
+from isodepth.depth.irw import AIIRWDepth, IRWDepth
 from isodepth.depth.projection import ProjectionDepth
 from isodepth.engine.spread_passes import largest_entries
-from isodepth.engine.threads import available_cores, single_threaded_blas
+from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
 from isodepth.metric.tabulate import table_shape, table_signature, write_table
-
-_PILOTS = 1 << 16
-_LEAST_PILOTS = 1 << 12
-_MOST_PILOTS = 1 << 19
-_MOST_CHUNK_ROWS = 1 << 16
-# Numbers projected between two looks at whether to stop.
-_MOST_WORK = 1 << 25
-_LEAST_WORKSPACE = 512
-_MOST_WORKSPACE = 1 << 30
-# Copies of a chunk, in several precisions and orders, that are there at one time.
-_COPIES = 6
-# What the passes in memory hold for each number of a sample.
-_COPIES_IN_MEMORY = 10
-
-
-class Limits(NamedTuple):
-    """What fits into the memory that was promised.
-
-    Attributes
-    ----------
-    workers : int
-    chunk_rows : int
-        Rows that are read at a time.
-    workspace : int
-        Numbers that are held for each direction.
-    pilots : int
-        Rows of the sketch.
-    rows_in_memory : int
-        A sample of so many rows is worked on in memory.
-    """
-
-    workers: int
-    chunk_rows: int
-    workspace: int
-    pilots: int
-    rows_in_memory: int
-
-    @classmethod
-    def of(
-        cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None, weighted: bool = True
-    ) -> Limits:
-        """Those of a metric with its directions drawn, for so many rows of that precision."""
-        budget = drawn.resources.memory_mb * 2**20
-        count, width = drawn.directions.shape
-        item = np.dtype(dtype).itemsize
-        workers = drawn.resources.n_jobs or available_cores()
-        row = width * 8
-        chunk = int(budget / 4 / ((workers + 3) * _COPIES * row))
-        chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
-        number = item + 8 if weighted else item
-        held = max(count * number, len(drawn.betas) * 16)  # type: ignore[arg-type]
-        # The pilot is found before numbers are gathered, and is copied a few times while it is.
-        workspace = int(0.55 * budget / held)
-        pilots = int(budget / 2 / (3 * (width * item + 16) * (workers + 1)))
-        # More pilots save time in every pass, and take time once.
-        pilots = min(pilots, _PILOTS if n_rows is None else max(_PILOTS // 4, n_rows >> 7))
-        return cls(
-            workers,
-            max(64, chunk),
-            max(_LEAST_WORKSPACE, min(_MOST_WORKSPACE, workspace)),
-            max(_LEAST_PILOTS, min(_MOST_PILOTS, pilots)),
-            int(budget / (_COPIES_IN_MEMORY * width * item)),
-        )
 
 
 class Tables(NamedTuple):
@@ -137,58 +74,6 @@ class Streamed:
     made: Tables
 
 
-class Runner:
-    """Where passes run: here, one chunk after the other, or elsewhere (`isodepth.chunked.dask`)."""
-
-    #: The most numbers that a state may hold for each direction.
-    most_numbers = _MOST_WORKSPACE
-
-    def __init__(self, advance: Any = None) -> None:
-        self.advance = advance or (lambda count: None)
-
-    def begin(self, source: Source) -> None:
-        """Tell who watches that a pass begins."""
-        tell = getattr(self.advance, "begin", None)
-        if tell is not None:
-            tell(source.label)
-
-    def fold(
-        self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass over the chunks of a source, raw ones where there is no preparation."""
-        from isodepth.chunked.local import fold_chunks
-
-        self.begin(source)
-
-        def prepare(start: int, chunk: RawChunk) -> Any:
-            return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
-
-        return fold_chunks(
-            lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance
-        )
-
-    @contextmanager
-    def keeping(self, model: Any) -> Iterator[Any]:
-        """What gives the depths of rows, and may keep those it has computed."""
-        with SpilledDepths(model) as depths:
-            yield depths
-
-    def fold_depths(
-        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass that needs the depths of rows and their masses alone."""
-        from isodepth.chunked.local import fold_chunks
-
-        if depths.complete and not source.weighted:
-            dtype = preparation.dtype
-            return fold_chunks(
-                lambda: depths.pieces(dtype), lambda _, rows: rows, work, limits.workers
-            )
-        state = self.fold(source, preparation, work, limits)
-        depths.known = True
-        return state
-
-
 def stream_table(
     metric: Metric,
     source: Source,
@@ -213,7 +98,11 @@ def stream_table(
     drawn = draw(metric, source.n_features, scale)
     limits = Limits.of(drawn, preparation.dtype, source.n_rows, source.weighted)
     run = runner or Runner()
-    limits = limits._replace(workspace=min(limits.workspace, run.most_numbers))
+    limits = limits._replace(
+        workspace=min(limits.workspace, run.most_numbers),
+        pilots=min(limits.pilots, run.most_rows),
+        held_rows=min(limits.held_rows, run.most_rows),
+    )
     with single_threaded_blas():
         looked, rows, later = _look(run, source, preparation, limits)
         job = _Job(run, source, later, limits, drawn, looked, rows, storage)
@@ -281,10 +170,13 @@ class _Job:
                 return Tables(self._by_projections())
             if type(depth) in (HalfspaceDepth, IRWDepth):
                 return self._by_ranks(type(depth) is HalfspaceDepth)
+            if type(depth) is AIIRWDepth and depth.covariance == "empirical":
+                return self._by_ranks(False, whitened=True)
         raise InvalidOptionError(
             f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
             f"memory_mb={self.drawn.resources.memory_mb:g}, and this depth needs them all at once; "
-            "give more memory, or use depth='projection', 'halfspace' or 'irw'"
+            "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
+            "empirical covariance"
         )
 
     def fold(self, work: Pass) -> Any:
@@ -314,10 +206,12 @@ class _Job:
     def _frame(self) -> tuple[Frame, Sizes, Pilot]:
         """The frame of the sample, the sizes of rows in it, and the pilot."""
         pilot, total = self.rows.draw.pilot, self.rows.mass
-        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.pilots)
+        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.held_rows)
         directions = np.ascontiguousarray(self.drawn.directions, dtype=pilot.points.dtype)
         frame = Frame(center, exponent, directions)
-        ends = frame.moved(np.stack([self.rows.low, self.rows.high]))
+        ends = np.empty((2, frame.center.shape[0]), dtype=frame.center.dtype)
+        ends.T[:] = self.rows.low, self.rows.high
+        ends = frame.moved(ends)
 
         def typical() -> Any:
             # The larger one of two in the middle, as in memory.
@@ -365,12 +259,19 @@ class _Job:
     def _fold_depths(self, kept: Any, work: Pass) -> Any:
         return self.run.fold_depths(kept, self.source, self.preparation, work, self.limits)
 
-    def _by_ranks(self, smallest: bool) -> Tables:
-        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure."""
+    def _by_ranks(self, smallest: bool, whitened: bool = False) -> Tables:
+        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure.
+
+        Ranks along a direction of whitened rows are those along another direction of the rows.
+        """
         frame, _, pilot = self._frame()
+        if whitened:
+            matrix = whitening_matrix(self.fold, frame)
+            turned = np.asarray(self.drawn.directions, dtype=np.float64) @ matrix
+            frame = frame._replace(directions=turned.astype(frame.directions.dtype))
         total = self.rows.mass
         spaced = sorted({1 + k * total // SPACED_ROWS for k in range(SPACED_ROWS)})
-        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.pilots)
+        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.held_rows)
         cells = Cells.around(frame, some, self.drawn.resources.memory_mb * 2**18)
         counts = self.fold(CellPass(cells))
         model = RankBounds.of(cells, counts, total, smallest)

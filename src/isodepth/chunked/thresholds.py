@@ -65,11 +65,10 @@ def ranked(
     workspace: int,
 ) -> np.ndarray:
     """The negated depths (L,) of given mass ranks from the deepest, or the end of their tie."""
-    n_levels = len(ranks)
     low, high, content = brackets(pilot, -pilot_depths[None], ranks / total)
     if MARGIN * content.max() * n_rows >= workspace:
         low, high, _ = closer(
-            lambda intervals: fold(DepthPass(depths, n_levels, count(intervals, _PARTS))),
+            lambda intervals: fold(DepthPass(depths, count(intervals, _PARTS))),
             Intervals(low, high),
             ranks,
             ranks,
@@ -79,9 +78,7 @@ def ranked(
     miss = low > high
     low, high = low - around, high + around
     low[miss], high[miss] = 1, -1
-    gathered = fold(
-        DepthPass(depths, n_levels, gather(Intervals(low, high), workspace), block(workspace))
-    )
+    gathered = fold(DepthPass(depths, gather(Intervals(low, high), workspace), block(workspace)))
     found = _ends_of_groups(gathered, low, high, ranks, tolerance)
     lost = np.flatnonzero(np.isnan(found))
     if len(lost):
@@ -133,7 +130,7 @@ def _by_digits(
     """The same, digit by digit and then with what is around."""
 
     def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
-        state: Any = fold(DepthPass(depths, len(ranks), digits(prefixes, shift, None)))
+        state: Any = fold(DepthPass(depths, digits(prefixes, shift, None)))
         return state.counts
 
     values = digit_search(counts, np.dtype(np.float64), ranks)
@@ -144,7 +141,7 @@ def _by_digits(
     while True:
         low, high = values - around, values + around
         gathered = fold(
-            DepthPass(depths, len(ranks), gather(Intervals(low, high), workspace), block(workspace))
+            DepthPass(depths, gather(Intervals(low, high), workspace), block(workspace))
         )
         found = _ends_of_groups(gathered, low, high, ranks, tolerance)
         if not np.isnan(found).any():

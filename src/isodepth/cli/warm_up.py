@@ -19,11 +19,11 @@ def add_warm_up_parser(commands: Any) -> None:
     parser = add_command(
         commands,
         "warm-up",
-        "compile what distances need, once for all processes",
-        "Compile what distances need, in both precisions and for all depths, and keep it where "
-        "every later process finds it: in the folder that NUMBA_CACHE_DIR names, or beside the "
-        "package, or in ~/.cache/isodepth where that cannot be written. In a Dockerfile: "
-        "RUN pip install isodepth && isodepth warm-up",
+        "compile what distances and tests need, once for all processes",
+        "Compile what distances and two-sample tests need, in both precisions and for all depths, "
+        "and keep it where every later process finds it: in the folder that NUMBA_CACHE_DIR "
+        "names, or beside the package, or in ~/.cache/isodepth where that cannot be written. "
+        "In a Dockerfile: RUN pip install isodepth && isodepth warm-up",
         ["isodepth warm-up", "isodepth warm-up --json"],
     )
     add_json(parser)

@@ -27,6 +27,12 @@ def to_array(X: Any, name: str) -> np.ndarray:
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
             "impute them first"
         )
+    if getattr(type(X), "reads_in_chunks", False):
+        raise InvalidInputError(
+            f"{name} is read in chunks ({X!r:.80}), and here all rows are needed at once; give an "
+            "array of some of them, or use distance, compare, Metric.table, tables, pairwise or "
+            "DepthMonitor, which take sources"
+        )
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
     if hasattr(X, "detach"):

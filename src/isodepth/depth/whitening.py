@@ -53,14 +53,14 @@ def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.n
     if sample.n_points == 1:
         return np.zeros((sample.n_features, sample.n_features))
     if shrinks(covariance):
-        return _inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
+        return inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
     span = _span(sample, moved)
     if isinstance(covariance, str) and covariance == "empirical":
         root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
     else:
         # Inside the span of the data, so that constant columns do no harm.
         estimate = _estimate(covariance, span.centerd @ span.axes, sample)
-        root = span.axes @ _inverse_root(estimate) @ span.axes.T
+        root = span.axes @ inverse_root(estimate) @ span.axes.T
     return root * span.stretch
 
 
@@ -90,18 +90,23 @@ def _span(sample: Sample, moved: np.ndarray) -> _Span:
     shares = sample.shares
     center = shares @ points
     centerd = points - center
-    spread = np.abs(centerd).max(axis=0)
     # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
     constant = (points == points[0]).all(axis=0)
-    varies = (spread > _SMALLEST_SPREAD) & ~constant
-    stretch = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    stretch = stretch_of(np.abs(centerd).max(axis=0), constant)
     centerd *= stretch
     values, axes = np.linalg.eigh((centerd.T * shares) @ centerd)
     kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
     return _Span(center, stretch, centerd, axes[:, kept], values[kept])
 
 
-def _inverse_root(matrix: np.ndarray) -> np.ndarray:
+def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """What brings columns of that spread (d,) to one scale; 0 for constant ones."""
+    varies = (spread > _SMALLEST_SPREAD) & ~constant
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+
+
+def inverse_root(matrix: np.ndarray) -> np.ndarray:
+    """The symmetric (pseudo-)inverse root of a covariance (d, d)."""
     values, axes = np.linalg.eigh(matrix)
     kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
     axes = axes[:, kept]

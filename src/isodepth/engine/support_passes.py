@@ -26,8 +26,8 @@ def write_supports(
     directions : ndarray of shape (K, d)
     out : ndarray of shape (L, 2K)
     """
-    from isodepth.engine.compiled.supports import note_supports
-    from isodepth.engine.compiled.tiles import project, tiles_of
+    from isodepth.engine.compiled.supports import write_block
+    from isodepth.engine.compiled.tiles import tiles_of
 
     n_directions, last = len(directions), int(stops[-1])
     ordered = np.ascontiguousarray(ordered)
@@ -38,18 +38,22 @@ def write_supports(
     def step(_: None, k: int) -> None:
         end = min(k + _BLOCK, n_directions)
         tiles = tiles_of(units[k:end])
-        workspace = np.empty((min(_CHUNK_ROWS, last), end - k), dtype=ordered.dtype)
-        top = np.full(end - k, -np.inf, dtype=ordered.dtype)
-        low = np.full(end - k, np.inf, dtype=ordered.dtype)
+        count, width = end - k, tiles.values.shape[2]
+        # Of fewer directions than a tile has lanes the last is there several times.
+        room = max(count, width)
+        workspace = np.empty((min(_CHUNK_ROWS, last), room), dtype=ordered.dtype)
+        top = np.full(room, -np.inf, dtype=ordered.dtype)
+        low = np.full(room, np.inf, dtype=ordered.dtype)
         upper, lower = out[:, k:end], out[:, n_directions + k : n_directions + end]
-        done = 0
-        for first in range(0, last, _CHUNK_ROWS):
-            rows = ordered[first : min(first + _CHUNK_ROWS, last)]
-            projections = workspace[: len(rows)]
-            project(tiles, rows, projections)
-            done = note_supports(
-                projections, first, stops, done, top, low, nowhere, upper, lower, unlocated
-            )
+        if room > count:
+            upper, lower = np.empty((2, len(stops), room), dtype=out.dtype)
+        write_block(
+            tiles.values, tiles.starts, ordered, stops, workspace, top, low, nowhere, upper, lower,
+            unlocated,
+        )  # fmt: skip
+        if room > count:
+            out[:, k:end] = upper[:, :count]
+            out[:, n_directions + k : n_directions + end] = lower[:, :count]
 
     blocks = range(0, n_directions, _BLOCK)
     workers = worker_count(resources.n_jobs, len(blocks), last * n_directions)

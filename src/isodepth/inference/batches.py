@@ -13,7 +13,9 @@ from isodepth.data.matching import in_order
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
 from isodepth.errors import InvalidInputError
+from isodepth.metric.settings import DEFAULT_MEMORY_MB
 from isodepth.metric.sides import OMIT_HINT
+from isodepth.metric.streams import is_stream
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,24 @@ class BatchReader:
 
     @classmethod
     def of_reference(
-        cls, reference: Any, dtype: str | None, nan_policy: str
+        cls,
+        reference: Any,
+        dtype: str | None,
+        nan_policy: str,
+        memory_mb: float = DEFAULT_MEMORY_MB,
+        seed: int | None = None,
     ) -> tuple[BatchReader, np.ndarray]:
         """The reader, and the rows of the reference as they are given.
 
         Rows with missing values stay as rows of NaN, so that they take part when rows are shared
-        out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value.
+        out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
+        source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
-        if nan_policy == "omit":
+        if is_stream(reference):
+            points, columns, _, report = _loaded(
+                reference, "reference", dtype, nan_policy, memory_mb, seed
+            )
+        elif nan_policy == "omit":
             whole, columns, _, kept, report = omit_missing(reference, None, "reference", dtype)
             points = np.full((report.n_rows, whole.shape[1]), np.nan, dtype=whole.dtype)
             points[kept] = whole
@@ -64,8 +76,21 @@ class BatchReader:
         self, batch: Any, weights: Any = None
     ) -> tuple[np.ndarray, np.ndarray | None, MissingReport]:
         """Points and weights of a batch, and what was left out of it."""
-        batch = in_order(batch, self.columns, "the batch", "the reference")
-        if self.nan_policy == "omit":
+        if not is_stream(batch):
+            batch = in_order(batch, self.columns, "the batch", "the reference")
+        if is_stream(batch):
+            if weights is not None:
+                raise InvalidInputError(
+                    "batch is read in chunks and its weights with it, got weights as well; name "
+                    "their column, as in scan(..., weights='weight')"
+                )
+            points, columns, own, report = _loaded(batch, "batch", self.dtype, self.nan_policy)
+            kept = ~np.isnan(points[:, 0])
+            if not kept.any():
+                raise InvalidInputError("every row of batch has a missing value; nothing is left")
+            points, own = points[kept], None if own is None else own[kept]
+            checked = check_weights(own, len(points))
+        elif self.nan_policy == "omit":
             points, columns, checked, _, report = omit_missing(batch, weights, "batch", self.dtype)
         else:
             points, columns = check_points(batch, "batch", self.dtype, hint=OMIT_HINT)
@@ -83,6 +108,34 @@ class BatchReader:
                 "the same order"
             )
         return points, checked, report
+
+
+def _loaded(
+    given: Any,
+    name: str,
+    dtype: str | None,
+    nan_policy: str,
+    memory_mb: float = DEFAULT_MEMORY_MB,
+    seed: int | None = None,
+) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None, MissingReport]:
+    """The rows of a source, those with a missing value as rows of NaN."""
+    from isodepth.chunked.loading import load_rows
+
+    found = load_rows(given, name, dtype, nan_policy, memory_mb, seed)
+    if name == "reference" and found.weights is not None:
+        raise InvalidInputError(
+            "rows are shared out one by one between the table and the calibration, and weights do "
+            "not go with batch_size or blocks; scan the reference without them"
+        )
+    dropped = int(np.isnan(found.points[:, 0]).sum())
+    labels = found.columns or column_labels(found.points.shape[1])
+    counts = tuple(zip(labels, found.counts.tolist(), strict=True))
+    return (
+        found.points,
+        found.columns,
+        found.weights,
+        MissingReport(len(found.points), dropped, counts),
+    )
 
 
 def complete(points: np.ndarray) -> np.ndarray:

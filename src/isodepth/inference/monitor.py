@@ -53,7 +53,9 @@ class DepthMonitor(Reported):
 
     Parameters
     ----------
-    reference : array-like or data frame of shape (n, d)
+    reference : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
+        With `batch_size`, of a source that does not fit into `memory_mb` as many rows as do are
+        drawn at random: the table and the calibration need no more. A batch may be a source too.
     weights : array-like of shape (n,) or None
         Not with `batch_size` or `blocks`.
     batch_size : int or sequence of int, optional
@@ -184,7 +186,7 @@ class DepthMonitor(Reported):
 
         Parameters
         ----------
-        batch : array-like or data frame of shape (m, d)
+        batch : array-like or data frame of shape (m, d), or what :func:`isodepth.scan` gives
         weights : array-like of shape (m,) or None
         group : str, where there are groups
 
@@ -204,7 +206,7 @@ class DepthMonitor(Reported):
 
         Parameters
         ----------
-        batch : array-like or data frame of shape (m, d)
+        batch : array-like or data frame of shape (m, d), or what :func:`isodepth.scan` gives
         group : where there are groups, which one it is of
 
         Returns

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from isodepth.core.scaling import spread_of_samples
 from isodepth.errors import InvalidOptionError
 from isodepth.inference.table_gauge import TableGauge
 from isodepth.many.pairwise import table_metric
-from isodepth.metric.preparation import Prepared, prepare
+from isodepth.metric.metric import Metric
+from isodepth.metric.preparation import prepare
+from isodepth.metric.streams import handler, is_stream
 
 
 def plain_gauge(reference: Any, weights: Any, options: dict[str, Any]) -> TableGauge:
     """The gauge of a monitor that only scores."""
     metric = table_metric(options)
+    if is_stream(reference):
+        return _gauge_of_source(reference, weights, metric)
     given = prepare(
         reference, weights, "reference",
         dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
@@ -24,18 +26,32 @@ def plain_gauge(reference: Any, weights: Any, options: dict[str, Any]) -> TableG
     # Whatever a batch comes in, it is computed in the precision of the reference.
     metric = replace(metric, dtype=str(given.points.dtype))
     if isinstance(metric.scale, str):
-        metric = replace(metric, scale=_reference_scale(metric.scale, given))
+        _refuse_pooled(metric.scale)
+        scale = spread_of_samples([given.points], [given.weights])
+        metric = replace(metric, scale=scale)
     return TableGauge.fit(given.points, given.columns, metric, given.weights)
 
 
-def _reference_scale(word: str, given: Prepared) -> np.ndarray:
-    """The spread (d,) of the columns of the reference, where `word` asks for it."""
+def _gauge_of_source(reference: Any, weights: Any, metric: Metric) -> TableGauge:
+    """The same of a reference that is read in chunks, whatever its size."""
+    from isodepth.chunked.opening import as_source
+
+    source = as_source(reference)
+    metric = replace(metric, dtype=metric.dtype or source.dtype)
+    if isinstance(metric.scale, str):
+        _refuse_pooled(metric.scale)
+        scale = handler().shared_scale(metric, [source], [weights], "reference")
+        metric = replace(metric, scale=scale)
+    # One table serves batches of every size, so that its own does not matter.
+    return TableGauge(metric, [metric.table(source, weights)], [source.n_rows or 1])
+
+
+def _refuse_pooled(word: str) -> None:
     if word == "pooled":
         raise InvalidOptionError(
             "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
             "scale='reference', the spread of the reference"
         )
-    return spread_of_samples([given.points], [given.weights])
 
 
 def refuse_without_batches(**options: Any) -> None:

@@ -33,6 +33,7 @@ from isodepth.inference.exceedances import ExceedanceEvidence
 from isodepth.inference.stream import Stream
 from isodepth.inference.table_gauge import TableGauge, samples_of
 from isodepth.many.pairwise import table_metric
+from isodepth.metric.settings import DEFAULT_MEMORY_MB
 
 ALPHA = 0.01
 DIRECTIONS = 200
@@ -127,8 +128,13 @@ def fit_watching(
     sizes = _checked_sizes(batch_size, blocks)
     options = _checked_options(options, promise.tolerance)
     nan_policy = check_choice(options.pop("nan_policy", "raise"), "nan_policy", NAN_POLICIES)
-    reader, points = BatchReader.of_reference(reference, options.get("dtype"), nan_policy)
     seed = _seed(options.get("random_state"))
+    memory_mb = options.get("memory_mb", DEFAULT_MEMORY_MB)
+    # A label for each row needs all of them, in their order.
+    drawn = None if blocks is not None or groups is not None else seed
+    reader, points = BatchReader.of_reference(
+        reference, options.get("dtype"), nan_policy, memory_mb, drawn
+    )
     rng = np.random.default_rng([seed, 0])
     block_of = None if blocks is None else _labels(blocks, len(points), "blocks")
     members = _members(groups, len(points))

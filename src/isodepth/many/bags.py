@@ -14,6 +14,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
 from isodepth.metric.metric import Metric
 from isodepth.metric.preparation import pooled_scale
+from isodepth.metric.streams import handler, is_stream
 
 
 def with_shared_scale(
@@ -34,7 +35,10 @@ def with_shared_scale(
     if theirs[0] is not None:
         samples += matched(theirs[0], names, "other", f"{name}[0]")
         weights += list(weights_of_each(theirs[1], len(theirs[0]), "other"))
-    shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
+    if any(map(is_stream, samples)):
+        shared = handler().shared_scale(metric, samples, weights, name)
+    else:
+        shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
     return replace(metric, scale=shared)
 
 

@@ -302,10 +302,7 @@ def _tables_of_streams(
 ) -> TableStack:
     """The same where some samples are read in chunks: one after the other."""
     if isinstance(metric.scale, str):
-        raise InvalidOptionError(
-            f"scale={metric.scale!r} of many samples in chunks is not known; give one number for "
-            "each column (scale=array)"
-        )
+        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
     metric.check_for_tables(storage)
     made = handler().tables_of_delayed(metric, samples, weights, storage)
     with progress_bar(progress, len(samples), "regions", "sample") as advance:

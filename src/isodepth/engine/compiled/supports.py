@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from isodepth.engine.compiled.lite.loop import loop
+from isodepth.engine.compiled.tiles import multiply
 
 
 @loop(fastmath={"nnan", "nsz"})
@@ -70,3 +71,25 @@ def note_supports(projections, first, stops, done, top, low, at, upper, lower, l
             located[0, done, k] = at[0, k]
             located[1, done, k] = at[1, k]
         done += 1
+
+
+@loop
+def write_block(tiles, starts, ordered, stops, work, top, low, at, upper, lower, located):
+    """The support values of all levels along a block of directions.
+
+    Parameters
+    ----------
+    tiles, starts : the directions, laid out in tiles
+    ordered : (n, d) rows, deepest first
+    work : (R, B) room for the projections of some rows at a time
+    others : as `note_supports` takes them
+    """
+    last = stops[stops.shape[0] - 1]
+    done = 0
+    first = 0
+    while first < last:
+        end = min(first + work.shape[0], last)
+        projections = work[: end - first]
+        multiply(tiles, starts, ordered[first:end], projections)
+        done = note_supports(projections, first, stops, done, top, low, at, upper, lower, located)
+        first = end

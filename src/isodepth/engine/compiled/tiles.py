@@ -59,10 +59,10 @@ def project(tiles: Tiles, rows: np.ndarray, out: np.ndarray) -> None:
     """Write to `out` (B, n) the products of n points in `tiles` with `rows` (B, d)."""
     width = tiles.values.shape[2]
     if out.shape[1] >= width:
-        _multiply(tiles.values, tiles.starts, rows, out)
+        multiply(tiles.values, tiles.starts, rows, out)
         return
     wide = np.empty((len(rows), width), out.dtype)
-    _multiply(tiles.values, tiles.starts, rows, wide)
+    multiply(tiles.values, tiles.starts, rows, wide)
     out[:] = wide[:, : out.shape[1]]
 
 
@@ -93,7 +93,7 @@ def project_next(slab, first, stop):
     n = room.shape[1]
     count = min(room.shape[0], stop - first)
     if n >= spare.shape[0]:
-        _multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
+        multiply(slab.tiles, slab.starts, rows[first : first + count], room[:count])
         return count
     for row in range(count):
         multiply_one(slab.tiles, 0, rows, first + row, spare, 0, n)
@@ -103,7 +103,8 @@ def project_next(slab, first, stop):
 
 
 @loop
-def _multiply(tiles, starts, rows, out):
+def multiply(tiles, starts, rows, out):
+    """`project`, where there are as many points as a tile has lanes."""
     count, n = out.shape
     for tile in range(tiles.shape[0]):
         row = 0

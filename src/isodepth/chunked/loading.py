@@ -1,0 +1,102 @@
+"""Rows of a source in memory: all of them, or as many as fit, drawn at random."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.chunked.opening import as_source
+from isodepth.chunked.preparation import Preparation
+from isodepth.chunked.rows import NO_MASSES
+from isodepth.chunked.sampling import RowDraw
+from isodepth.errors import InvalidInputError
+
+# Rows are held, joined and worked on in a few copies.
+_COPIES = 6
+_CHUNK_ROWS = 1 << 14
+
+
+class Loaded(NamedTuple):
+    """Rows of a source.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+        Rows with a missing value are rows of NaN.
+    weights : float64 ndarray of shape (n,) or None
+    columns : tuple of str or None
+    counts : int64 ndarray of shape (d,)
+        Missing values of the columns.
+    complete : bool
+        Whether these are all rows, in their order.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray | None
+    columns: tuple[str, ...] | None
+    counts: np.ndarray
+    complete: bool
+
+
+def load_rows(
+    given: Any,
+    name: str,
+    dtype: str | None,
+    nan_policy: str,
+    memory_mb: float,
+    seed: int | None = None,
+) -> Loaded:
+    """The rows of a source or Dask collection, checked.
+
+    Parameters
+    ----------
+    name : how to call it in messages
+    seed : int or None
+        Where all rows do not fit into `memory_mb`, draw as many as do; None to refuse.
+    """
+    source = as_source(given)
+    width, precision = source.n_features, dtype or source.dtype
+    room = max(1, int(memory_mb * 2**20 / (_COPIES * width * np.dtype(precision).itemsize)))
+    preparation = Preparation(width, source.columns, precision, source.weighted, "raise")
+    held: list[np.ndarray] = []
+    weights: list[np.ndarray] = []
+    counts, n_rows = np.zeros(width, dtype=np.int64), 0
+    draw: RowDraw | None = None
+    for chunk in source.chunks(_CHUNK_ROWS):
+        missing = np.zeros(0, dtype=np.intp)
+        values = chunk.values
+        if nan_policy == "omit" and np.isnan(values).any():
+            holes = np.isnan(values[:, :width])
+            missing = np.flatnonzero(holes.any(axis=1))
+            counts += holes.sum(axis=0)
+            values = np.where(np.isnan(values), 0, values)
+        points, own, _ = preparation.split(chunk._replace(values=values))
+        points = np.array(points)
+        points[missing] = np.nan
+        n_rows += len(points)
+        if own is not None:
+            weights.append(own)
+        if draw is None and n_rows > room:
+            if seed is None:
+                raise InvalidInputError(
+                    f"{name} ({source.label}) has more than {room} rows, which do not fit into "
+                    f"memory_mb={memory_mb:g}; give more memory or a smaller {name}"
+                )
+            draw = RowDraw(width, precision, room, np.random.default_rng([seed, 1]))
+            for part in held:
+                draw.add(part, NO_MASSES)
+            held = []
+        if draw is None:
+            held.append(points)
+        else:
+            draw.add(points, NO_MASSES)
+    if not n_rows:
+        raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
+    joined = np.concatenate(held) if draw is None else draw.pilot.points
+    if draw is not None and nan_policy == "omit":
+        # Of rows that were drawn it is not known which entries were missing.
+        counts = np.full(width, int(np.isnan(joined[:, 0]).sum()))
+    return Loaded(
+        joined, np.concatenate(weights) if weights else None, source.columns, counts, draw is None
+    )
