@@ -38,6 +38,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
+        Columns of frames are matched by name, whatever their order; that of X is kept.
         One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
@@ -76,6 +77,7 @@ def compare(
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
+        Columns of frames are matched by name, whatever their order; that of X is kept.
         One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.

@@ -168,23 +168,27 @@ def test_interrupted_while_computing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["compare", "large.npy", "large.npy", "--depth", "irw", "--plot", "new.png"],
-        ["depth", "large.npy", "--depth", "halfspace", "-o", "new.npy"],
-        ["pairwise", "large.npy", "large.npy", "-o", "new.csv"],
+        ["compare", "large.npy", "pipe", "--depth", "irw", "--plot", "new.png"],
+        ["depth", "large.npy", "--of", "pipe", "--depth", "halfspace", "-o", "new.npy"],
+        ["pairwise", "large.npy", "pipe", "-o", "new.csv"],
     ],
 )
 def test_nothing_is_waited_for_once_interrupted(tmp_path: Path, command: list[str]) -> None:
     """Blocks of work that take long are not finished: the process goes, and writes nothing."""
-    np.save(tmp_path / "large.npy", np.random.default_rng(0).normal(size=(200_000, 8)))
+    rows = np.random.default_rng(0).normal(size=(200_000, 8))
+    np.save(tmp_path / "large.npy", rows)
+    os.mkfifo(tmp_path / "pipe")
     child = subprocess.Popen(
         [*COMMAND, *command, "--directions", "2000000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
     )  # fmt: skip
-    time.sleep(4)
+    # Waits until the command opens the pipe to read.
+    (tmp_path / "pipe").write_text("\n".join(",".join(map(str, row)) for row in rows[:500]))
+    time.sleep(2)
     assert child.poll() is None
     child.send_signal(signal.SIGINT)
     assert end(child) == (INTERRUPTED, b"", b"")
-    assert [path.name for path in tmp_path.iterdir()] == ["large.npy"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "pipe"]
 
 
 def test_a_watcher_ends_a_process_that_does_not_come_back() -> None:

@@ -139,7 +139,9 @@ def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     for room in (device, regions):
         monkeypatch.setattr(room, "passes_for", lambda *_: choice.PLAIN)
     expected = metric.distance(X, Y)
-    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
+    # Neighbors whose products differ by rounding alone may change places: a few of tens of
+    # thousands of rows, so that a few of as many levels have another row.
+    assert found.item() == pytest.approx(expected.item(), rel=1e-4)
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace"])

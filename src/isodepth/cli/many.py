@@ -208,7 +208,8 @@ def pairwise_report(found: Matrix, notes: list[str], options: argparse.Namespace
         f"samples      {len(matrix)}",
         f"distances    {apart.min():.4g} to {apart.max():.4g}, median {np.median(apart):.4g}",
     ]
-    lines += _far_and_near(matrix)
+    if len(matrix) > 2:
+        lines += _far_and_near(matrix)
     if clusters is not None:
         for number in range(1, max(clusters) + 1):
             names = [n for n, c in zip(matrix.labels, clusters, strict=True) if c == number]

@@ -55,8 +55,9 @@ TABLE_OPTIONS = {
             ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
     "random_state": """\
         random_state : None, int or numpy.random.Generator, default None
-            Where the directions come from, drawn once for all samples. Tables that are made at
-            different times can be compared if they are made with the same integer.""",
+            Where the directions come from, drawn once for all samples. None draws other ones at
+            every call, of a seed that the signature names. Tables that are made at different times
+            can be compared if they are made with the same integer.""",
 }
 
 
@@ -91,8 +92,9 @@ def tables(
     Parameters
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
-        The sizes n_i may differ. Samples may be read in chunks (:func:`isodepth.scan`), delayed by
-        Dask, or all of them a ``dask.bag``.
+        The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
+        Samples may be read in chunks (:func:`isodepth.scan`), delayed by Dask, or all of them a
+        ``dask.bag``.
     weights : sequence of N arrays of shape (n_i,) or None, or None
     progress : bool
         Show a progress bar (needs tqdm).

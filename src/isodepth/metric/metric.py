@@ -92,7 +92,9 @@ class Metric:
         otherwise.
     random_state : None, int or numpy.random.Generator
         Where random directions and levels come from. The same integer gives the same bits, on any
-        machine and with any `n_jobs`; None draws anew at every call.
+        machine and with any `n_jobs`. None draws anew at every call: two calls give slightly
+        different numbers, and neither can be repeated. Give an integer wherever numbers are
+        compared with each other, written down or tested.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
@@ -187,10 +189,11 @@ class Metric:
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Regions must be of this depth and these directions, see `regions`. What
-            :func:`isodepth.scan` gives, and Dask collections, are read in chunks and compared on
-            a grid of levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors
-            of torch on one device, which may require grad.
+            Columns of frames are matched by name, in the order of X (or of regions). Regions must
+            be of this depth and these directions, see `regions`. What :func:`isodepth.scan` gives,
+            and Dask collections, are read in chunks and compared on a grid of levels (20 of them
+            for ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which
+            may require grad.
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
             taken in theirs already.

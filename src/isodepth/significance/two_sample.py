@@ -76,8 +76,9 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
-        At least two rows each. Relabelings are worked out on the host: tensors of another device
-        are moved there, once, and the result says so.
+        At least two rows each. Columns of frames are matched by name, in the order of X.
+        Relabelings are worked out on the host: tensors of another device are moved there, once, and
+        the result says so.
     weights : None
         Refused: rows whose weights follow different laws are not exchangeable, even where the
         weighted laws are equal, and no relabeling of them gives an exact p-value. Rows that stand
@@ -112,7 +113,8 @@ def two_sample_test(
         Regions are compared at that many levels; with a tolerance, at the ``levels - 1`` quantiles
         that divide the mass into so many parts.
     random_state : None, int or numpy.random.Generator
-        Where directions and relabelings come from.
+        Where directions and relabelings come from. None draws anew at every call: the p-value then
+        varies from call to call, by about sqrt(p (1 - p) / n_resamples). An integer repeats it.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
