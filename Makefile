@@ -53,7 +53,8 @@ test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
 test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops instead of vector instructions
 	ISODEPTH_PLAIN_LOOPS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-plain $(PYTEST) $(PYTEST_ARGS) \
 		tests/engine/test_walk.py tests/engine/test_compiled_loops.py tests/depth tests/gap \
-		tests/properties/test_against_naive.py tests/recorded
+		tests/properties/test_against_naive.py tests/recorded \
+		tests/significance/test_two_sample_twin.py tests/significance/test_label_bits.py
 
 # Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
 test-cuda: $(DEV_ENV)  ## run what needs a GPU, and the kernels anywhere

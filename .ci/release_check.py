@@ -48,8 +48,8 @@ def test_installed(sdist: Path, wheel: Path, tests: list[str]) -> None:
         where = "import isodepth; print(isodepth.__version__, isodepth.__file__)"
         run(python, "-c", where, cwd=place)
         tables = [source / "examples" / "weather" / f"{month}.csv" for month in ("june", "july")]
-        report = ["-o", "report.html", "--blocks", "day", "--missing", "omit", "--test", "19"]
-        run(python.with_name("isodepth"), "report", *tables, *report, cwd=place)
+        options = ["--missing", "omit", "--blocks", "day", "--test", "199", "--report", "r.html"]
+        run(python.with_name("isodepth"), "compare", *tables, *options, cwd=place)
         # Without `src` on the path: what is tested is what was installed.
         paths = "pythonpath=tests ."
         run(python, "-m", "pytest", "-q", "-n", "auto", "-o", paths, *tests, cwd=source)

@@ -21,6 +21,12 @@ for n in (30, 5000):
     for depth in ("projection", "halfspace"):
         isodepth.distance(X, Y, depth=depth, n_directions=20)
         isodepth.distance(X, Y, depth=depth, n_directions=20, weights=(rng.random(n) + 0.1, None))
+    isodepth.distance(X, Y, q=2, n_directions=20)
+    for weights in (None, (rng.integers(1, 9, n), None)):
+        isodepth.distance(X, Y, region="envelope", n_directions=20, weights=weights, levels=5)
+    isodepth.pairwise([X, Y], n_directions=20, random_state=0)
+    for tolerance in (0.0, 0.05):
+        isodepth.two_sample_test(X, Y, n_resamples=2, tolerance=tolerance)
 print(sorted({one.name for one in journal[before:]}), "numba" in sys.modules)
 """
 

@@ -13,7 +13,13 @@ from experiments.texts.scoring import Scored
 from isodepth.text.judging.correlation import permutation_test, williams_test
 
 #: Among which the defaults of DepthScore were chosen, on one half of the texts.
-CANDIDATES = ("DR", "DR, random directions", "DR, dual depth", "DR, AI-IRW shrunk")
+CANDIDATES = (
+    "DR",
+    "DR, q = 2",
+    "DR, random directions",
+    "DR, dual depth",
+    "DR, AI-IRW shrunk",
+)
 CONTROLS = ("DR, random trimming", "DR, no trimming")
 
 

@@ -68,6 +68,7 @@ def compare(
     n_resamples: int | None = None,
     tolerance: float | None = None,
     blocks: Any = None,
+    progress: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare two samples: how far apart they are, where, and whether that is more than chance.
@@ -85,6 +86,8 @@ def compare(
         is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
+    progress : bool
+        Whether to show a bar for the test (needs tqdm).
     {options of Metric}
 
     Returns
@@ -121,12 +124,12 @@ def compare(
         taken_over += ["eps", "depth"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
-    test = two_sample_test(X, Y, n_resamples=n_resamples, **shared)
+    test = two_sample_test(X, Y, n_resamples=n_resamples, progress=progress, **shared)
     return replace(metric.compare(X, Y), test=test)
 
 
 def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
-    """Compile, or load from the cache, what distances need, so that the first one is not slow.
+    """Compile, or load from the cache, what distances and tests need: the first is then not slow.
 
     Compilation happens once on a machine and is then cached; loading takes well under a second.
     The command ``isodepth warm-up`` does the same from a shell.
@@ -150,7 +153,16 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
             distance(*small, n_directions=50, **options)
             distance(*large, n_directions=4, **options)
             distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
-        distance(*small, q=2, n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
+        metric = Metric(n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
+        replace(metric, q=2).distance(*small)
+        envelopes = replace(metric, region="envelope")
+        for weights in (None, (np.arange(1, 13), None)):
+            envelopes.distance(small[0], small[1], weights=weights)
+        grid = replace(metric, levels=2)
+        first, second = (grid.table(sample, storage=dtype) for sample in small)
+        first.distance_to(second)
         # Many rows are ordered by their first column, and by their depths, by a sort of our own.
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))
+    for tolerance in (0.0, 0.1):
+        two_sample_test(*small, n_resamples=1, tolerance=tolerance, random_state=0, n_jobs=1)

@@ -134,8 +134,8 @@ def test_version(capsys):
 
 def test_degenerate_depth_is_a_warning_of_one_line(capsys, tmp_path):
     rng = np.random.default_rng(1)
-    a = save(tmp_path / "a.csv", rng.standard_normal((4, 3)))
-    b = save(tmp_path / "b.csv", rng.standard_normal((4, 3)))
+    a = save(tmp_path / "a.csv", rng.standard_normal((4, 3)), "xyz")
+    b = save(tmp_path / "b.csv", rng.standard_normal((4, 3)), "xyz")
     code, out, err = run(capsys, "compare", a, b, "--json", "--depth", "halfspace")
     assert code == 0
     assert err.startswith("isodepth: warning: ")
@@ -228,7 +228,7 @@ def test_no_command_is_refused(capsys):
         ("b.csv", "1,2\n3,4\n", "same number of columns"),
         ("b.csv", "", "empty"),
         ("b.npy", "not an array", "damaged"),
-        ("b.xls", "1,2,3\n", ".csv, .parquet, .npy"),
+        ("b.xls", "1,2,3\n", ".csv, .tsv, .parquet"),
     ],
 )
 def test_bad_files_are_refused(capsys, files, tmp_path, name, content, said):
@@ -283,7 +283,7 @@ def test_an_unwritable_plot_is_refused_before_the_work(
     def never(*_):
         raise AssertionError("the tables were read")
 
-    monkeypatch.setattr("isodepth.cli.compare.read_table", never)
+    monkeypatch.setattr("isodepth.cli.reading.read_file", never)
     target = tmp_path / picture if picture else ""
     assert said in refusal(capsys, "compare", *files, "--plot", target)
 
@@ -338,7 +338,7 @@ def test_what_is_no_number_is_still_named(capsys, tmp_path):
 def test_an_unknown_policy_is_refused(capsys, files):
     code, _, err = run(capsys, "compare", *files, "--missing", "drop")
     assert code == 2
-    assert "nan_policy must be one of raise, omit" in err
+    assert "--missing must be one of raise, omit" in err
 
 
 def test_parquet_with_missing_values(capsys, tmp_path):

@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> list[str]:
     rng = np.random.default_rng(0)
     names = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     for name in names:
-        np.savetxt(name, rng.normal(size=(30, 2)), delimiter=",")
+        np.savetxt(name, rng.normal(size=(30, 2)), delimiter=",", header="a,b", comments="")
     return names
 
 
@@ -163,6 +163,63 @@ def test_interrupted_while_computing(tmp_path: Path) -> None:
     child.send_signal(signal.SIGINT)
     assert end(child) == (INTERRUPTED, b"", b"")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["large.npy", "pipe.csv"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "large.npy", "large.npy", "--depth", "irw", "--plot", "new.png"],
+        ["depth", "large.npy", "--depth", "halfspace", "-o", "new.npy"],
+        ["pairwise", "large.npy", "large.npy", "-o", "new.csv"],
+    ],
+)
+def test_nothing_is_waited_for_once_interrupted(tmp_path: Path, command: list[str]) -> None:
+    """Blocks of work that take long are not finished: the process goes, and writes nothing."""
+    np.save(tmp_path / "large.npy", np.random.default_rng(0).normal(size=(200_000, 8)))
+    child = subprocess.Popen(
+        [*COMMAND, *command, "--directions", "2000000"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    )  # fmt: skip
+    time.sleep(4)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    assert end(child) == (INTERRUPTED, b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["large.npy"]
+
+
+def test_a_watcher_ends_a_process_that_does_not_come_back() -> None:
+    """One that sleeps in compiled code, where Python cannot raise KeyboardInterrupt."""
+    code = (
+        "import signal, time\n"
+        "from isodepth.cli.interrupts import prompt_interrupts\n"
+        "signal.signal(signal.SIGINT, lambda *_: None)  # as if Python never got to it\n"
+        "with prompt_interrupts(True, 130):\n"
+        "    print('ready', flush=True)\n"
+        "    for _ in range(600): time.sleep(1)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=60) == INTERRUPTED
+    child.stdout.close()
+
+
+def test_work_that_ends_is_left_alone() -> None:
+    import threading
+
+    from isodepth.cli.interrupts import prompt_interrupts
+
+    before = threading.active_count()
+    with prompt_interrupts(True, INTERRUPTED):
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+    assert signal.set_wakeup_fd(-1) == -1
+    with prompt_interrupts(False, INTERRUPTED):
+        assert threading.active_count() == before
+    with pytest.raises(ValueError, match="work"), prompt_interrupts(True, INTERRUPTED):
+        raise ValueError("work")
+    assert threading.active_count() == before
 
 
 def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:

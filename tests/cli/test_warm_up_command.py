@@ -22,6 +22,9 @@ for dtype in ("float64", "float32"):
         X, Y = rng.standard_normal((2, n, 3)).astype(dtype)
         for depth in isodepth.depth.BY_NAME:
             isodepth.distance(X, Y, depth=depth, n_directions=20)
+X, Y = rng.standard_normal((2, 300, 3))
+for tolerance in (0.0, 0.05):
+    isodepth.two_sample_test(X, Y, n_resamples=2, tolerance=tolerance)
 print(sum(not one.found for one in journal), len(journal))
 """
 
@@ -63,7 +66,7 @@ def test_a_second_run_finds_all_of_it(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("first")
-def test_nothing_is_left_for_distances_to_compile(folder: Path) -> None:
+def test_nothing_is_left_to_compile_for_distances_and_tests(folder: Path) -> None:
     done = run("-c", DISTANCES, NUMBA_CACHE_DIR=str(folder))
     assert done.returncode == 0, done.stderr
     compiled, ready = map(int, done.stdout.split())

@@ -170,8 +170,11 @@ def test_names_of_columns_are_those_of_either_and_must_agree() -> None:
     assert check_pair(plain, named)[2] == ("a", "b")
     assert check_pair(named, named)[2] == ("a", "b")
     assert check_pair(plain, plain)[2] is None
-    with pytest.raises(InvalidInputError, match="name their columns differently"):
-        check_pair(named, named[["b", "a"]])
+    x, y, names = check_pair(named, named[["b", "a"]])
+    assert names == ("a", "b")
+    np.testing.assert_array_equal(x, y)
+    with pytest.raises(InvalidInputError, match="'b' is only in X, 'c' is only in Y"):
+        check_pair(named, named.rename(columns={"b": "c"}))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -22,14 +22,14 @@ TRANSLATED = """
 from isodepth.hull import project_to_hull
 print(float(project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 1.0]).distance))
 """
-#: The distance of two tables: `index_loops` calls `power_mean` of another file, by numba.
+#: Borders of halfplanes: `planar_loops` calls `orientation` of another file, by numba. It gives 1.
 PROGRAM = """
 import numpy as np
-from isodepth.many.index_loops import distances_to
-out = np.empty(1)
-tables, places = np.ones((1, 3, 2)), np.zeros(1, dtype=np.int64)
-distances_to(np.zeros((3, 2)), tables, places, 2.0, np.inf, 1.0, 1.0, out)
-print(out[0], distances_to.stats.cache_path)
+from isodepth.depth.exact.planar_loops import turn_line
+from isodepth.depth.exact.predicates import minor_workspace
+points = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+_, failed = turn_line(points, np.ones(3, dtype=np.int64), 1, *minor_workspace(2))
+print(7.0 if failed else 1.0, turn_line.stats.cache_path)
 """
 
 
@@ -62,11 +62,12 @@ def result_of(done: subprocess.CompletedProcess) -> float:
 
 def test_changed_callee_in_another_file_is_seen(copy: Path) -> None:
     assert result_of(run(copy, "-W", "error")) == 1.0
-    callee = copy / "metric" / "table_loops.py"
+    callee = copy / "depth" / "exact" / "predicates.py"
     text = callee.read_text()
-    start = "def power_mean(gaps, p, length):\n"
+    start = "def orientation(points, a, b, c, rows, terms, lengths):\n"
     assert start in text
-    callee.write_text(text.replace(start, start + "    return 7.0\n"))
+    # Where this is set, a sign could not be told.
+    callee.write_text(text.replace(start, start + "    lengths[-1] = 1\n"))
     assert result_of(run(copy, "-W", "error")) == 7.0
 
 
@@ -119,7 +120,7 @@ print(value, "numba" in sys.modules)
 
 
 def test_works_without_compilation(copy: Path) -> None:
-    program = PROGRAM.replace("distances_to.stats.cache_path", "type(distances_to).__name__")
+    program = PROGRAM.replace("turn_line.stats.cache_path", "type(turn_line).__name__")
     environment = os.environ | {"PYTHONPATH": str(copy.parent), "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True

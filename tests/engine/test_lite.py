@@ -65,12 +65,14 @@ def _arithmetic(x, y, i, j, out):
     out[13] = np.int64(x * 8.0)
     out[14] = _FACTOR * _TABLE[1] + _TABLE[out.itemsize // 8] + np.inf
     out[15] = abs(x) ** y
+    out[16] = (i ^ j) + (~i)
+    out[17] = i & ~(-1 << (j & 63))
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(0.1, 3.0), st.integers(-1000, 1000), st.integers(1, 1000))
 def test_arithmetic(x: float, y: float, i: int, j: int) -> None:
-    check(_arithmetic, x, y, i, j, np.zeros(16))
+    check(_arithmetic, x, y, i, j, np.zeros(18))
 
 
 @loop
@@ -95,6 +97,24 @@ def _hypotenuse(x, y):
 def test_hypotenuse(x: float, y: float) -> None:
     # The system's own, which rounds to one of the two neighbors; Python has another.
     assert abs(_hypotenuse(x, y) - math.hypot(x, y)) <= math.ulp(math.hypot(x, y))
+
+
+@loop
+def _logarithms(x, out):
+    out[0] = math.exp(x)
+    out[1] = math.expm1(x)
+    out[2] = math.log(abs(x) + 0.5)
+    out[3] = math.log1p(abs(x))
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(st.floats(-500, 500))
+def test_exponentials_and_logarithms(x: float) -> None:
+    found, wanted = np.zeros(4), np.zeros(4)
+    _logarithms(x, found)
+    _logarithms.__wrapped__(x, wanted)
+    # The same library of C in most cases; where it is not, the last digit may differ.
+    np.testing.assert_allclose(found, wanted, rtol=2 * np.finfo(float).eps)
 
 
 @loop
@@ -268,7 +288,7 @@ def test_liberties_of_arithmetic_are_passed_on() -> None:
 
 def test_numba_gives_the_same() -> None:
     for function, arguments in (
-        (_arithmetic, (-2.5, 0.75, -7, 3, np.zeros(16))),
+        (_arithmetic, (-2.5, 0.75, -7, 3, np.zeros(18))),
         (_control, (np.arange(5.0), 3)),
         (_calls, (3, 0.1)),
     ):

@@ -79,8 +79,10 @@ def test_bad_batches_and_settings() -> None:
     monitor = DepthMonitor(pd.DataFrame(REFERENCE, columns=list("abc")), **OPTIONS)
     with pytest.raises(InvalidInputError, match="2 columns"):
         monitor.score(BATCH[:, :2])
-    with pytest.raises(InvalidInputError, match="different columns"):
-        monitor.score(pd.DataFrame(BATCH, columns=list("cba")))
+    with pytest.raises(InvalidInputError, match="'b' is only in the reference"):
+        monitor.score(pd.DataFrame(BATCH, columns=list("cxa")))
+    turned = pd.DataFrame(BATCH[:, ::-1], columns=list("cba"))
+    assert monitor.score(turned) == monitor.score(BATCH)
     with pytest.raises(InvalidOptionError, match="cannot be refined"):
         DepthMonitor(REFERENCE, refine=3)
     with pytest.raises(InvalidOptionError, match="levels='exact'"):

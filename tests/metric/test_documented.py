@@ -28,7 +28,8 @@ TAKERS = {
 def explained(documented: object) -> list[str]:
     """Names of the parameters with a description, as numpydoc reads them."""
     text = inspect.cleandoc(documented.__doc__ or "")
-    section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    section = text.partition("Parameters\n----------\n")[2]
+    section = re.split(r"\n\n\w+\n---", section)[0]
     return re.findall(r"^([\w, ]+) : .*\n    ", section, re.MULTILINE)
 
 

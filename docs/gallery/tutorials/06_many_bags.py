@@ -18,39 +18,40 @@ from isodepth.plot import sample_map
 # The year 2013 in New York, cut into 52 weeks of hourly rows:
 
 columns = ["temp", "dewp", "wind_speed", "pressure"]
-hourly = weather.dropna(subset=columns)
-dates = pd.to_datetime(hourly[["year", "month", "day"]])
-week = np.minimum((dates.dt.day_of_year - 1) // 7, 51)
-bags = [rows[columns].to_numpy() for _, rows in hourly.groupby(week)]
-print(len(bags), "weeks of", min(map(len, bags)), "to", max(map(len, bags)), "rows")
+rows = weather.dropna(subset=columns)
+dates = pd.to_datetime(rows[["year", "month", "day"]])
+hourly = rows[columns].assign(week=np.minimum((dates.dt.day_of_year - 1) // 7, 51) + 1)
+sizes = hourly["week"].value_counts()
+print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 # %%
 # :func:`isodepth.pairwise` turns each week into a table of its regions, along directions that
-# all of them share, and compares the tables. ``q=2`` averages over directions.
+# all of them share, and compares the tables. ``by`` names the column that tells them apart;
+# lists of samples, dictionaries and group-bys do as well. ``q=2`` averages over directions.
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
-D = isodepth.pairwise(bags, **options, random_state=0)
-print(D.shape, "distances, the largest", D.max().round(2))
+matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
+print(matrix.nearest("27"))
 
 # %%
 # A map of the weeks (the numbers), near each other where their weather was alike. The year goes
 # back and forth: summer on one side, winter on the other, spring and autumn in between.
 
 seasons = np.array(["winter", "spring", "summer", "autumn"])
-month = np.array([hourly.loc[week == i, "month"].mode()[0] for i in range(52)])
-matrix = isodepth.DistanceMatrix.of(D, range(1, 53))
+month = rows.groupby(hourly["week"])["month"].median().astype(int).to_numpy()
 picture = sample_map(matrix, kinds=seasons[month % 12 // 3])
 
 # %%
 # Every fourth week as a tree: what joins low is alike.
 
-some = isodepth.DistanceMatrix.of(D[::4, ::4], matrix.labels[::4])
+some = isodepth.DistanceMatrix.of(matrix.values[::4, ::4], matrix.labels[::4])
 picture = some.plot("tree")
 
 # %%
 # Clusters, by any method of scikit-learn that takes distances:
 
-found = AgglomerativeClustering(3, metric="precomputed", linkage="average").fit_predict(D)
+clusters = AgglomerativeClustering(3, metric="precomputed", linkage="average")
+found = clusters.fit_predict(matrix.values)
 for label in np.unique(found):
     print("cluster", label, "weeks", ", ".join(str(i + 1) for i in np.flatnonzero(found == label)))
 
@@ -59,6 +60,7 @@ for label in np.unique(found):
 # :class:`isodepth.RegionIndex` finds the nearest tables exactly, without looking at most of
 # them. Which weeks were like the first one of July?
 
+bags = [rows[columns] for _, rows in hourly.groupby("week")]
 tables = isodepth.tables(bags, **options, random_state=0)
 nearest = isodepth.RegionIndex(tables).query(tables[26], k=4)
 print("weeks", nearest.indices + 1, "at", nearest.distances.round(2))
@@ -71,4 +73,4 @@ print("weeks", nearest.indices + 1, "at", nearest.distances.round(2))
 rows = isodepth.RegionTransformer(
     p=2, q=2, directions="orthogonal", n_directions=200, scale="pooled", random_state=0
 ).fit_transform(bags)
-print(rows.shape, np.linalg.norm(rows[0] - rows[30]).round(6), D[0, 30].round(6))
+print(rows.shape, np.linalg.norm(rows[0] - rows[30]).round(6), matrix.values[0, 30].round(6))

@@ -140,6 +140,7 @@ def _both(
     wx, wy = split_weights(weights)
     x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
     check_same_width(x.n_features, y.n_features)
+    y = y.aligned(x.columns)
     check_same_columns(x.columns, y.columns)
     used = grid_metric(metric)
     if used.dtype is None and x.dtype != y.dtype:

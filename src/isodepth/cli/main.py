@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from isodepth._version import __version__
+from isodepth.cli.cite import add_cite_parser
 from isodepth.cli.compare import add_compare_parser
+from isodepth.cli.depth import add_depth_parser
+from isodepth.cli.interrupts import prompt_interrupts
+from isodepth.cli.many import add_nearest_parser, add_pairwise_parser
 from isodepth.cli.monitor import add_monitor_parser
+from isodepth.cli.outputs import Note
 from isodepth.cli.report import add_report_parser
 from isodepth.cli.score import add_score_parser
 from isodepth.cli.test import add_test_parser
@@ -64,19 +69,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     """Do what is asked for, and print it."""
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could follow
+        _complete(parser)
     try:
-        options = _parser().parse_args(arguments)
+        options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse leaves this way, after help as after a mistake
         return int(stop.code or 0)
+    options.arguments = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        result = options.work(options)
-    notes = list(dict.fromkeys(str(warning.message) for warning in caught))
+        # Where a command writes as it works, an interrupt waits until a file is whole.
+        alone = arguments is None and not getattr(options, "writes", False)
+        with prompt_interrupts(alone, _INTERRUPTED):
+            result = options.work(options)
+        notes = _texts(caught)
+        finish = getattr(options, "finish", None)
+        if finish is not None:
+            finish(result, notes, options)
+    notes = _texts(caught)
+    gentle = {str(warning.message) for warning in caught if warning.category is Note}
     for note in notes:
-        _say("warning", note)
+        _say("note" if note in gentle else "warning", note)
     _print(options.report(result, notes, options) + "\n")
     code = getattr(options, "code", None)
     return 0 if code is None else code(result)
+
+
+def _texts(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that completes a command line, and end; see the extra `cli`."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    argcomplete.autocomplete(parser)
 
 
 class _OutputFailed(Exception):
@@ -97,6 +127,21 @@ class _Parser(argparse.ArgumentParser):
         _print(message)
 
 
+#: In the order of the help.
+_COMMANDS = (
+    add_compare_parser,
+    add_test_parser,
+    add_pairwise_parser,
+    add_nearest_parser,
+    add_depth_parser,
+    add_monitor_parser,
+    add_report_parser,
+    add_score_parser,
+    add_warm_up_parser,
+    add_cite_parser,
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="isodepth",
@@ -104,12 +149,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"isodepth {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add_compare_parser(commands)
-    add_test_parser(commands)
-    add_report_parser(commands)
-    add_score_parser(commands)
-    add_warm_up_parser(commands)
-    add_monitor_parser(commands)
+    for add in _COMMANDS:
+        add(commands)
     return parser
 
 

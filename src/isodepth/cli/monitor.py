@@ -7,13 +7,17 @@ batch cannot be judged.
 from __future__ import annotations
 
 import argparse
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.frames import Table
-from isodepth.data.readers import read_table
+from isodepth.cli.outputs import add_pictures, as_json, check_outputs, save_plot, save_report
+from isodepth.cli.parsers import TABLES, add_command, add_json
+from isodepth.cli.reading import match, read_tables
+from isodepth.cli.settings import add_reading, add_settings, given_settings, wish_of
+from isodepth.data.file_source import Source, open_source
+from isodepth.data.readers import read_file
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 if TYPE_CHECKING:
@@ -24,8 +28,13 @@ _ALARM = 1
 # Another process may check a batch between reading a monitor and writing it.
 _ATTEMPTS = 5
 _SHOWN = 10
-_METRIC_SETTINGS = ("depth", "q", "eps", "p", "n_directions", "levels", "random_state")
-_WATCH_SETTINGS = ("alpha", "arl", "tolerance", "patience", "nan_policy")
+_METRIC_SETTINGS = ("scale", "depth", "eps", "p", "q", "n_directions", "levels", "random_state")
+_DEFAULTS = {"scale": "reference", "q": "2", "n_directions": "200", "levels": "20"}
+_TEXTS = {
+    "scale": "reference: each column in units of its spread there; none: as it is",
+    "levels": "at how many levels regions are compared",
+}
+_WATCH_SETTINGS = ("alpha", "arl", "tolerance", "patience")
 
 
 def add_monitor_parser(commands: Any) -> None:
@@ -43,13 +52,18 @@ def add_monitor_parser(commands: Any) -> None:
 
 
 def _add_fit(actions: Any) -> None:
-    parser = actions.add_parser(
+    parser = add_command(
+        actions,
         "fit",
-        help="make a monitor from a reference",
-        description=(
-            "Make a monitor from a table of undrifted rows (.csv, .parquet or .npy). The file "
-            "keeps tables, scores and settings, and none of the rows."
-        ),
+        "make a monitor from a reference",
+        f"Make a monitor from a table of undrifted rows {TABLES}. The file keeps tables, scores "
+        "and settings, and none of the rows.",
+        [
+            "isodepth monitor fit reference.csv --batch-size 50 -o monitor.npz",
+            "isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500",
+            "isodepth monitor fit reference.csv --batch-size 50 -o monitor.npz --tolerance 0.05 "
+            "--json",
+        ],
     )
     add = parser.add_argument
     add("reference", metavar="REFERENCE", help="table of undrifted rows")
@@ -58,65 +72,69 @@ def _add_fit(actions: Any) -> None:
         help="rows of a batch; may be repeated, sizes between are interpolated")  # fmt: skip
     add("--blocks", metavar="COLUMN", help="each block of rows with one label is a batch")
     add("--groups", metavar="COLUMN", help="each group of rows has a calibration of its own")
-    _add_without(parser)
+    add_reading(parser)
     setting = parser.add_argument_group("when to ring").add_argument
     setting("--alpha", type=float, help="chance of ever ringing falsely (default 0.01)")
     setting("--arl", type=float, metavar="N",
             help="instead: mean number of batches between false alarms")  # fmt: skip
     setting("--tolerance", type=float, metavar="SHARE", help="rows that may be foreign (default 0)")
     setting("--patience", type=int, metavar="N", help="batches it takes to ring (default 1)")
-    setting = parser.add_argument_group("settings").add_argument
-    setting("--scale", choices=("reference", "none"), help="units of columns (default reference)")
-    setting("--nan-policy", choices=("raise", "omit"), help="missing values (default raise)")
-    setting("--depth", help="halfspace, projection (default), irw or ai_irw")
-    setting("--q", type=float, help="exponent of the mean over directions, may be inf (default 2)")
-    setting("--p", type=float, help="exponent of the mean over levels, may be inf (default 2)")
-    setting("--eps", type=float, help="share of the outermost mass that is ignored (default 0.1)")
-    setting("--directions", dest="n_directions", type=int, metavar="N", help="default 200")
-    setting("--levels", type=int, metavar="L", help="default 20")
-    setting("--seed", dest="random_state", type=int, default=0, help="default 0")
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    parser.set_defaults(work=fit_file, report=show_report, plot=None)
+    add_settings(parser, _METRIC_SETTINGS, _DEFAULTS, _TEXTS)
+    add_json(parser.add_argument_group("output"))
+    parser.set_defaults(work=fit_file, report=show_report, plot=None, writes=True)
 
 
 def _add_check(actions: Any) -> None:
-    parser = actions.add_parser(
+    parser = add_command(
+        actions,
         "check",
-        help="judge the next batch; exit code 1 where the alarm rings",
-        description=(
-            "Judge the next batch, and keep what was seen in the file of the monitor. Ends with 0 "
-            "where no alarm rings, with 1 where one does, with 2 where the batch cannot be judged."
-        ),
+        "judge the next batch; exit code 1 where the alarm rings",
+        "Judge the next batch, and keep what was seen in the file of the monitor. Ends with 0 "
+        "where no alarm rings, with 1 where one does, with 2 where the batch cannot be judged.",
+        [
+            "isodepth monitor check monitor.npz batch.csv",
+            "isodepth monitor check monitor.npz batch.csv --log verdicts.jsonl --json",
+        ],
     )
     add = parser.add_argument
     add("monitor", metavar="MONITOR", help="what `isodepth monitor fit` made")
     add("batch", metavar="BATCH", help="table of the rows of the batch")
     add("--group", metavar="NAME", help="which group the batch is of")
     add("--log", metavar="FILE", help="add the verdict to this file, one line of JSON a batch")
-    _add_without(parser)
-    add("--json", action="store_true", help="print JSON for machines")
-    parser.set_defaults(work=check_file, report=check_report, code=check_code)
+    add_reading(parser, missing=False)
+    add_json(parser.add_argument_group("output"))
+    parser.set_defaults(work=check_file, report=check_report, code=check_code, writes=True)
 
 
 def _add_show(actions: Any) -> None:
-    parser = actions.add_parser("show", help="what a monitor has seen")
+    parser = add_command(
+        actions,
+        "show",
+        "what a monitor has seen",
+        "Show what a monitor promises, and the last batches it has seen.",
+        [
+            "isodepth monitor show monitor.npz",
+            "isodepth monitor show monitor.npz --plot stream.png --json",
+        ],
+    )
     parser.add_argument("monitor", metavar="MONITOR")
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    parser.add_argument("--plot", metavar="FILE", help="draw the stream (.png, .pdf, .svg)")
-    parser.set_defaults(work=show_file, report=show_report)
+    output = parser.add_argument_group("output")
+    add_json(output)
+    add_pictures(output, "the stream")
+    parser.set_defaults(work=show_file, report=show_report, finish=write_stream)
 
 
 def _add_reset(actions: Any) -> None:
-    parser = actions.add_parser("reset", help="gather evidence anew, after an alarm was seen to")
+    parser = add_command(
+        actions,
+        "reset",
+        "gather evidence anew, after an alarm was seen to",
+        "Gather evidence anew, after an alarm was seen to; the batches seen so far are kept.",
+        ["isodepth monitor reset monitor.npz"],
+    )
     parser.add_argument("monitor", metavar="MONITOR")
-    parser.set_defaults(work=reset_file, report=lambda *_: "the evidence begins anew")
-
-
-def _add_without(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--without", action="append", default=[], metavar="COLUMN",
-        help="a column to leave out; may be repeated",
-    )  # fmt: skip
+    add_json(parser)
+    parser.set_defaults(work=reset_file, report=reset_report, writes=True)
 
 
 # -- work -----------------------------------------------------------------------------------------
@@ -133,27 +151,36 @@ def fit_file(options: argparse.Namespace) -> DepthMonitor:
             "batches of the reference apart (--blocks COLUMN)"
         )
     check_paths(options.output, None)
-    table = read_table(options.reference)
-    labels = {"blocks": options.blocks, "groups": options.groups}
-    taken = [name for name in labels.values() if name is not None]
+    policy = "omit" if wish_of(options).missing else "raise"
+    given = given_settings(options, (*_METRIC_SETTINGS, *_WATCH_SETTINGS))
+    names = {"blocks": options.blocks, "groups": options.groups}
+    taken = [name for name in names.values() if name is not None]
+    source = open_source(options.reference)
     found: dict[str, Any] = {}
-    found |= {key: _labels(table, name, options.reference) for key, name in labels.items() if name}
-    table = _without(table, [*options.without, *taken], options.reference)
-    names = (*_METRIC_SETTINGS, *_WATCH_SETTINGS)
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if options.scale is not None:
-        given["scale"] = None if options.scale == "none" else options.scale
-    return DepthMonitor(table, batch_size=options.batch_size, path=options.output, **found, **given)
+    for key, name in names.items():
+        if name is not None:
+            found[key] = _labels(source, name, options)
+    if options.columns is None:
+        options.drop = [*options.drop, *taken]
+    table = read_tables([options.reference], options, sources=[source], checked=False)[0].table
+    options.left_out = [name for name in options.left_out if name not in taken]
+    return DepthMonitor(
+        table, batch_size=options.batch_size, path=options.output, nan_policy=policy,
+        **found, **given,
+    )  # fmt: skip
 
 
 def check_file(options: argparse.Namespace) -> Verdict:
     """Judge a batch, and keep the monitor."""
     from isodepth.inference.monitor import DepthMonitor
 
-    table = _without(read_table(options.batch), options.without, options.batch)
+    table = None
     for attempt in range(_ATTEMPTS):
         monitor = DepthMonitor.load(options.monitor, autosave=True, log=options.log)
-        rows = _in_order(table, monitor.columns, options.batch)
+        if table is None:
+            options.nan_policy = monitor.nan_policy
+            table = read_tables([options.batch], options, checked=False)[0].table
+        rows = match(table, monitor.columns, options.batch, "the reference")
         try:
             return monitor.check(rows, group=options.group)
         except BusyFileError:
@@ -168,20 +195,20 @@ def check_code(verdict: Verdict) -> int:
 
 
 def show_file(options: argparse.Namespace) -> DepthMonitor:
-    """Read a monitor, and draw it if asked to."""
+    """Read a monitor."""
     from isodepth.inference.monitor import DepthMonitor
 
-    if options.plot is not None:
-        from isodepth.plot.picture import check_picture
+    check_outputs(options)
+    return DepthMonitor.load(options.monitor)
 
-        check_picture(options.plot)
-    monitor = DepthMonitor.load(options.monitor)
+
+def write_stream(monitor: DepthMonitor, notes: list[str], options: argparse.Namespace) -> None:
+    """Write the picture and the report, if asked for."""
     if options.plot is not None:
         from isodepth.plot.monitor_timeline import monitor_timeline
-        from isodepth.plot.picture import save_picture
 
-        save_picture(monitor_timeline(monitor), options.plot)
-    return monitor
+        save_plot(monitor_timeline(monitor), options.plot)
+    save_report(monitor, options, notes)
 
 
 def reset_file(options: argparse.Namespace) -> None:
@@ -191,39 +218,20 @@ def reset_file(options: argparse.Namespace) -> None:
     DepthMonitor.load(options.monitor, autosave=True).reset()
 
 
-def _column(table: Table, name: str, path: str) -> int:
-    if table.columns is None or name not in table.columns:
-        known = "no names" if table.columns is None else ", ".join(map(repr, table.columns))
-        raise InvalidInputError(f"{path} has no column {name!r}; its columns have {known}")
-    return table.columns.index(name)
-
-
-def _labels(table: Table, name: str, path: str) -> np.ndarray:
-    """The labels in a column, whole numbers written as such."""
-    values = table.points[:, _column(table, name, path)]
+def _labels(source: Source, name: str, options: argparse.Namespace) -> np.ndarray:
+    """The labels in a column: numbers where all are, whole ones written as such, else texts."""
+    wish = replace(wish_of(options, name), missing=True, drop=(), columns=None, drop_text=True)
+    labels = read_file(source, wish).labels or []
+    if "" in labels:
+        raise InvalidInputError(
+            f"{source.file}: {labels.count('')} rows have no value in column {name!r}; fill it in"
+        )
+    try:
+        values = np.array([float(label) for label in labels])
+    except ValueError:
+        return np.array(labels)
     whole = bool(np.isfinite(values).all() and (values == np.round(values)).all())
     return values.astype(np.int64) if whole else values
-
-
-def _without(table: Table, names: list[str], path: str) -> Table:
-    if not names:
-        return table
-    taken = {_column(table, name, path) for name in names}
-    left = [j for j in range(table.points.shape[1]) if j not in taken]
-    assert table.columns is not None
-    return Table(table.points[:, left], tuple(table.columns[j] for j in left))
-
-
-def _in_order(table: Table, columns: tuple[str, ...] | None, path: str) -> Table:
-    """A batch with the columns of the reference, in their order."""
-    if not table.columns or not columns or table.columns == columns:
-        return table
-    odd = [f"{name!r} is missing" for name in columns if name not in table.columns]
-    odd += [f"{name!r} is not in the reference" for name in table.columns if name not in columns]
-    if odd:
-        raise InvalidInputError(f"{path} has other columns than the reference: {', '.join(odd)}")
-    order = [table.columns.index(name) for name in columns]
-    return Table(table.points[:, order], columns)
 
 
 # -- output ---------------------------------------------------------------------------------------
@@ -233,13 +241,20 @@ def check_report(verdict: Verdict, notes: list[str], options: argparse.Namespace
     """What is printed about a batch."""
     if not options.json:
         return str(verdict)
-    return json.dumps({**verdict.to_dict(), "warnings": notes}, indent=2, allow_nan=False)
+    return as_json(verdict.to_dict(), notes)
+
+
+def reset_report(_: None, notes: list[str], options: argparse.Namespace) -> str:
+    """What is printed once evidence begins anew."""
+    if not options.json:
+        return "the evidence begins anew"
+    return as_json({"monitor": options.monitor, "reset": True}, notes)
 
 
 def show_report(monitor: DepthMonitor, notes: list[str], options: argparse.Namespace) -> str:
     """What is printed about a monitor."""
     if options.json:
-        return json.dumps({**monitor.to_dict(), "warnings": notes}, indent=2, allow_nan=False)
+        return as_json(monitor.to_dict(), notes)
     summary = monitor.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}", f"promise     {_promise(summary)}"]
     for usual in summary["usual"]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
+from isodepth.cli.outputs import as_json
+from isodepth.cli.parsers import add_command, add_json
 from isodepth.errors import InvalidInputError, UnreadableFileError
 
 #: Options of the command that are settings of DepthScore under the same name.
@@ -18,13 +19,16 @@ _SETTINGS = (
 
 def add_score_parser(commands: Any) -> None:
     """Add `score` to the commands of `isodepth`."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "score",
-        help="score texts against references",
-        description=(
-            "Score texts against references with DepthScore, one text a line. Lower is closer. "
-            "Several files of references give several references for each candidate."
-        ),
+        "score texts against references",
+        "Score texts against references with DepthScore, one text a line. Lower is closer. "
+        "Several files of references give several references for each candidate.",
+        [
+            "isodepth score -c candidates.txt -r references.txt",
+            "isodepth score -c candidates.txt -r references.txt -r more.txt --multi-ref min --json",
+        ],
     )
     parser.add_argument(
         "-c", "--candidates", required=True, metavar="FILE", help="texts to score, one a line"
@@ -52,9 +56,11 @@ def add_score_parser(commands: Any) -> None:
     setting("--device", help="such as cpu or cuda")
     setting("--precision", help="of the encoder, double (default) or single")
     setting("--seed", dest="random_state", type=int, help="default 0")
-    output = parser.add_argument_group("output").add_argument
-    output("--similarity", action="store_true", help="print 1 / (1 + distance) instead")
-    output("--json", action="store_true", help="print JSON for machines")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--similarity", action="store_true", help="print 1 / (1 + distance) instead"
+    )
+    add_json(output)
     parser.set_defaults(work=score_files, report=score_report)
 
 
@@ -79,7 +85,7 @@ def score_files(options: argparse.Namespace) -> dict[str, Any]:
 def score_report(scored: dict[str, Any], notes: list[str], options: argparse.Namespace) -> str:
     """The report as JSON, or for people: a score a line, then the mean and the signature."""
     if options.json:
-        return json.dumps({**scored, "warnings": notes}, indent=2, allow_nan=False)
+        return as_json(scored, notes)
     lines = [f"{score:.6f}" for score in scored["scores"]]
     return "\n".join([*lines, f"mean {scored['mean']:.6f}", f"signature {scored['signature']}"])
 

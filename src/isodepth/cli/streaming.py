@@ -45,10 +45,17 @@ def compare_sources(options: argparse.Namespace, metric: Metric) -> SourceCompar
         raise InvalidOptionError(
             f"tables in chunks cannot be refined, got --refine {options.refine}; leave it out"
         )
-    a, b = scan(options.a), scan(options.b)
+    columns = _columns(options)
+    a, b = scan(options.a, columns), scan(options.b, columns)
     b = _aligned(a, b)
     with _runner(options.scheduler, sys.stderr.isatty()) as runner:
         return compare(metric, a, b, None, runner)
+
+
+def _columns(options: argparse.Namespace) -> list[str] | None:
+    """The columns that were asked for, in one list."""
+    given = getattr(options, "columns", None)
+    return None if given is None else [name for text in given for name in text.split(",")]
 
 
 def _aligned(a: Source, b: Source) -> Source:

@@ -3,88 +3,93 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.cli.compare import aligned_tables
+from isodepth.cli.outputs import (
+    add_pictures,
+    as_json,
+    check_outputs,
+    progress_wanted,
+    save_plot,
+    save_report,
+)
+from isodepth.cli.parsers import TABLES, add_command, add_json
+from isodepth.cli.reading import aligned_tables, file_names
+from isodepth.cli.settings import (
+    add_reading,
+    add_settings,
+    add_test_settings,
+    given_settings,
+    wish_of,
+)
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidOptionError
 
 if TYPE_CHECKING:
     from isodepth.significance.result import TwoSampleResult
 
-_SETTINGS = (
-    "n_resamples",
-    "tolerance",
-    "nan_policy",
-    "q",
-    "p",
-    "eps",
-    "n_directions",
-    "levels",
-    "random_state",
-)
+_SETTINGS = ("scale", "depth", "eps", "p", "q", "n_directions", "levels", "random_state")
+_DEFAULTS = {
+    "scale": "pooled", "q": "2, and inf with a tolerance", "n_directions": "about 100",
+    "levels": "20",
+}  # fmt: skip
+_TEXTS = {
+    "scale": "pooled: each column in units of its spread; none: as it is",
+    "levels": "at how many levels regions are compared",
+    "random_state": "where directions and relabelings come from",
+}
 
 
 def add_test_parser(commands: Any) -> None:
     """Add `test` to the commands of `isodepth`."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "test",
-        help="test whether two tables of numbers differ by more than chance",
-        description=(
-            "Test whether the rows of two tables of numbers (.csv, .parquet or .npy) come from one "
-            "law, by dealing them out to two tables again and again. Prints a p-value, how far "
-            "apart the tables are, what chance gives, and the columns that differ."
-        ),
+        "test whether two tables of numbers differ by more than chance",
+        f"Test whether the rows of two tables of numbers {TABLES} come from one law, by dealing "
+        "them out to two tables again and again. Prints a p-value, how far apart the tables are, "
+        "what chance gives, and the columns that differ.",
+        [
+            "isodepth test june.csv july.csv",
+            "isodepth test june.csv july.csv --resamples 199 --tolerance 0.05",
+            "isodepth test june.csv july.csv --blocks day --json",
+            "isodepth test june.csv july.csv --resamples 99 --plot chance.png",
+        ],
     )
     parser.add_argument("a", metavar="A", help="first table")
     parser.add_argument("b", metavar="B", help="second table")
-    setting = parser.add_argument_group("settings").add_argument
-    setting("--resamples", dest="n_resamples", type=int, metavar="N", help="default 999")
-    setting(
-        "--tolerance", type=float, metavar="C",
-        help="share of foreign rows that either table may have (default 0)",
-    )  # fmt: skip
-    setting(
-        "--blocks", metavar="COLUMN",
-        help="rows with one number in this column change sides together; it is not compared",
-    )  # fmt: skip
-    setting(
-        "--scale",
-        help="pooled (default): each column in units of its spread; none: as it is",
-    )
-    setting(
-        "--missing", dest="nan_policy", default="raise",
-        help="raise (default): refuse missing values; omit: leave out the rows that have any",
-    )  # fmt: skip
-    setting("--q", type=float, help="exponent of the mean over directions (default 2)")
-    setting("--p", type=float, help="exponent of the mean over levels (default 2)")
-    setting("--eps", type=float, help="share of the outermost mass that is ignored (default 0.1)")
-    setting("--directions", dest="n_directions", type=int, metavar="N", help="about 100")
-    setting("--levels", type=int, help="how many (default 20)")
-    setting("--seed", dest="random_state", type=int, default=0, help="default 0")
-    output = parser.add_argument_group("output").add_argument
-    output("--json", action="store_true", help="print JSON for machines")
-    parser.set_defaults(work=test_files, report=test_report)
+    add_reading(parser)
+    add_test_settings(parser, within=False)
+    add_settings(parser, _SETTINGS, _DEFAULTS, _TEXTS)
+    output = parser.add_argument_group("output")
+    add_json(output)
+    add_pictures(output, "what chance gives, and what was found")
+    parser.set_defaults(work=test_files, report=test_report, finish=write_test)
 
 
 def test_files(options: argparse.Namespace) -> TwoSampleResult:
     """Test the two tables."""
-    from isodepth.data.missing import NAN_POLICIES
-    from isodepth.data.validation import check_choice
     from isodepth.significance.two_sample import two_sample_test
 
-    given = {name: getattr(options, name) for name in _SETTINGS}
-    given = {name: value for name, value in given.items() if value is not None}
-    if options.scale is not None:
-        given["scale"] = None if options.scale == "none" else options.scale
-    check_choice(options.nan_policy, "--missing", NAN_POLICIES)
-    tables = aligned_tables(options.a, options.b, options.nan_policy)
+    policy = "omit" if wish_of(options).missing else "raise"
+    given = given_settings(options, (*_SETTINGS, "n_resamples", "tolerance"))
+    check_outputs(options)
+    tables = aligned_tables(options.a, options.b, policy, options)
     if options.blocks is not None:
         tables, given["blocks"] = without_blocks(tables, options.blocks)
-    return two_sample_test(*tables, **given)
+    return two_sample_test(*tables, nan_policy=policy, progress=progress_wanted(), **given)
+
+
+def write_test(result: TwoSampleResult, notes: list[str], options: argparse.Namespace) -> None:
+    """Write the picture and the report, if asked for."""
+    if options.plot is not None:
+        from isodepth.plot.null_distribution import null_distribution
+
+        save_plot(null_distribution(result), options.plot)
+    paths = [options.a, options.b]
+    save_report(result, options, notes, names=file_names(paths), sources=paths)
 
 
 def without_blocks(
@@ -109,8 +114,8 @@ def without_blocks(
 def test_report(result: TwoSampleResult, notes: list[str], options: argparse.Namespace) -> str:
     """What is printed: JSON for machines, or a few lines for people."""
     if options.json:
-        report = {**result.to_dict(), "files": [options.a, options.b], "warnings": notes}
-        return json.dumps(report, indent=2, allow_nan=False)
+        more = {"files": [options.a, options.b], "left_out": options.left_out}
+        return as_json({**result.to_dict(), **more}, notes)
     width = max(len(column.column) for column in result.columns)
     lines = [
         f"p-value      {result.pvalue:.4g}",
@@ -123,7 +128,11 @@ def test_report(result: TwoSampleResult, notes: list[str], options: argparse.Nam
             f"{c.column:{width}}  {c.gap:.4g}, p = {c.pvalue:.4g}" for c in result.columns
         ),
     ]
+    if options.left_out:
+        lines.append(f"left out     {', '.join(options.left_out)}")
     if result.missing is not None:
         lines.append(f"missing      {result.missing}")
     lines.append(f"signature    {result.signature}")
+    if options.page is not None:
+        lines.append(f"report       {options.page}")
     return "\n".join(lines)

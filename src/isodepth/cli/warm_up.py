@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from typing import Any
 
+from isodepth.cli.outputs import as_json
+from isodepth.cli.parsers import add_command, add_json
 from isodepth.errors import IsodepthError
 
 _PRECISIONS = ("float64", "float32")
@@ -15,18 +16,18 @@ _PRECISIONS = ("float64", "float32")
 
 def add_warm_up_parser(commands: Any) -> None:
     """Add the command to a parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "warm-up",
-        help="compile what distances need, once for all processes",
-        description=(
-            "Compile what distances need, in both precisions and for all depths, and keep it where "
-            "every later process finds it: in the folder that NUMBA_CACHE_DIR names, or beside the "
-            "package, or in ~/.cache/isodepth where that cannot be written."
-        ),
-        epilog="example, in a Dockerfile: RUN pip install isodepth && isodepth warm-up",
+        "compile what distances and tests need, once for all processes",
+        "Compile what distances and two-sample tests need, in both precisions and for all depths, "
+        "and keep it where every later process finds it: in the folder that NUMBA_CACHE_DIR "
+        "names, or beside the package, or in ~/.cache/isodepth where that cannot be written. "
+        "In a Dockerfile: RUN pip install isodepth && isodepth warm-up",
+        ["isodepth warm-up", "isodepth warm-up --json"],
     )
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    parser.set_defaults(work=compile_everything, report=warm_up_report)
+    add_json(parser)
+    parser.set_defaults(work=compile_everything, report=warm_up_report, writes=True)
 
 
 def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def compile_everything(options: argparse.Namespace) -> dict[str, Any]:
 def warm_up_report(result: dict[str, Any], notes: list[str], options: argparse.Namespace) -> str:
     """What was done, for people or for machines."""
     if options.json:
-        return json.dumps(result | {"warnings": notes}, indent=2)
+        return as_json(result, notes)
     lines = [
         f"ready for {', '.join(result['depths'])} in {' and '.join(result['dtypes'])}: "
         f"{result['compiled']} loops ({result['functions']} functions) compiled, "

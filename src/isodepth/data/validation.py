@@ -11,6 +11,7 @@ import numpy as np
 
 from isodepth.data.arrays import check_finite, describe, to_array, to_float
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
+from isodepth.data.matching import in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
@@ -77,7 +78,11 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
 def check_pair(
     X: Any, Y: Any, dtype: str | None = None, hint: str = ""
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-    """Check two samples that are to be compared; both come back with one dtype."""
+    """Check two samples that are to be compared; both come back with one dtype.
+
+    Columns of frames are matched by name: those of Y come in the order of X.
+    """
+    Y = in_order(Y, labels_of(X), "Y", "X")
     x, x_columns = check_points(X, "X", dtype, hint=hint)
     y, y_columns = check_points(Y, "Y", dtype, hint=hint)
     check_same_width(x.shape[1], y.shape[1])

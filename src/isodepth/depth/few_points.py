@@ -141,15 +141,20 @@ def _mean_square(points: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _rank_sums(
     sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
 ) -> tuple[np.ndarray, np.ndarray]:
-    from isodepth.engine.compiled.few_ranks import centerd_rank_block
+    from isodepth.engine.compiled.few_ranks import centered_rank_block
 
     n = sample.n_points
     masses = np.ones(n, dtype=np.int32) if sample.masses is None else sample.masses
+
+    def step(sums: np.ndarray, block: np.ndarray, _: slice) -> None:
+        balance = np.zeros((n, len(block)), masses.dtype)
+        centered_rank_block(np.ascontiguousarray(block.T), masses, balance, sums[0], sums[1])
+
     states = fold_projections(
         points.astype(sample.points.dtype),
         directions,
         lambda: np.zeros((2, n), dtype=np.int64),
-        lambda sums, block, _: centerd_rank_block(block, masses, sums[0], sums[1]),
+        step,
         resources,
     )
     sizes, squares = np.add.reduce(states)

@@ -53,11 +53,11 @@ def write_quantiles(
     units = _UNIT_MASSES if masses is None else masses
 
     def start() -> tuple:
-        return sort_workspace(len(points), points.dtype)
+        return sort_workspace(len(points), points.dtype), np.empty_like(units)
 
-    def step(workspace: tuple, projections: np.ndarray, which: slice) -> None:
+    def step(rooms: tuple, projections: np.ndarray, which: slice) -> None:
         upper, lower = np.empty((2, len(projections), len(tails)), points.dtype)
-        quantile_block(projections, units, tails, workspace, upper, lower)
+        quantile_block(projections, units, tails, *rooms, upper, lower)
         out[:, which] = upper.T
         out[:, count + which.start : count + which.stop] = lower.T
 
@@ -104,16 +104,16 @@ def envelope_gaps(
     sums = SumsOfPowers(n_levels, q)
 
     def start() -> tuple:
-        workspaces = tuple(sort_workspace(side[3], dtype) for side in sides)
-        return workspaces, np.empty(size * largest_side, dtype)
+        rooms = tuple((sort_workspace(side[3], dtype), np.empty_like(side[1])) for side in sides)
+        return rooms, np.empty(size * largest_side, dtype)
 
     def step(state: tuple, block: int) -> None:
         few = rows[block * size : (block + 1) * size]
         found = np.empty((2, 2, len(few), n_levels), dtype)
-        for (tiles, units, tails, n), workspace, out in zip(sides, state[0], found, strict=True):
+        for (tiles, units, tails, n), rooms, out in zip(sides, state[0], found, strict=True):
             projections = state[1][: len(few) * n].reshape(-1, n)
             project(tiles, few, projections)
-            quantile_block(projections, units, tails, workspace, out[0], out[1])
+            quantile_block(projections, units, tails, *rooms, out[0], out[1])
         gaps = np.abs(found[0] - found[1]).astype(np.float64, copy=False)
         sums.add(block, *_of_block(gaps, block * size, q))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
+from isodepth.data.matching import in_order
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
 from isodepth.errors import InvalidInputError
@@ -75,6 +76,8 @@ class BatchReader:
         self, batch: Any, weights: Any = None
     ) -> tuple[np.ndarray, np.ndarray | None, MissingReport]:
         """Points and weights of a batch, and what was left out of it."""
+        if not is_stream(batch):
+            batch = in_order(batch, self.columns, "the batch", "the reference")
         if is_stream(batch):
             if weights is not None:
                 raise InvalidInputError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.forms import Reported, plain
+from isodepth.data.matching import in_order
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
@@ -168,6 +169,11 @@ class DepthMonitor(Reported):
         return None if self._fitted is None else self._fitted.calibration
 
     @property
+    def nan_policy(self) -> str:
+        """What becomes of rows with missing values in a batch: "raise" or "omit"."""
+        return self._judging()[0].reader.nan_policy
+
+    @property
     def columns(self) -> tuple[str, ...] | None:
         """The names of the columns, where the reference had any."""
         if self._fitted is not None:
@@ -190,7 +196,8 @@ class DepthMonitor(Reported):
         """
         gauge = self._gauge(None if group is None else str(group))
         if self._fitted is None:
-            return gauge.measure(batch, 1, weights)
+            names = self.reference.columns
+            return gauge.measure(in_order(batch, names, "batch", "the reference"), 1, weights)
         points, checked, report = self._fitted.reader.read(batch, weights)
         return gauge.measure(points, report.n_rows, checked)
 

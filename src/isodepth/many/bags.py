@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.data.frames import clashing_columns
+from isodepth.data.matching import in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
 from isodepth.metric.metric import Metric
@@ -28,9 +29,11 @@ def with_shared_scale(
             "scale='reference' is the spread of the first of two samples, and here are many; use "
             "scale='pooled' for that of all of them, or give one number for each column"
         )
-    samples, weights = list(mine[0]), list(weights_of_each(mine[1], len(mine[0]), name))
+    names = columns_of(mine[0])
+    samples = matched(mine[0], names, name)
+    weights = list(weights_of_each(mine[1], len(mine[0]), name))
     if theirs[0] is not None:
-        samples += list(theirs[0])
+        samples += matched(theirs[0], names, "other", f"{name}[0]")
         weights += list(weights_of_each(theirs[1], len(theirs[0]), "other"))
     if any(map(is_stream, samples)):
         shared = handler().shared_scale(metric, samples, weights, name)
@@ -39,9 +42,35 @@ def with_shared_scale(
     return replace(metric, scale=shared)
 
 
+def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
+    """The names of the columns of the first sample, after which the others are ordered."""
+    return getattr(samples[0], "columns", None) if _aligns(samples[0]) else labels_of(samples[0])
+
+
+def matched(
+    samples: Sequence[Any], names: tuple[str, ...] | None, name: str, like: str = ""
+) -> list[Any]:
+    """Samples with their columns in one order; what has no names of columns stays as it is."""
+    first = like or f"{name}[0]"
+    return [
+        X.aligned(names) if _aligns(X) else in_order(X, names, f"{name}[{i}]", first)
+        for i, X in enumerate(samples)
+    ]
+
+
+def _aligns(X: Any) -> bool:
+    """Whether it is a source of chunks, which orders its columns as it reads them."""
+    return getattr(X, "reads_in_chunks", False) is True
+
+
 def as_list(samples: Any, name: str) -> Sequence[Any]:
     """Check a collection of samples."""
     shape = getattr(samples, "shape", None)
+    if isinstance(samples, Mapping):
+        raise InvalidInputError(
+            f"{name} is a {type(samples).__name__}, whose names have no place here; give "
+            f"list({name}.values())"
+        )
     if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
         raise InvalidInputError(
             f"{name} must be a sequence of samples of shape (n, d), got {type(samples).__name__}"

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
-from isodepth.many.bags import as_list, with_shared_scale
+from isodepth.many.bags import as_list, matched, with_shared_scale
 from isodepth.many.matrix import fill_distances
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
@@ -106,7 +106,8 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
 
     def _tables(self, X: Any) -> TableStack:
         check_is_fitted(self)
-        stack = fit_tables(as_list(X, "X"), None, self.metric_, self.storage, False, name="X")
+        bags = matched(as_list(X, "X"), self._first.columns, "X", "the fitted bags")
+        stack = fit_tables(bags, None, self.metric_, self.storage, False, name="X")
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
 

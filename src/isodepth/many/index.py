@@ -102,7 +102,7 @@ class RegionIndex:
         signature = Signature.parse(given.signature)
         self._p = signature.p
         over_directions = signature.mean_over_directions(given.n_features)
-        self._means = signature.p, *over_directions, signature.length
+        self._means = tuple(map(float, (signature.p, *over_directions, signature.length)))
         # Below p = 1 the last root magnifies rounding; so do sums over very many directions.
         rounding = 4 * given.values.shape[2] * np.finfo(np.float64).eps
         slack = max(_SLACK[str(given.values.dtype)], rounding) / min(1.0, self._p)
@@ -146,7 +146,7 @@ class RegionIndex:
         order = order[~self._is_pivot[order]]
         rows = nearest(
             query, self.tables.values, order, bounds[order], self._levels,
-            *self._means, self._slack, distances, places,
+            *self._means, float(self._slack), np.empty(len(self._levels)), distances, places,
         )  # fmt: skip
         n_levels = len(self._levels)
         done = rows + len(self._pivots) * n_levels
@@ -156,7 +156,8 @@ class RegionIndex:
         from isodepth.many.index_loops import distances_to
 
         out = np.empty(len(places))
-        distances_to(query, self.tables.values, places, *self._means, out)
+        gaps = np.empty(query.shape[0])
+        distances_to(query, self.tables.values, places, *self._means, gaps, out)
         return out
 
     def _choose_pivots(self, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.mean_walk import power
 from isodepth.metric.table_loops import SAFE_SQUARES, power_mean
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def largest_gap(a, b):
     """Largest |a - b| of two rows (W,)."""
     zero = a.dtype.type(0)
@@ -37,7 +37,7 @@ def largest_gap(a, b):
     return max(max(g0, g1), max(g2, g3))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def level_gap(a, b, q, unit):
     """Gap of two rows (W,): the largest |a - b|, or its mean of order q divided by `unit`.
 
@@ -67,17 +67,19 @@ def level_gap(a, b, q, unit):
     return largest * (total / width) ** (1.0 / q) / unit
 
 
-@njit(cache=True, nogil=True)
-def distances_to(query, tables, places, p, q, unit, length, out):
-    """Distances from `query` (L, W) to the tables (N, L, W) at `places` (M,), to `out` (M,)."""
-    gaps = np.empty(query.shape[0])
+@loop
+def distances_to(query, tables, places, p, q, unit, length, gaps, out):
+    """Distances from `query` (L, W) to the tables (N, L, W) at `places` (M,), to `out` (M,).
+
+    `gaps` (L,) is overwritten.
+    """
     for at in range(places.shape[0]):
         for level in range(query.shape[0]):
             gaps[level] = level_gap(query[level], tables[places[at], level], q, unit)
         out[at] = power_mean(gaps, p, length)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _share(gap, limit, p, weight):
     """How much of the allowed sum of powers a gap uses up, where `limit` allows a sum of one."""
     if limit == 0:
@@ -87,7 +89,7 @@ def _share(gap, limit, p, weight):
     return weight * (gap / limit) ** p
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _insert(distance, place, distances, places):
     """Put a neighbor in its place among the nearest so far; equal distances go by index."""
     k = distances.shape[0] - 1
@@ -101,8 +103,10 @@ def _insert(distance, place, distances, places):
     places[k] = place
 
 
-@njit(cache=True, nogil=True)
-def nearest(query, tables, order, bounds, levels, p, q, unit, length, slack, distances, places):
+@loop
+def nearest(
+    query, tables, order, bounds, levels, p, q, unit, length, slack, gaps, distances, places
+):
     """Find the nearest tables among the candidates.
 
     Parameters
@@ -114,6 +118,7 @@ def nearest(query, tables, order, bounds, levels, p, q, unit, length, slack, dis
     levels : int64 (L,) in which order to look at the levels: the telling ones first
     p, q, unit, length : as in `tile_distances`
     slack : how far rounding may move a distance, relative
+    gaps : (L,), overwritten
     distances, places : (k,) the nearest so far, by distance and index; inf and -1 where none.
         Updated in place.
 
@@ -123,7 +128,6 @@ def nearest(query, tables, order, bounds, levels, p, q, unit, length, slack, dis
     """
     n_levels = levels.shape[0]
     weight = length / n_levels
-    gaps = np.empty(n_levels)
     last = distances.shape[0] - 1
     rows = 0
     for at in range(order.shape[0]):
@@ -133,7 +137,8 @@ def nearest(query, tables, order, bounds, levels, p, q, unit, length, slack, dis
             break
         candidate = tables[order[at]]
         used = 0.0
-        for level in levels:
+        for turn in range(n_levels):
+            level = levels[turn]
             gaps[level] = level_gap(query[level], candidate[level], q, unit)
             rows += 1
             used += _share(gaps[level], limit, p, weight)

@@ -16,9 +16,13 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.bags import (
     as_list,
     check_alike,
+    columns_of,
+    matched,
     weights_of_each,
     with_shared_scale,
 )
+from isodepth.many.distance_matrix import DistanceMatrix
+from isodepth.many.labeled import labeled
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
 from isodepth.metric.documented import with_metric_options
@@ -115,29 +119,37 @@ def tables(
 
 @with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
 def pairwise(
-    samples: Iterable[Any],
-    other: Iterable[Any] | None = None,
+    samples: Any,
+    other: Any = None,
     *,
+    by: Any = None,
     weights: Any = None,
     progress: bool = False,
     out: np.ndarray | None = None,
     storage: str = "float64",
     **options: Any,
-) -> np.ndarray:
+) -> Any:
     """Distances between all pairs of many samples.
 
     Each sample is fitted once. An entry depends on its two samples and the options alone: it is
     what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list
     (with ``scale="pooled"`` columns are scaled by their spread in all samples together, the same
-    for all pairs). The matrix is exactly symmetric with a zero diagonal.
+    for all pairs). The matrix is exactly symmetric with a zero diagonal. Columns of frames are
+    matched by name, in the order of the first.
 
     Parameters
     ----------
-    samples : sequence of N samples of shape (n_i, d), or of N RegionTable
+    samples : sequence of N samples of shape (n_i, d), or of N RegionTable; or samples with names
         The sizes n_i may differ. Tables are compared as they are, with the settings they carry;
         of the options below only `n_jobs` may be given then.
+
+        Names come with a dictionary ``{label: sample}``, a group-by of pandas or polars (its keys
+        are not compared), an iterable of pairs (label, sample), or a frame and `by`.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
+    by : str or sequence of str, optional
+        Columns of one frame whose values tell its samples apart; they are not compared. The
+        samples are in the order of these values. `other`, where given, is such a frame as well.
     weights : None, a sequence of N weights, or a pair of such sequences
         Weights of the rows of each sample, of shape (n_i,) or None. With `other`, a pair (weights
         of samples, weights of other), either of which may be None.
@@ -152,7 +164,8 @@ def pairwise(
 
     Returns
     -------
-    distances : ndarray of shape (N, N) or (N, M); `out` if it was given
+    distances : ndarray of shape (N, N) or (N, M), `out` if it was given
+        A :class:`isodepth.DistanceMatrix`, which holds it and the labels, where samples have names.
 
     Examples
     --------
@@ -164,7 +177,12 @@ def pairwise(
     array([[0. , 0.6, 3.3],
            [0.6, 0. , 3.1],
            [3.3, 3.1, 0. ]])
+    >>> named = dict(zip(["may", "june", "july"], bags))
+    >>> isodepth.pairwise(named, n_directions=100, random_state=0).nearest("may")[0]
+    'june'
     """
+    samples, labels = labeled(samples, by)
+    other, other_labels = (None, None) if other is None else labeled(other, by, "other")
     rows_given = as_list(samples, "samples")
     columns_given = None if other is None else as_list(other, "other")
     shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
@@ -191,7 +209,13 @@ def pairwise(
         if columns_given is not None:
             columns = fit_tables(columns_given, theirs, metric, storage, progress, rows, "other")
     fill_distances(rows, columns, result, n_jobs, progress)
-    return result
+    if labels is None and other_labels is None:
+        return result
+    if other is None:
+        other_labels = labels
+    elif other_labels is None:
+        other_labels = [str(i) for i in range(shape[1])]
+    return DistanceMatrix.of(result, labels, other_labels, rows[0].signature)
 
 
 def fit_tables(
@@ -205,6 +229,10 @@ def fit_tables(
 ) -> TableStack:
     """The tables of `samples`, which must agree with those of `like` where there are any."""
     each = weights_of_each(weights, len(samples), name)
+    if like is not None and like.columns is not None:
+        samples = matched(samples, like.columns, name, "samples[0]")
+    else:
+        samples = matched(samples, columns_of(samples), name)
     if any(map(is_stream, samples)):
         return _tables_of_streams(samples, each, metric, storage, progress, like, name)
     tensors = room_for_tensors(*samples)

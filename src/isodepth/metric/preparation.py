@@ -11,6 +11,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import scaled, spread_of_samples
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
+from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights, split_weights
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -61,6 +62,7 @@ def prepare_sides(
 ) -> tuple[Sides, np.ndarray | None, MissingPair | None]:
     """Check two sides of a comparison: also the scale (d,) that was used, and what was missing."""
     missing = None
+    X, Y = _matched(X, Y)
     if nan_policy == "omit":
         both = zip((X, Y), split_weights(weights), "XY", strict=True)
         (X, wx, in_x), (Y, wy, in_y) = (_without_missing(*side, dtype) for side in both)
@@ -80,6 +82,16 @@ def prepare_sides(
     if not isinstance(Y, TrimmedRegions):
         y = scaled(y, scale, "Y", columns)
     return Sides(x, y, columns, wx, wy), scale, missing
+
+
+def _matched(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Both sides with one order of columns: that of regions, which stay as they are, or of X."""
+    if isinstance(X, TrimmedRegions) and isinstance(Y, TrimmedRegions):
+        return X, Y
+    if isinstance(Y, TrimmedRegions):
+        return in_order(X, Y.columns, "X", "Y"), Y
+    names = X.columns if isinstance(X, TrimmedRegions) else labels_of(X)
+    return X, in_order(Y, names, "Y", "X")
 
 
 def refuse_word_for_one(scale: Any) -> None:

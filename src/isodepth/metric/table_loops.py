@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 from isodepth.engine.compiled.mean_walk import power
 from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 
@@ -14,7 +15,7 @@ from isodepth.engine.powers import GEOMETRIC_POWER, SMALL_POWER, TINIEST
 SAFE_SQUARES = (1e-280, 1e300)
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def _raise_four(gaps, row, columns, k):
     """Raise `gaps` (C,) to |row[k..k+3] - columns[k..k+3]|, each of C columns on its own."""
     a0, a1, a2, a3 = row[k], row[k + 1], row[k + 2], row[k + 3]
@@ -30,14 +31,14 @@ def _raise_four(gaps, row, columns, k):
         gaps[j] = x0 if x0 > gaps[j] else gaps[j]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def _raise_one(gaps, a, b):
     for j in range(gaps.shape[0]):
         x = abs(a - b[j])
         gaps[j] = x if x > gaps[j] else gaps[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _small_power_mean(gaps, largest, p, length):
     """As in `isodepth.core.levels`, for gaps (L,) of equal shares, in units of the largest."""
     if length == 0:
@@ -65,7 +66,7 @@ def _small_power_mean(gaps, largest, p, length):
     return math.exp((log_sum + math.log(length)) / p)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def power_mean(gaps, p, length):
     """(length * mean of gaps**p) ** (1/p) of `gaps` (L,); the largest for p = inf.
 
@@ -90,7 +91,7 @@ def power_mean(gaps, p, length):
     return largest * (length * (total / gaps.shape[0])) ** (1.0 / p)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _mean_of_powers(row, columns, j, largest, q):
     """Mean of |row - columns[:, j]| ** q over W, in units of the largest, which is positive."""
     total = 0.0
@@ -99,7 +100,7 @@ def _mean_of_powers(row, columns, j, largest, q):
     return largest * (total / row.shape[0]) ** (1.0 / q)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _add_squares(sums, row, columns):
     """Add squares of row (W,) - columns (W, C) to sums (C,), each of C columns on its own."""
     width = row.shape[0]
@@ -119,7 +120,7 @@ def _add_squares(sums, row, columns):
             sums[j] += x0 * x0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _level_gaps(row, columns, q, unit, gaps, largest):
     """Gaps (C,) of one level: row (W,) against columns (W, C), a mean of order q divided by unit.
 
@@ -127,7 +128,8 @@ def _level_gaps(row, columns, q, unit, gaps, largest):
     """
     width = row.shape[0]
     if q == 2.0:
-        gaps[:] = 0.0
+        for j in range(gaps.shape[0]):
+            gaps[j] = 0.0
         _add_squares(gaps, row, columns)
         safe = True
         for j in range(gaps.shape[0]):
@@ -136,7 +138,8 @@ def _level_gaps(row, columns, q, unit, gaps, largest):
             for j in range(gaps.shape[0]):
                 gaps[j] = math.sqrt(gaps[j] / width) / unit
             return
-    largest[:] = 0
+    for j in range(gaps.shape[0]):
+        largest[j] = 0
     whole = width - width % 4
     for k in range(0, whole, 4):
         _raise_four(largest, row, columns, k)
@@ -152,8 +155,45 @@ def _level_gaps(row, columns, q, unit, gaps, largest):
             gaps[j] = _mean_of_powers(row, columns, j, most, q) / unit
 
 
-@njit(cache=True, nogil=True)
-def tile_distances(rows, columns, p, q, unit, length, out):
+class TileRoom(NamedTuple):
+    """Room for the distances of a tile."""
+
+    gaps: Any  # (R, L, C)
+    largest: Any  # (C,), of the dtype of the tables
+    profile: Any  # (L,)
+
+
+def tile_room(n_rows: int, n_levels: int, n_columns: int, dtype: Any) -> TileRoom:
+    """Allocate for R tables against C tables of L levels."""
+    return TileRoom(
+        np.empty((n_rows, n_levels, n_columns)), np.empty(n_columns, dtype), np.empty(n_levels)
+    )
+
+
+@loop
+def _fill(rows, columns, p, q, unit, length, room, out):
+    n_rows, n_levels = rows.shape[0], rows.shape[1]
+    gaps, profile = room.gaps, room.profile
+    # Levels outermost: what is compared at one level stays in the first caches.
+    for level in range(n_levels):
+        for i in range(n_rows):
+            _level_gaps(rows[i, level], columns[level], q, unit, gaps[i, level], room.largest)
+    for i in range(n_rows):
+        for j in range(columns.shape[2]):
+            for level in range(n_levels):
+                profile[level] = gaps[i, level, j]
+            out[i, j] = power_mean(profile, p, length)
+
+
+def tile_distances(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    p: float,
+    q: float,
+    unit: float,
+    length: float,
+    out: np.ndarray,
+) -> None:
     """Distances between the tables of a tile.
 
     Parameters
@@ -168,17 +208,5 @@ def tile_distances(rows, columns, p, q, unit, length, out):
     length : the integral over beta in units of its mean
     out : (R, C), overwritten
     """
-    n_rows, n_levels = rows.shape[:2]
-    n_columns = columns.shape[2]
-    gaps = np.zeros((n_rows, n_levels, n_columns))
-    largest = np.empty(n_columns, rows.dtype)
-    # Levels outermost: what is compared at one level stays in the first caches.
-    for level in range(n_levels):
-        for i in range(n_rows):
-            _level_gaps(rows[i, level], columns[level], q, unit, gaps[i, level], largest)
-    profile = np.empty(n_levels)
-    for i in range(n_rows):
-        for j in range(n_columns):
-            for level in range(n_levels):
-                profile[level] = gaps[i, level, j]
-            out[i, j] = power_mean(profile, p, length)
+    room = tile_room(rows.shape[0], rows.shape[1], columns.shape[2], rows.dtype)
+    _fill(rows, columns, float(p), float(q), float(unit), float(length), room, out)

@@ -34,7 +34,7 @@ def depth_statistics(split: Split, depth: Any, eps: float, levels: int) -> Split
     out, axes = np.empty(split.count), np.empty((split.count, d))
     for first, words in split.rounds():
         for b in range(min(split.count - first, WORD * len(words))):
-            mine = (words[b // WORD] >> np.uint64(b % WORD)) & np.uint64(1) != 0
+            mine = (words[b // WORD] >> (b % WORD)) & 1 != 0
             x, y = drawn.all_regions([split.points[mine], split.points[~mine]])
             out[first + b] = drawn.distance(x, y) * mean_of_direction(d, split.q)
             axes[first + b] = _axis_gaps(drawn, x, y, betas, split.q)

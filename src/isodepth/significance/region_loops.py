@@ -2,145 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from isodepth.engine.compiled.jit import njit
-from isodepth.engine.compiled.sorting import SortRoom, sort_with_index
-from isodepth.significance.label_bits import count_before, labels_in_order, place_of_rank
+from isodepth.engine.compiled.lite.loop import loop
+from isodepth.engine.compiled.sorting import SortRoom, sort_with_index, sort_workspace
 
 # Depths closer than this are one depth, as everywhere for the projection depth.
 _TIE = 1e-12
 
 
-@njit(nogil=True)
-def _middle(keys, bits, counts):
-    """The median of the values of the rows whose bits are set."""
-    n = counts[counts.shape[0] - 1]
-    low = keys[place_of_rank(bits, counts, (n - 1) // 2)]
-    if n % 2 == 1:
-        return low
-    return 0.5 * low + 0.5 * keys[place_of_rank(bits, counts, n // 2)]
+class SplitRoom(NamedTuple):
+    """Room for the regions of the two parts of n rows, seen along K directions at L levels."""
+
+    tables: Any  # (2, L, 2, K), tops and lows of both parts
+    tops: Any  # (K,)
+    lows: Any  # (K,)
+    outlying: Any  # (n,)
+    members: Any  # uint32 (n,), the rows of a part, and
+    ordered: Any  # uint32 (n,), the same from the deepest on
+    stops: Any  # int64 (L,)
+    sorting: Any  # a SortRoom
 
 
-@njit(nogil=True)
-def _deviation(keys, bits, counts, middle, inner, i, above):
-    """The i-th smallest deviation among the values above the median, or among those below."""
-    rank = inner + i if above else inner - 1 - i
-    return abs(keys[place_of_rank(bits, counts, rank)] - middle)
-
-
-@njit(nogil=True)
-def _middle_deviation(keys, bits, counts, middle):
-    """The median of the absolute deviations from `middle`, the median.
-
-    Values below the median and values above it are two lists of rising deviations. How many of the
-    smallest deviations come from below is found by bisection.
-    """
-    n = counts[counts.shape[0] - 1]
-    inner = (n + 1) // 2  # values up to here are below, the others above
-    rank = (n - 1) // 2  # so many deviations are to be left behind
-    low = max(0, rank - (n - inner))
-    high = min(rank, inner)
-    while low < high:
-        i = (low + high) // 2
-        below = _deviation(keys, bits, counts, middle, inner, i, False)
-        above = _deviation(keys, bits, counts, middle, inner, rank - i - 1, True)
-        if below < above:
-            low = i + 1
-        else:
-            high = i
-    i, j = low, rank - low
-    first = 0.0
-    for turn in range(2 - n % 2):
-        take_below = i < inner
-        if take_below and j < n - inner:
-            below = _deviation(keys, bits, counts, middle, inner, i, False)
-            above = _deviation(keys, bits, counts, middle, inner, j, True)
-            take_below = below <= above
-            found = below if take_below else above
-        else:
-            at = i if take_below else j
-            found = _deviation(keys, bits, counts, middle, inner, at, not take_below)
-        if take_below:
-            i += 1
-        else:
-            j += 1
-        if turn == 0:
-            first = found
-        else:
-            first = 0.5 * first + 0.5 * found
-    return first
-
-
-@njit(nogil=True)
-def _scale_where_flat(keys, bits, counts, middle, zero):
-    """The median of the deviations that are more than rounding; 0 where there are none."""
-    n = counts[counts.shape[0] - 1]
-    kept = np.empty(n, keys.dtype)
-    size = 0
-    for rank in range(n):
-        away = abs(keys[place_of_rank(bits, counts, rank)] - middle)
-        if away > zero:
-            kept[size] = away
-            size += 1
-    if size == 0:
-        return 0.0
-    # Shell's sort: rare, and what NumPy sorts with takes seconds to compile.
-    step = size // 2
-    while step > 0:
-        for i in range(step, size):
-            x = kept[i]
-            j = i
-            while j >= step and kept[j - step] > x:
-                kept[j] = kept[j - step]
-                j -= step
-            kept[j] = x
-        step //= 2
-    return 0.5 * kept[(size - 1) // 2] + 0.5 * kept[size // 2]
-
-
-@njit(cache=True, nogil=True)
-def centers_along(values, words, n_labelings, zero, workspace, centers, scales):
-    """Median and scale of both parts along one direction, for all relabelings.
-
-    The values are sorted once.
-
-    Parameters
-    ----------
-    values : (n,), the projections of the pooled rows
-    words : uint64 (w, n), bit b of words[i, r] says whether row r is of the first part in the
-        relabeling 64 i + b
-    n_labelings : int
-    zero : a MAD of at most this is rounding
-    workspace : from `sort_workspace`
-    centers, scales : (n_labelings, 2), written to: the median, and one over the MAD or over what
-        takes its place; 0 where all values of a part coincide
-    """
-    n = values.shape[0]
-    sort_with_index(values, workspace)
-    keys = workspace.keys
-    w = (n + 63) // 64
-    bits = np.empty((64, w), np.uint64)
-    others = np.empty(w, np.uint64)
-    counts = np.empty(w + 1, np.int64)
-    counts_of_others = np.empty(w + 1, np.int64)
-    for i in range(words.shape[0]):
-        labels_in_order(words[i], workspace.index, bits)
-        for b in range(min(64, n_labelings - 64 * i)):
-            count_before(bits[b], n, counts, others, counts_of_others)
-            for part in range(2):
-                mine = bits[b] if part == 0 else others
-                cumulated = counts if part == 0 else counts_of_others
-                middle = _middle(keys, mine, cumulated)
-                scale = _middle_deviation(keys, mine, cumulated, middle)
-                if not scale > zero:
-                    scale = _scale_where_flat(keys, mine, cumulated, middle, zero)
-                centers[64 * i + b, part] = middle
-                scales[64 * i + b, part] = 1.0 / scale if scale > 0 else 0.0
+def split_room(n: int, count: int, n_levels: int) -> SplitRoom:
+    """Allocate for n rows, `count` directions and so many levels."""
+    return SplitRoom(
+        tables=np.empty((2, n_levels, 2, count)),
+        tops=np.empty(count),
+        lows=np.empty(count),
+        outlying=np.empty(n),
+        members=np.empty(n, np.uint32),
+        ordered=np.empty(n, np.uint32),
+        stops=np.empty(n_levels, np.int64),
+        sorting=sort_workspace(n, np.float64),
+    )
 
 
 # Largest values in any order are the same number: there is nothing to round, and no NaN.
-@njit(nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def _outlyingness(row, center, scale):
     largest = 0.0
     for k in range(row.shape[0]):
@@ -148,7 +49,7 @@ def _outlyingness(row, center, scale):
     return largest
 
 
-@njit(nogil=True, fastmath={"nnan", "nsz"})
+@loop(fastmath={"nnan", "nsz"})
 def _widen(projections, rows, first, last, tops, lows):
     """Raise `tops` (K,) and lower `lows` (K,) to the projections of rows[first:last]."""
     count = tops.shape[0]
@@ -169,7 +70,7 @@ def _widen(projections, rows, first, last, tops, lows):
         i += 1
 
 
-@njit(nogil=True)
+@loop
 def _stops(outlying, betas, stops):
     """How many of n rows, from the deepest on, lie in the region of each level.
 
@@ -190,31 +91,21 @@ def _stops(outlying, betas, stops):
             level += 1
 
 
-@njit(nogil=True)
-def _room_for(workspace, n):
-    """The part of a room for more values that n of them need."""
-    return SortRoom(
-        workspace.keys[:n], workspace.index[:n], workspace.bucket[:n], workspace.count[: 2 * n + 1],
-        workspace.spare_keys[:n], workspace.spare_index[:n], workspace.spare_bucket[:n],
-        workspace.starts, workspace.cursors,
-    )  # fmt: skip
-
-
-@njit(nogil=True)
+@loop
 def _power(x, exponent):
     if exponent == 2.0:
         return x * x
     return x if exponent == 1.0 else x**exponent
 
 
-@njit(nogil=True)
+@loop
 def _root(x, exponent):
     if exponent == 2.0:
         return np.sqrt(x)
     return x if exponent == 1.0 else x ** (1.0 / exponent)
 
 
-@njit(nogil=True)
+@loop
 def _summary(tables, q, p, n_axes, axis_gaps):
     """The mean over levels of the mean over directions, and the same for each axis alone.
 
@@ -254,58 +145,64 @@ def _summary(tables, q, p, n_axes, axis_gaps):
     return _root(whole / n_levels, p)
 
 
-@njit(cache=True, nogil=True)
+@loop
+def _tabulate(projections, words, shift, wanted, center, scale, betas, room, table):
+    """Write to `table` (L, 2, K) tops and lows of the regions of one part.
+
+    A row belongs to the part if the bit of its word (n,) at `shift` is `wanted`.
+    """
+    members, ordered, stops, given = room.members, room.ordered, room.stops, room.sorting
+    n_levels = betas.shape[0]
+    size = 0
+    for i in range(projections.shape[0]):
+        members[size] = i
+        size += ((words[i] >> shift) & 1) == wanted
+    for i in range(size):
+        room.outlying[i] = _outlyingness(projections[members[i]], center, scale)
+    sorting = SortRoom(
+        given.keys[:size], given.index[:size], given.bucket[:size], given.count[: 2 * size + 1],
+        given.spare_keys[:size], given.spare_index[:size], given.spare_bucket[:size],
+        given.starts, given.cursors,
+    )  # fmt: skip
+    sort_with_index(room.outlying[:size], sorting)
+    _stops(sorting.keys, betas, stops)
+    for i in range(stops[n_levels - 1]):
+        ordered[i] = members[sorting.index[i]]
+    tops, lows = room.tops, room.lows
+    for k in range(tops.shape[0]):
+        tops[k] = -np.inf
+        lows[k] = np.inf
+    done = 0
+    for level in range(n_levels):
+        if stops[level] > done:
+            _widen(projections, ordered, done, stops[level], tops, lows)
+            done = stops[level]
+        for k in range(tops.shape[0]):
+            table[level, 0, k] = tops[k]
+            table[level, 1, k] = lows[k]
+
+
+@loop
 def split_distances(
-    projections, words, first, last, centers, scales, betas, q, p, workspace, out, axis_gaps
+    projections, words, first, last, centers, scales, betas, q, p, room, out, axis_gaps
 ):
     """DR between the two parts of each of the relabelings `first` to `last`.
 
     Parameters
     ----------
     projections : (n, K), those of one row side by side
-    words : uint64 (w, n), see `centers_along`
+    words : int64 (w, n), see `centers_along`
     centers, scales : (n_labelings, 2, K), see `centers_along`
     betas : (L,), rising
     q, p : float
-    workspace : from `sort_workspace`, for n values
+    room : from `split_room`
     out : (n_labelings,), written to
     axis_gaps : (n_labelings, d), written to
     """
-    n, count = projections.shape
-    n_levels = betas.shape[0]
-    tables = np.empty((2, n_levels, 2, count))
-    outlying = np.empty(n)
-    members = np.empty(n, np.uint32)
-    ordered = np.empty(n, np.uint32)
-    stops = np.empty(n_levels, np.int64)
-    tops = np.empty(count)
-    lows = np.empty(count)
     for b in range(first, last):
-        shift = np.uint64(b % 64)
         for part in range(2):
-            wanted = np.uint64(1 - part)
-            size = 0
-            for i in range(n):
-                members[size] = i
-                size += int(((words[b // 64, i] >> shift) & np.uint64(1)) == wanted)
-            for i in range(size):
-                outlying[i] = _outlyingness(
-                    projections[members[i]], centers[b, part], scales[b, part]
-                )
-            part_of_room = _room_for(workspace, size)
-            sort_with_index(outlying[:size], part_of_room)
-            _stops(part_of_room.keys, betas, stops)
-            for i in range(stops[n_levels - 1]):
-                ordered[i] = members[part_of_room.index[i]]
-            for k in range(count):
-                tops[k] = -np.inf
-                lows[k] = np.inf
-            done = 0
-            for level in range(n_levels):
-                if stops[level] > done:
-                    _widen(projections, ordered, done, stops[level], tops, lows)
-                    done = stops[level]
-                for k in range(count):
-                    tables[part, level, 0, k] = tops[k]
-                    tables[part, level, 1, k] = lows[k]
-        out[b] = _summary(tables, q, p, axis_gaps.shape[1], axis_gaps[b])
+            _tabulate(
+                projections, words[b // 64], b % 64, 1 - part, centers[b, part], scales[b, part],
+                betas, room, room.tables[part],
+            )  # fmt: skip
+        out[b] = _summary(room.tables, q, p, axis_gaps.shape[1], axis_gaps[b])

@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.core.scaling import check_scale
 from isodepth.data.frames import Table
+from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
 from isodepth.data.validation import (
     check_boolean,
@@ -123,6 +124,7 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> tuple[
 ]:  # fmt: skip
     """Two samples of one width, the names of their columns, their blocks, and what is left out."""
     missing = kept = None
+    Y = in_order(Y, labels_of(X), "Y", "X")
     rows = None
     if nan_policy == "omit":
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")

@@ -96,7 +96,8 @@ class Split:
         held = max(1, int(self.resources.memory_mb * 2**20) // (2 * 8 * len(self.points)))
         for first in range(0, self.count, held * WORD):
             last = min(first + held * WORD, self.count)
-            yield first, np.stack([next(drawn) for _ in range(first, last, WORD)])
+            words = np.stack([next(drawn) for _ in range(first, last, WORD)])
+            yield first, words.view(np.int64)
 
     def fold_directions(
         self, start: Callable[[], Any], step: Callable[[Any, np.ndarray, slice], None]
@@ -142,21 +143,23 @@ def _all_centers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Medians and inverse scales (size, 2, K) of both parts; fills `projections` (n, K)."""
     from isodepth.engine.compiled.sorting import sort_workspace
-    from isodepth.significance.region_loops import centers_along
+    from isodepth.significance.center_loops import centers_along
+    from isodepth.significance.label_bits import bit_room
 
     zero = split.zero
     centers = np.empty((size, 2, len(split.directions)))
     scales = np.empty_like(centers)
 
     def start() -> tuple[Any, ...]:
-        workspace = sort_workspace(len(split.points), np.float64)
-        return np.empty((size, 2)), np.empty((size, 2)), workspace
+        n = len(split.points)
+        rooms = sort_workspace(n, np.float64), bit_room(n), np.empty(n)
+        return np.empty((size, 2)), np.empty((size, 2)), rooms
 
     def step(state: tuple[Any, ...], values: np.ndarray, which: slice) -> None:
-        own_centers, own_scales, workspace = state
+        own_centers, own_scales, rooms = state
         projections[:, which] = values.T
         for row, k in zip(values, range(which.start, which.stop), strict=True):
-            centers_along(row, words, size, zero, workspace, own_centers, own_scales)
+            centers_along(row, words, size, zero, *rooms, own_centers, own_scales)
             centers[:, :, k], scales[:, :, k] = own_centers, own_scales
 
     split.fold_directions(start, step)
@@ -173,21 +176,23 @@ def _all_distances(
     axes: np.ndarray,
 ) -> None:
     """Fill `out` (size,) and `axes` (size, d), a few relabelings at a time."""
-    from isodepth.engine.compiled.sorting import sort_workspace
-    from isodepth.significance.region_loops import split_distances
+    from isodepth.significance.region_loops import split_distances, split_room
 
     n, count = projections.shape
     tasks = [slice(i, min(i + _LABELINGS, len(out))) for i in range(0, len(out), _LABELINGS)]
 
-    def step(workspace: Any, which: slice) -> None:
+    def start() -> Any:
+        return split_room(n, count, len(betas))
+
+    def step(room: Any, which: slice) -> None:
         split_distances(
             projections, words, which.start, which.stop, *coefficients, betas,
-            float(split.q), float(split.p), workspace, out, axes,
+            float(split.q), float(split.p), room, out, axes,
         )  # fmt: skip
         split.advance(which.stop - which.start)
 
     workers = worker_count(split.resources.n_jobs, len(tasks), n * count * len(out))
-    fold_blocks(tasks, lambda: sort_workspace(n, np.float64), step, workers)
+    fold_blocks(tasks, start, step, workers)
 
 
 def envelope_statistics(split: Split, foreign: tuple[int, int], n_levels: int) -> SplitStatistics:
@@ -206,6 +211,7 @@ def envelope_statistics(split: Split, foreign: tuple[int, int], n_levels: int) -
         Levels 1 / (n_levels + 1) to n_levels / (n_levels + 1).
     """
     from isodepth.engine.compiled.sorting import sort_workspace
+    from isodepth.significance.label_bits import bit_room
     from isodepth.significance.quantile_loops import quantile_gaps_along
 
     n, d = split.points.shape
@@ -217,24 +223,23 @@ def envelope_statistics(split: Split, foreign: tuple[int, int], n_levels: int) -
     def round_of(first: int, words: np.ndarray) -> None:
         size = min(count - first, WORD * len(words))
 
-        def measure(values: np.ndarray, row: int, found: np.ndarray, workspace: Any) -> None:
+        def measure(values: np.ndarray, row: int, found: np.ndarray, rooms: Any) -> None:
             within = _within_reach(values)
-            quantile_gaps_along(
-                within, words, size, allowed, n_levels, float(split.p), workspace, found
-            )
+            quantile_gaps_along(within, words, size, allowed, float(split.p), *rooms, found)
             gaps[row, first : first + size] = found[:-1]
             if first == 0:
                 gaps[row, count] = found[-1]
 
         def start() -> tuple[Any, ...]:
-            return np.zeros(n), np.empty(size + 1), sort_workspace(n, np.float64)
+            rooms = sort_workspace(n, np.float64), bit_room(n), np.empty(n_levels)
+            return np.zeros(n), np.empty(size + 1), rooms
 
         def step(state: tuple[Any, ...], values: np.ndarray, which: slice) -> None:
-            outlying, found, workspace = state
+            outlying, found, rooms = state
             for row, k in zip(values, range(which.start, which.stop), strict=True):
                 standard = _standard(row, zero)
                 np.maximum(outlying, np.abs(standard), out=outlying)
-                measure(standard, k, found, workspace)
+                measure(standard, k, found, rooms)
             split.advance(which.stop - which.start)
 
         states = split.fold_directions(start, step)

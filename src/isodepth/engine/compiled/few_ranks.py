@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from isodepth.engine.compiled.jit import njit
+from isodepth.engine.compiled.lite.loop import loop
 
 # asin(x) = pi/2 - sqrt(1 - x) * polynomial(x) on [0, 1], to 2e-8 (Abramowitz and Stegun 4.4.46):
 # a loop without calls, which processors do several of at a time.
@@ -16,8 +17,8 @@ _ASIN = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
-def centerd_rank_block(projections, masses, sizes, squares):
+@loop
+def centered_rank_block(columns, masses, balance, sizes, squares):
     """Add |2 F - 1| times the whole mass, and the square of that, for each projection.
 
     Up to a few hundred points, comparing all with all is quicker than sorting: nothing branches,
@@ -25,14 +26,13 @@ def centerd_rank_block(projections, masses, sizes, squares):
 
     Parameters
     ----------
-    projections : (B, n) array, one row a direction
+    columns : (n, B) array of projections, one row a point
     masses : integer (n,)
+    balance : (n, B) of the dtype of masses, zeros that are overwritten
     sizes, squares : int64 (n,), added to in place: integers, so that the order of blocks is free
     """
-    width, n = projections.shape
-    columns = np.ascontiguousarray(projections.T)
+    n, width = columns.shape
     # The mass below less the mass above is 2 F - 1 of all: ties count half on each side.
-    balance = np.zeros((n, width), masses.dtype)
     for i in range(n):
         here, mass = columns[i], masses[i]
         for j in range(i):
@@ -52,6 +52,7 @@ def centerd_rank_block(projections, masses, sizes, squares):
         squares[i] += square
 
 
+# These two are left to numba: in which order sums are taken is free, and a matter of the compiler.
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nnan", "ninf", "nsz"})
 def _pulled(row, near, other, shares, first, stop):
     """Sum over k of shares_k asin(cosine of the angle at i between j and k), k in first..stop.

@@ -1,4 +1,6 @@
-"""The operations of `vector_lanes` as plain loops, for a compiler that cannot be trusted with them.
+"""The operations of `vector_lanes` and `bit_operations` as plain loops, for numba.
+
+They take over where a compiler cannot be trusted with the others.
 
 Each gives the same bits as its namesake there: products are added up over the columns in their
 order, with one rounding a step wherever the processor can, and ties are decided alike.
@@ -6,7 +8,16 @@ order, with one rounding a step wherever the processor can, and ties are decided
 
 from __future__ import annotations
 
+import numpy as np
+
 from isodepth.engine.compiled.jit import njit
+
+_ONE = np.uint64(1)
+_PAIRS = np.uint64(0x5555555555555555)
+_FOURS = np.uint64(0x3333333333333333)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_BYTES = np.uint64(0x0101010101010101)
+_TOPS = np.uint64(0x8080808080808080)
 
 
 # Contraction lets the compiler round once where the processor multiplies and adds at once, as the
@@ -95,6 +106,29 @@ def nearest_folded(values, place, center, target):
         away = abs(abs(values[i] - center) - target)
         smallest = away if away < smallest else smallest
     return smallest
+
+
+@njit(nogil=True)
+def _bits_of_bytes(word):
+    word = np.uint64(word)
+    word = word - ((word >> _ONE) & _PAIRS)
+    word = (word & _FOURS) + ((word >> np.uint64(2)) & _FOURS)
+    return (word + (word >> np.uint64(4))) & _NIBBLES
+
+
+@njit(nogil=True)
+def count_bits(word):
+    return np.int64((_bits_of_bytes(word) * _BYTES) >> np.uint64(56))
+
+
+@njit(nogil=True)
+def byte_of_rank(word, rank):
+    sums = _bits_of_bytes(word) * _BYTES
+    wanted = np.uint64(rank)
+    before = (((wanted * _BYTES) | _TOPS) - sums) & _TOPS
+    shift = (((before >> np.uint64(7)) * _BYTES) >> np.uint64(56)) << np.uint64(3)
+    left = wanted - (((sums << np.uint64(8)) >> shift) & np.uint64(0xFF))
+    return np.int64((left << np.uint64(6)) | shift)
 
 
 # Others must not count at the same time: see `turns`.

@@ -38,11 +38,19 @@ _BINARY: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
     ast.RShift: ("shr", operator.rshift),
     ast.BitAnd: ("and", operator.and_),
     ast.BitOr: ("or", operator.or_),
+    ast.BitXor: ("xor", operator.xor),
 }
 _COMPARE: dict[type, str] = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
-_HYPOT = "_hypot" if sys.platform == "win32" else "hypot"
+#: Functions of two or one double, and their names: those of LLVM, or of the library of C.
+_FUNCTIONS = {
+    math.hypot: "_hypot" if sys.platform == "win32" else "hypot",
+    math.exp: "llvm.exp.f64",
+    math.expm1: "expm1",
+    math.log: "llvm.log.f64",
+    math.log1p: "log1p",
+}
 
 
 class Expressions:
@@ -167,6 +175,11 @@ class Expressions:
             return Number("i1", self.out.set(f"xor i1 {self.truth(node.operand).text}, true"))
         if isinstance(node.op, ast.USub):
             return self.out.negative(self.value(node.operand))
+        if isinstance(node.op, ast.Invert):
+            value = self.value(node.operand)
+            return Fixed(~value.value) if isinstance(value, Fixed) else (
+                self.out.binary("xor", self.out.cast(value, "i64"), Fixed(-1))
+            )  # fmt: skip
         return self._unknown(node)
 
     def _Compare(self, node: ast.Compare) -> Number:
@@ -242,9 +255,9 @@ class Expressions:
             suffix = "f64" if number.kind == "double" else "f32"
             text = self.out.call(f"llvm.sqrt.{suffix}", number.kind, (number.kind, number.text))
             return Number(number.kind, text)
-        if called is math.hypot:
+        if called in _FUNCTIONS:
             given = [("double", self.out.cast(one, "double").text) for one in values]
-            return Number("double", self.out.call(_HYPOT, "double", *given))
+            return Number("double", self.out.call(_FUNCTIONS[called], "double", *given))
         raise LiteError(f"line {node.lineno}: {called} is not translated")
 
     def _converted(self, dtype: str, value: Any) -> Number:

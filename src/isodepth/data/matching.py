@@ -1,0 +1,78 @@
+"""Frames are matched by the names of their columns, whatever order these have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.frames import Names, Table, default_names, looks_like_frame, read_frame
+from isodepth.errors import InvalidInputError
+
+
+def labels_of(X: Any) -> Names:
+    """The labels of the columns of a frame, "0", "1", ... included; None for anything else."""
+    if isinstance(X, Table):
+        return X.columns
+    if not looks_like_frame(X) or callable(getattr(X, "collect", None)):
+        return None
+    if hasattr(X, "__dask_graph__"):  # its rows are read in chunks, and its columns with them
+        return None
+    labels = getattr(X, "column_names", None)  # what pyarrow calls columns are their values
+    return tuple(map(str, X.columns if labels is None else labels))
+
+
+def in_order(X: Any, names: Names, called: str, like: str) -> Any:
+    """A sample with its columns in the order of `names`, where both have names.
+
+    Parameters
+    ----------
+    X : whatever is taken for a sample
+    names : tuple of str or None
+        The columns of another sample; those of a frame labeled 0, 1, ... may be among them.
+    called, like : str
+        How to call `X` and the other sample in messages.
+
+    Returns
+    -------
+    X : as it was, or a Table with the columns in the other order
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "a")), ("a", "b"), "Y", "X")
+    Table(points=array([[2., 1.]]), columns=('a', 'b'))
+    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "c")), ("a", "b"), "Y", "X")
+    Traceback (most recent call last):
+    ...
+    isodepth.errors.InvalidInputError: X and Y name their columns differently: 'a' is only in X, \
+'c' is only in Y; select columns that both have
+    """
+    if names is None:
+        return X
+    own = labels_of(X)
+    if own is None or own == names or len(set(own)) < len(own):
+        return X
+    if sorted(own) != sorted(names):
+        numbered = default_names(X) is not None or _counts(names)
+        if numbered:  # labels that nobody gave go with any names
+            return X
+        raise differing(names, own, like, called)
+    points, _ = read_frame(X, called)
+    # Not points[:, order] alone, which lies in memory column by column.
+    points = np.ascontiguousarray(points[:, [own.index(name) for name in names]])
+    return Table(points, None if _counts(names) else names)
+
+
+def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
+    """The error for samples that have other columns."""
+    odd = [f"{name!r} is only in {one}" for name in first if name not in second]
+    odd += [f"{name!r} is only in {other}" for name in second if name not in first]
+    return InvalidInputError(
+        f"{one} and {other} name their columns differently: {', '.join(odd)}; select columns that "
+        "both have"
+    )
+
+
+def _counts(names: tuple[str, ...]) -> bool:
+    return names == tuple(str(place) for place in range(len(names)))

@@ -1,0 +1,173 @@
+"""Samples with names: dictionaries, group-bys, pairs of a label and a frame, frames with `by`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.frames import Table, looks_like_frame
+from isodepth.data.matching import labels_of
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.table import RegionTable
+
+
+class Labeled(NamedTuple):
+    """Samples, and what they are called where anybody said so."""
+
+    samples: Any
+    labels: list[str] | None
+
+
+def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
+    """Take names and samples apart.
+
+    Parameters
+    ----------
+    samples : mapping, group-by, iterable of pairs (label, sample), frame with `by`, or samples
+    by : str, sequence of str or None
+        The columns of a frame whose values tell its samples apart.
+    name : str
+        How to call `samples` in messages.
+
+    Examples
+    --------
+    >>> labeled({"june": [[1.0]], "july": [[2.0]]})
+    Labeled(samples=[[[1.0]], [[2.0]]], labels=['june', 'july'])
+    """
+    if by is not None:
+        return _split_frame(samples, by, name)
+    if isinstance(samples, Mapping):
+        if not samples:
+            raise InvalidInputError(f"{name} is empty: there is nothing to compare")
+        return Labeled(list(samples.values()), [label_text(key) for key in samples])
+    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
+        return Labeled(samples, None)  # what is wrong with it is said where samples are read
+    if looks_like_frame(samples) and not isinstance(samples, Table):
+        raise InvalidInputError(
+            f"{name} is one frame ({type(samples).__name__}); say which column tells its samples "
+            f"apart, as in by='month', or give several frames"
+        )
+    keys = _keys_of_group_by(samples)
+    if keys is None and isinstance(samples, np.ndarray | Sequence):
+        if isinstance(samples, np.ndarray) or not samples or not _is_pair(samples[0]):
+            return Labeled(samples, None)
+    elif keys is None:
+        samples = list(samples)
+        if not samples or not _is_pair(samples[0]):
+            return Labeled(samples, None)
+    pairs = list(samples)
+    if not pairs:
+        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
+    odd = next((i for i, pair in enumerate(pairs) if not _is_pair(pair)), None)
+    if odd is not None:
+        raise InvalidInputError(
+            f"{name}[0] is a pair of a label and a sample, and {name}[{odd}] is not; give all of "
+            "them labels, or none"
+        )
+    parts = [_without(frame, keys or ()) for _, frame in pairs]
+    return Labeled(parts, [label_text(label) for label, _ in pairs])
+
+
+def label_text(label: Any) -> str:
+    """A label as a text; of the several keys of a group all are named.
+
+    Examples
+    --------
+    >>> label_text(("EWR", 7)), label_text((7,)), label_text(np.int64(7)), label_text(7.0)
+    ('EWR, 7', '7', '7', '7.0')
+    """
+    if isinstance(label, tuple):
+        return ", ".join(str(part) for part in label)
+    return str(label)
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether it is a label and a sample: a sample's own rows do not begin with a plain value."""
+    if not isinstance(item, tuple) or len(item) != 2 or isinstance(item, Table):
+        return False
+    label, sample = item
+    if isinstance(label, tuple):
+        return bool(label) and all(np.ndim(part) == 0 for part in label) and _is_sample(sample)
+    return not looks_like_frame(label) and np.ndim(label) == 0 and _is_sample(sample)
+
+
+def _is_sample(X: Any) -> bool:
+    if isinstance(X, list | tuple) and not isinstance(X, Table):
+        return len(X) > 0 and isinstance(X[0], list | tuple | np.ndarray)
+    known = isinstance(X, RegionTable) or looks_like_frame(X)
+    return known or hasattr(X, "__array__") or hasattr(X, "reads_in_chunks")
+
+
+def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
+    """The columns that a group-by of pandas or polars groups by; None for anything else."""
+    kind = type(samples)
+    if kind.__name__ not in ("DataFrameGroupBy", "GroupBy"):
+        return None
+    keys = getattr(samples, "keys", None) if kind.__name__ == "DataFrameGroupBy" else None
+    if keys is None or callable(keys):
+        keys = getattr(samples, "by", None) or getattr(samples, "_keys", None) or ()
+    return tuple(_texts(keys))
+
+
+def _texts(keys: Any) -> list[str]:
+    """The names among keys, which may be lists of names; other keys are no columns."""
+    if isinstance(keys, str):
+        return [keys]
+    return [name for key in keys for name in _texts(key)] if isinstance(keys, list | tuple) else []
+
+
+def _without(frame: Any, names: Sequence[str]) -> Any:
+    """A frame without the columns that it was grouped by."""
+    own = labels_of(frame)
+    taken = [name for name in names if own is not None and name in own]
+    if not taken or isinstance(frame, Table):
+        return frame
+    import narwhals as nw
+
+    return nw.from_native(frame, eager_only=True).drop(taken).to_native()
+
+
+def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
+    import narwhals as nw
+
+    names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
+    own = labels_of(frame)
+    if own is None:
+        raise InvalidOptionError(
+            f"by={by!r} goes with one data frame, got {type(frame).__name__}; leave it out, or "
+            "give a frame"
+        )
+    absent = [key for key in names if key not in own]
+    if not names or absent:
+        raise InvalidOptionError(
+            f"by must name columns of {name}, got {by!r}; the columns are {', '.join(own)}"
+        )
+    if len(names) == len(own):
+        raise InvalidOptionError(f"by={by!r} leaves no column of {name} to compare")
+    whole = nw.from_native(frame, eager_only=True)
+    keys = list(zip(*(whole.get_column(key).to_list() for key in names), strict=True))
+    if not keys:
+        raise InvalidInputError(f"{name} has no rows: there is nothing to compare")
+    lacking = sum(any(part is None or part != part for part in key) for key in keys)
+    if lacking:
+        raise InvalidInputError(
+            f"{lacking} rows of {name} have no value in {', '.join(names)}, and belong to no "
+            "sample; drop them first"
+        )
+    rows: dict[Any, list[int]] = {}
+    for place, key in enumerate(keys):
+        rows.setdefault(key, []).append(place)
+    rest = whole.drop(names)
+    order = _sorted(rows)
+    samples = [rest[rows[key]].to_native() for key in order]
+    return Labeled(samples, [label_text(key) for key in order])
+
+
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    """Keys in their order where they have one, as group-bys of pandas; else as they came."""
+    try:
+        return sorted(keys)
+    except TypeError:
+        return list(keys)

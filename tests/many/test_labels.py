@@ -1,0 +1,185 @@
+"""Samples with names: dictionaries, group-bys, pairs, frames with `by`; columns in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.many.labeled import labeled
+
+OPTIONS: dict[str, Any] = {"n_directions": 30, "levels": 5, "random_state": 0}
+RNG = np.random.default_rng(0)
+MONTHS = np.repeat([3, 1, 10], 20)
+ROWS = RNG.normal(size=(60, 2)) + MONTHS[:, None]
+FRAME = pd.DataFrame({"a": ROWS[:, 0], "month": MONTHS, "b": ROWS[:, 1]})
+ORDERED = [ROWS[month == MONTHS] for month in (1, 3, 10)]
+MATRIX = isodepth.pairwise(ORDERED, **OPTIONS)
+
+
+def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
+    """A matrix with labels that holds what a list of samples gives, in the order of the labels."""
+    assert isinstance(found, isodepth.DistanceMatrix)
+    assert found.labels == labels == found.other_labels
+    order = [("1", "3", "10").index(label) for label in labels]
+    np.testing.assert_array_equal(found.values, MATRIX[np.ix_(order, order)])
+    assert found.signature == isodepth.tables(ORDERED, **OPTIONS).signature
+
+
+def test_a_list_still_gives_an_array() -> None:
+    assert type(MATRIX) is np.ndarray
+    assert type(isodepth.pairwise(tuple(ORDERED), **OPTIONS)) is np.ndarray
+    assert type(isodepth.pairwise(iter(ORDERED), **OPTIONS)) is np.ndarray
+    assert type(isodepth.pairwise(np.stack(ORDERED), **OPTIONS)) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        dict(zip((1, 3, 10), ORDERED, strict=True)),
+        list(zip(("1", "3", "10"), ORDERED, strict=True)),
+        ((np.int64(key), bag.tolist()) for key, bag in zip((1, 3, 10), ORDERED, strict=True)),
+        FRAME.groupby("month"),
+        FRAME.groupby(["month"]),
+        FRAME[["a", "b"]].groupby(FRAME["month"]),
+        pl.from_pandas(FRAME).sort("month").group_by("month", maintain_order=True),
+        pl.from_pandas(FRAME).sort("month").group_by(["month"], maintain_order=True),
+    ],
+    ids=["dict", "pairs", "iterator of pairs", "pandas", "pandas list", "by a series", "polars",
+         "polars list"],
+)  # fmt: skip
+def test_samples_with_names(samples: Any) -> None:
+    check(isodepth.pairwise(samples, **OPTIONS))
+
+
+def test_groups_in_the_order_they_come() -> None:
+    groups = pl.from_pandas(FRAME).group_by("month", maintain_order=True)
+    check(isodepth.pairwise(groups, **OPTIONS), ("3", "1", "10"))
+
+
+@pytest.mark.parametrize("by", ["month", ["month"]])
+@pytest.mark.parametrize("kind", [lambda f: f, pl.from_pandas, pa.Table.from_pandas],
+                         ids=["pandas", "polars", "pyarrow"])  # fmt: skip
+def test_a_frame_by_a_column(kind: Any, by: Any) -> None:
+    check(isodepth.pairwise(kind(FRAME), by=by, **OPTIONS))
+
+
+def test_a_frame_by_two_columns() -> None:
+    frame = FRAME.assign(site=np.tile(["x", "y"], 30))
+    found = isodepth.pairwise(frame, by=["month", "site"], **OPTIONS)
+    assert found.labels == ("1, x", "1, y", "3, x", "3, y", "10, x", "10, y")
+    bag = frame[(frame.month == 3) & (frame.site == "y")][["a", "b"]].to_numpy()
+    other = frame[(frame.month == 1) & (frame.site == "x")][["a", "b"]].to_numpy()
+    assert found.values[0, 3] == isodepth.pairwise([other, bag], **OPTIONS)[0, 1]
+
+
+def test_labels_of_both_sides() -> None:
+    some, others = {"x": ORDERED[0]}, {"y": ORDERED[1], "z": ORDERED[2]}
+    found = isodepth.pairwise(some, others, **OPTIONS)
+    assert (found.labels, found.other_labels) == (("x",), ("y", "z"))
+    np.testing.assert_array_equal(found.values, MATRIX[:1, 1:])
+    mixed = isodepth.pairwise(some, list(others.values()), **OPTIONS)
+    assert (mixed.labels, mixed.other_labels) == (("x",), ("0", "1"))
+    mixed = isodepth.pairwise(ORDERED, {"y": ORDERED[1]}, **OPTIONS)
+    assert (mixed.labels, mixed.other_labels) == (("0", "1", "2"), ("y",))
+
+
+def test_tables_and_a_place_for_the_result() -> None:
+    stack = isodepth.tables(ORDERED, **OPTIONS)
+    check(isodepth.pairwise(dict(zip((1, 3, 10), stack, strict=True))))
+    out = np.empty((3, 3))
+    found = isodepth.pairwise(FRAME, by="month", out=out, **OPTIONS)
+    assert found.values is out
+
+
+def test_pairs_of_numbers_are_samples_and_not_labels() -> None:
+    """A sample of two rows, given as a tuple of tuples, has no label."""
+    samples = [((0.0, 1.0), (2.0, 3.0)), ((0.0, 1.5), (2.0, 3.0))]
+    assert labeled(samples).labels is None
+    assert type(isodepth.pairwise(samples, **OPTIONS)) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    ("samples", "by", "error", "said"),
+    [
+        (FRAME, None, InvalidInputError, "say which column tells its samples apart"),
+        (FRAME, "mont", InvalidOptionError, "the columns are a, month, b"),
+        (FRAME, [], InvalidOptionError, "by must name columns"),
+        (FRAME[["month"]], "month", InvalidOptionError, "leaves no column"),
+        (ORDERED, "month", InvalidOptionError, "goes with one data frame, got list"),
+        (FRAME.iloc[:0], "month", InvalidInputError, "no rows"),
+        (FRAME.assign(month=[None, *MONTHS[1:]]), "month", InvalidInputError, "1 rows of samples"),
+        ({}, None, InvalidInputError, "is empty"),
+        ([("a", ORDERED[0]), ORDERED[1]], None, InvalidInputError, r"samples\[1\] is not"),
+        ([("a", ORDERED[0]), ("a", ORDERED[1])], None, InvalidInputError, "got 'a' twice"),
+        ({"a": 3}, None, InvalidInputError, "samples"),
+    ],
+)
+def test_bad_input(samples: Any, by: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        isodepth.pairwise(samples, by=by, **OPTIONS)
+
+
+def test_tables_of_a_dictionary_say_what_to_do() -> None:
+    with pytest.raises(InvalidInputError, match=r"give list\(samples.values\(\)\)"):
+        isodepth.tables({"a": ORDERED[0]}, **OPTIONS)
+
+
+# -- columns in any order -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [None, "pooled", np.array([1.0, 3.0])])
+@pytest.mark.parametrize("kind", [lambda f: f, pl.from_pandas, pa.Table.from_pandas],
+                         ids=["pandas", "polars", "pyarrow"])  # fmt: skip
+def test_columns_of_many_are_matched(kind: Any, scale: Any) -> None:
+    frames = [pd.DataFrame(bag, columns=["a", "b"]) for bag in ORDERED]
+    turned = [kind(frames[0]), kind(frames[1][["b", "a"]]), kind(frames[2])]
+    wanted = isodepth.pairwise(ORDERED, scale=scale, **OPTIONS)
+    np.testing.assert_array_equal(isodepth.pairwise(turned, scale=scale, **OPTIONS), wanted)
+    crossed = isodepth.pairwise(turned[:1], turned[1:], scale=scale, **OPTIONS)
+    np.testing.assert_array_equal(crossed, wanted[:1, 1:])
+    stack = isodepth.tables(turned, scale=scale, **OPTIONS)
+    assert stack.columns == ("a", "b")
+    np.testing.assert_array_equal(
+        stack.values, isodepth.tables(ORDERED, scale=scale, **OPTIONS).values
+    )
+
+
+def test_bags_of_transformers_are_matched() -> None:
+    frames = [pd.DataFrame(bag, columns=["a", "b"]) for bag in ORDERED]
+    fitted = isodepth.RegionTransformer(**OPTIONS).fit(frames)
+    turned = [frame[["b", "a"]] for frame in frames]
+    np.testing.assert_array_equal(fitted.transform(turned), fitted.transform(frames))
+    with pytest.raises(InvalidInputError, match="'a' is only in the fitted bags"):
+        fitted.transform([frames[0].rename(columns={"a": "c"})])
+
+
+def test_two_samples_are_matched_with_missing_values_and_in_chunks() -> None:
+    x = pd.DataFrame(ORDERED[0], columns=["a", "b"])
+    y = pd.DataFrame(ORDERED[1], columns=["a", "b"])
+    y.loc[3, "b"] = np.nan
+    turned = y[["b", "a"]]
+    options = {"n_directions": 30, "random_state": 0, "nan_policy": "omit"}
+    wanted = isodepth.compare(x, y, **options)
+    found = isodepth.compare(x, turned, **options)
+    assert found.distance == wanted.distance
+    assert found.missing is not None
+    assert found.missing.y.counts == (("a", 0), ("b", 1))
+    tested = [
+        isodepth.two_sample_test(x, each, n_resamples=9, random_state=0, nan_policy="omit")
+        for each in (y, turned)
+    ]
+    assert tested[0].statistic == tested[1].statistic
+    assert tested[1].missing is not None
+    assert tested[1].missing.y.counts == (("a", 0), ("b", 1))
+    y = y.dropna()
+    chunks = isodepth.scan([x]), isodepth.scan([y]), isodepth.scan([y[["b", "a"]]])
+    assert isodepth.distance(chunks[0], chunks[2], **OPTIONS) == isodepth.distance(
+        chunks[0], chunks[1], **OPTIONS
+    )
