@@ -107,7 +107,7 @@ def steps_of(
 
     x, y = order()
     resources = Resources(threads)
-    plan = exact_plan(x, y, _EPS, resources)
+    plan = exact_plan(x, y, _EPS)
     walked = (x.ordered, y.ordered, plan.stops_x, plan.stops_y, drawn.directions, resources)
     gaps, where = search_gaps(*walked)
     all_gaps, all_where = (np.repeat(found[None], threads, axis=0) for found in (gaps, where))
@@ -116,7 +116,7 @@ def steps_of(
         "canonical form": lambda: drawn.merged_pair((X, None), (Y, None)),
         "depths": depths,
         "order by depth": order,
-        "levels": lambda: exact_plan(x, y, _EPS, resources),
+        "levels": lambda: exact_plan(x, y, _EPS),
         "walk": lambda: search_gaps(*walked),
         "of which merging": lambda: merge_walks(all_gaps, all_where, resources),
         "mean": lambda: power_mean(gaps, plan.shares, 2.0),

@@ -10,6 +10,7 @@ from isodepth import theory
 from isodepth._version import __version__
 from isodepth.api import compare, distance, warm_up
 from isodepth.core.regions import TrimmedRegions
+from isodepth.data.forms import showing
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     BusyFileError,
@@ -83,6 +84,21 @@ _LAZY = {
     "RegionTransformer": "isodepth.many.estimators",
     "scan": "isodepth.chunked.opening",
 }
+
+
+def _draw(result: Any, kind: str | None, ax: Any) -> Any:
+    from isodepth.plot.shortcut import draw
+
+    return draw(result, kind, ax)
+
+
+def _report(result: Any, path: Any, **options: Any) -> None:
+    from isodepth.report import write_report
+
+    write_report(result, path, **options)
+
+
+showing.update(plot=_draw, report=_report)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,10 +6,9 @@ else follows from these here, once for all of them.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,11 +96,15 @@ class Forms:
         return f'<div class="isodepth"><p><strong>{escaped(first)}</strong>{lines}</p>{table}</div>'
 
 
+#: What draws a result and what reports it, set by the package above.
+showing: dict[str, Callable[..., Any]] = {}
+
+
 class Pictured(Forms):
     """A result that can be drawn.
 
-    Pictures and reports stand above everything they show. They are looked up by name when they are
-    asked for: no result imports them.
+    Pictures and reports stand above everything they show, so that no result knows them: the package
+    hangs them up in `showing`.
     """
 
     __slots__ = ()
@@ -123,7 +126,7 @@ class Pictured(Forms):
         -------
         ax : matplotlib.axes.Axes, or the Figure of a timeline
         """
-        return importlib.import_module("isodepth.plot.shortcut").draw(self, kind, ax)
+        return showing["plot"](self, kind, ax)
 
 
 class Reported(Pictured):
@@ -145,4 +148,4 @@ class Reported(Pictured):
             report again. `when`: a date to put under it; without one, the same result gives the
             same bytes.
         """
-        importlib.import_module("isodepth.report").write_report(self, path, **options)
+        showing["report"](self, path, **options)

@@ -9,7 +9,10 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.metric.comparison import Comparison
-from isodepth.plot import column_shares, gap_profile, nested_regions, null_distribution
+from isodepth.plot.column_shares import column_shares
+from isodepth.plot.gap_profile import gap_profile
+from isodepth.plot.nested_regions import nested_regions
+from isodepth.plot.null_distribution import null_distribution
 from isodepth.plot.style import loose_axes
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture

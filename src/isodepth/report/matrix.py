@@ -6,8 +6,10 @@ import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.plot import distance_matrix, sample_map, sample_tree
+from isodepth.plot.distance_matrix import distance_matrix
 from isodepth.plot.matrices import among_themselves
+from isodepth.plot.sample_map import sample_map
+from isodepth.plot.sample_tree import sample_tree
 from isodepth.plot.style import loose_axes
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from isodepth.inference.monitor import DepthMonitor
-from isodepth.plot import column_shares, monitor_timeline
+from isodepth.plot.column_shares import column_shares
+from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
 from isodepth.report.pictures import WIDTH, picture
