@@ -136,7 +136,7 @@ def bin_products(slab, centers, folded, low, high, scale, masses, counts):
     """`bin_rows` of the projections in a slab."""
     first = 0
     while first < slab.rows.shape[0]:
-        count = project_next(slab, first)
+        count = project_next(slab, first, slab.rows.shape[0])
         end = first + count
         bin_rows(
             slab.room[:count], centers[first:end], folded, low[first:end], high[first:end],
@@ -150,7 +150,7 @@ def gather_products(slab, centers, folded, low, high, masses, below, found, foun
     """`gather_rows` of the projections in a slab."""
     first = 0
     while first < slab.rows.shape[0]:
-        count = project_next(slab, first)
+        count = project_next(slab, first, slab.rows.shape[0])
         end = first + count
         gather_rows(
             slab.room[:count], centers[first:end], folded, low[first:end], high[first:end], masses,
@@ -164,7 +164,7 @@ def raise_products(slab, middles, mads, out, nowhere):
     """`raise_rows` of the projections in a slab."""
     first = 0
     while first < slab.rows.shape[0]:
-        count = project_next(slab, first)
+        count = project_next(slab, first, slab.rows.shape[0])
         end = first + count
         raise_rows(slab.room[:count], middles[first:end], mads[first:end], out, nowhere)
         first = end

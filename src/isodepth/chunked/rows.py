@@ -86,7 +86,7 @@ def directions_of(slab: Any) -> Iterator[tuple[slice, np.ndarray]]:
 
     first = 0
     while first < len(slab.rows):
-        count = project_next(slab, first)
+        count = project_next(slab, first, slab.rows.shape[0])
         yield slice(first, first + count), slab.room[:count]
         first += count
 
