@@ -150,6 +150,10 @@ def markdown(result: dict[str, Any]) -> str:
         "![Times faster than one thread, for each number of threads](figures/scaling.png)",
         "",
         f"Same bits with any of these numbers of threads: {same} of {len(rows)} settings.",
+    ]
+    if not rows[0]["steps"]:
+        return "\n".join(lines)
+    lines += [
         "",
         f"The steps on their own, in milliseconds with 1 and with {most} thread(s):",
         "",
