@@ -115,7 +115,9 @@ def check_finite(
     # not matter here; what is not below that bound, or no number, is looked at one by one.
     if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
         flat = points.ravel()
-        if flat.dot(flat) < _SURELY_SMALL:
+        with np.errstate(over="ignore", invalid="ignore"):
+            small = flat.dot(flat) < _SURELY_SMALL
+        if small:
             return
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)

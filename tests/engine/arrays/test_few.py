@@ -49,8 +49,9 @@ def test_ranks_are_those_of_the_compiled_loop(seed, kind):
     for b in range(len(points)):
         kept = masses[b] > 0
         sums = np.zeros((2, kept.sum()), dtype=np.int64)
-        projections = np.asarray(points[b, kept] @ units.T).T.copy()
-        few_ranks.centerd_rank_block(projections, masses[b, kept], sums[0], sums[1])
+        columns = np.ascontiguousarray(points[b, kept] @ units.T)
+        balance = np.zeros(columns.shape, dtype=np.int64)
+        few_ranks.centered_rank_block(columns, masses[b, kept], balance, sums[0], sums[1])
         for mine, cut, expected in zip(found, blocks, sums, strict=True):
             assert np.array_equal(mine[b].numpy()[kept], expected)
             assert np.array_equal(cut[b].numpy()[kept], expected)
