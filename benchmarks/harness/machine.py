@@ -23,7 +23,7 @@ def describe() -> dict[str, Any]:
         "architecture": platform.machine(),
         "cores": cores,
         "memory_gb": memory_gb(),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in PACKAGES} | {"isodepth": __version__},
         "blas": blas_names(),
