@@ -184,7 +184,9 @@ def _name_axes(ax: Axes, comparison: Comparison, basis: np.ndarray) -> None:
         ax.set_xlabel(f"{short(names[0])}{units}")
         ax.set_ylabel(f"{short(names[1])}{units}")
         return
-    ax.set_xlabel(f"along the largest difference: {_mixture(names, basis[:, 0])}")
+    largest = _mixture(names, basis[:, 0])
+    # A long one would not fit beside what it is.
+    ax.set_xlabel(f"along the largest difference:{chr(10) if len(largest) > 25 else ' '}{largest}")
     ax.set_ylabel(f"the next largest:\n{_mixture(names, basis[:, 1])}")
 
 
