@@ -312,3 +312,15 @@ def test_a_comparison_has_every_form() -> None:
     assert parts.column_shares == whole.column_shares
     assert np.array_equal(parts.direction, whole.direction)
     assert str(parts).splitlines()[:3] == str(whole).splitlines()[:3]
+
+
+def test_columns_of_a_csv_that_are_not_chosen_may_hold_anything(tmp_path: Path) -> None:
+    rows = np.random.default_rng(3).normal(size=(50, 3))
+    file = tmp_path / "words.csv"
+    lines = [f'{a},"one, two",{b},word,{c}' for a, b, c in rows.tolist()]
+    file.write_text("a,text,b,more,c\n" + "\n".join(lines) + "\n")
+    metric = isodepth.Metric(n_directions=20, levels=5, refine=0, random_state=0)
+    chosen = metric.distance(isodepth.scan(file, columns=["c", "a"]), isodepth.scan(rows[:, :2]))
+    assert chosen == metric.distance(isodepth.scan(rows[:, [2, 0]]), isodepth.scan(rows[:, :2]))
+    with pytest.raises(UnreadableFileError, match=r"line 2, column 4: 'word' is not a number"):
+        metric.distance(isodepth.scan(file, columns=["a", "more"]), isodepth.scan(rows[:, :2]))

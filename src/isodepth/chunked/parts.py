@@ -102,24 +102,28 @@ class CsvPart:
                     if len(values):
                         first = line - len(block) + 1
                         place = f"{self.path}, lines {first} to {line}"
-                        yield RawChunk(values[:, list(self.places)], place, 0)
+                        yield RawChunk(values, place, 0)
         except OSError as error:
             raise refuse(self.path, error.strerror or str(error), error) from error
         except UnicodeDecodeError as error:
             raise refuse(self.path, "it is not UTF-8 text", error) from error
 
     def _numbers(self, block: list[str], before: int) -> np.ndarray:
+        """The chosen columns of some lines, `before` being how many came before them."""
         filled = [line for line in block if line.strip()]
         if not filled:
-            return np.empty((0, self.width))
-        try:
-            values = np.loadtxt(filled, delimiter=",", comments=None, quotechar='"', ndmin=2)
-            if values.shape == (len(filled), self.width):
-                return values
-        except ValueError:
-            pass
-        # Something is not a number, or is missing: walked again, cell by cell.
-        result = np.empty((len(filled), self.width))
+            return np.empty((0, len(self.places)))
+        # What else is in a line may be anything; but there must be as much of it in each.
+        if all(line.count(",") == self.width - 1 for line in filled):
+            try:
+                return np.loadtxt(
+                    filled, delimiter=",", comments=None, quotechar='"', ndmin=2,
+                    usecols=self.places,
+                )  # fmt: skip
+            except ValueError:
+                pass
+        # Something is not a number, or is missing, or in quotes: walked again, cell by cell.
+        result = np.empty((len(filled), len(self.places)))
         row = 0
         for number, text in enumerate(block, start=before + 1):
             if not text.strip():
@@ -128,12 +132,13 @@ class CsvPart:
             if len(cells) != self.width:
                 reason = f"line {number} has {len(cells)} cells where {self.width} are expected"
                 raise refuse(self.path, reason)
-            for column, cell in enumerate(cells):
+            for column, place in enumerate(self.places):
+                cell = cells[place]
                 try:
                     # An empty cell is a missing value, which nan_policy decides about.
                     result[row, column] = float(cell) if cell.strip() else np.nan
                 except ValueError:
-                    reason = f"line {number}, column {column + 1}: {cell!r} is not a number"
+                    reason = f"line {number}, column {place + 1}: {cell!r} is not a number"
                     raise refuse(self.path, reason) from None
             row += 1
         return result
