@@ -43,7 +43,7 @@ TOLERANT_WEIGHTS = {
     "categories": 0.15,
 }
 # Half-lines and intervals end at so many values at most.
-_CUTS = 100
+_CUTS = 64
 # Ranks count between these, and are cut off beyond.
 _INNER = 0.25, 0.75
 # Pairs of columns whose products are looked at.
@@ -235,19 +235,19 @@ def share_differences(
         some = values[first : first + step]
         orders = np.argsort(some, axis=1)
         ends = [_cuts(row[order]) for row, order in zip(some, orders, strict=True)]
-        # A row of the matrix adds up the labels of the rows between two cuts.
+        # Counts are whole numbers, exact in single precision. A row of the matrix adds up the labels of the rows between two cuts.
         starts = [np.concatenate([[0], e]) for e in ends]
         pointers = np.concatenate([s + f * n for f, s in enumerate(starts)] + [[len(some) * n]])
         ones = np.ones(orders.size, np.float32)
         between = csr_array((ones, orders.ravel(), pointers), shape=(len(pointers) - 1, n))
         for labelings, labels in permutations.blocks_of_labelings(np.float32):
-            counts = (between @ labels).astype(np.float64)
-            n_x, n_y = permutations.sizes[:, labelings]
+            counts = between @ labels
+            n_x, n_y = permutations.sizes[:, labelings].astype(np.float32)
             at = 0
             for f, e in enumerate(ends):
                 in_x = counts[at : at + len(e)].cumsum(axis=0)
                 at += len(e) + 1
-                gap = in_x / n_x - (e[:, None] - in_x) / n_y
+                gap = in_x / n_x - (e[:, None].astype(np.float32) - in_x) / n_y
                 top = gap.max(axis=0, initial=0.0)
                 low = gap.min(axis=0, initial=0.0)
                 half_lines[first + f, labelings] = np.maximum(top, -low)
