@@ -138,10 +138,12 @@ def test_differences_of_shares(drawn: Drawn) -> None:
 @cases
 def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
     values = drawn.rows.points.T
-    found = mean_differences(drawn.rows.permutations, values)
+    outer = np.arange(len(values)) % 2 == 1
+    found = mean_differences(drawn.rows.permutations, values, outer)
+    ranges = [(0.5, 0.9) if each else (0.25, 0.75) for each in outer]
     wanted = [
-        [twin.clipped_rank_difference(column, mine) for mine in drawn.labels]
-        for column in values.tolist()
+        [twin.clipped_rank_difference(column, mine, *ends) for mine in drawn.labels]
+        for column, ends in zip(values.tolist(), ranges, strict=True)
     ]
     assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
 

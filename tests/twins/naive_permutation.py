@@ -98,9 +98,11 @@ def largest_share_differences(
     return max(half_lines), max(gap(s, t) for s in ends for t in ends if s <= t)
 
 
-def clipped_rank_difference(values: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return |G| of ranks clipped to the inner half and stretched to [0, 1]."""
-    ranks = [min(0.75, max(0.25, r)) for r in unit_ranks(values)]
+def clipped_rank_difference(
+    values: Sequence[float], labels: Sequence[bool], start: float, stop: float
+) -> float:
+    """Return |G| of ranks clipped to an interval and stretched to [0, 1]."""
+    ranks = [min(stop, max(start, r)) for r in unit_ranks(values)]
     low, high = min(ranks), max(ranks)
     if high == low:
         return 0.0

@@ -32,20 +32,20 @@ from isodepth.significance.permutations import BLOCK, Permutations
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
-    "columns": 0.15,
-    "spreads": 0.05,
-    "whole rows": 0.25,
-    "directions": 0.1,
-    "dependence": 0.1,
-    "half-lines": 0.1,
-    "intervals": 0.1,
-    "learned direction": 0.15,
-    "categories": 0.15,
+    "columns": 0.10,
+    "spreads": 0.06,
+    "whole rows": 0.22,
+    "directions": 0.05,
+    "dependence": 0.06,
+    "half-lines": 0.14,
+    "intervals": 0.12,
+    "learned direction": 0.25,
+    "categories": 0.10,
 }
 # Half-lines and intervals end at so many values at most.
 _CUTS = 64
-# Ranks count between these, and are cut off beyond.
-_INNER = 0.25, 0.75
+# Ranks count between these, and are cut off beyond. A change of spread shows among outer rows.
+_INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # Pairs of columns whose products are looked at.
 _PAIRS = 105
 
@@ -132,7 +132,8 @@ def tolerant_statistics(
             found.kinds[name], found.carriers[name] = leader.kind, leader.text
 
     for group in _groups(rows, found):
-        smooth = mean_differences(rows.permutations, group.values)
+        outer = np.array([candidate.kind == "spread" for candidate in group.candidates])
+        smooth = mean_differences(rows.permutations, group.values, outer)
         each = softened(smooth, share)
         if group.name != "directions":
             found.candidate(group.candidates, each)
@@ -212,9 +213,15 @@ def _whole(kind: str, name: str) -> Candidate:
     return Candidate(kind, (), f"the {kind} of {name}")
 
 
-def mean_differences(permutations: Permutations, values: np.ndarray) -> np.ndarray:
-    """|G(h)| of ranks cut off around the middle and stretched to [0, 1], of shape (F, B + 1)."""
-    ranks = unit_ranks(values).clip(*_INNER)
+def mean_differences(
+    permutations: Permutations, values: np.ndarray, outer: np.ndarray
+) -> np.ndarray:
+    """|G(h)| of ranks of values (F, n), cut off and stretched to [0, 1], of shape (F, B + 1).
+
+    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle.
+    """
+    low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
+    ranks = unit_ranks(values).clip(low, high)
     low = ranks.min(axis=1, keepdims=True)
     width = ranks.max(axis=1, keepdims=True) - low
     found = permutations.contrasts((ranks - low) / np.where(width > 0, width, 1.0))
