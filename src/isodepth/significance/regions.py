@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.sphere import mean_of_direction
+from isodepth.metric.base import BaseMetric
 from isodepth.significance.aggregated import Rows
 
 if TYPE_CHECKING:
@@ -73,14 +74,12 @@ def region_statistics(
 
 def depth_statistics(rows: Rows, given: Settings, advance: Callable[[int], None]) -> np.ndarray:
     """DR with any depth for all labelings (B + 1,): regions are fitted anew for every one."""
-    from isodepth.metric.metric import Metric
-
-    metric = Metric(
+    metric = BaseMetric(
         depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
         directions=rows.directions, refine=0, random_state=0, n_jobs=given.n_jobs,
     )  # fmt: skip
     d = rows.points.shape[1]
-    drawn = metric.drawn(d)
+    drawn = metric.fit(d)
     out = np.empty(rows.permutations.count)
     for labelings, labels in rows.permutations.blocks_of_labelings(bool):
         for b, mine in zip(range(labelings.start, labelings.stop), labels.T, strict=True):

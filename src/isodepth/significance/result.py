@@ -15,7 +15,7 @@ from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
     from isodepth.data.frames import Table
-    from isodepth.metric.metric import Metric
+    from isodepth.metric.base import BaseMetric
     from isodepth.significance.null_profile import NullProfile
 
 #: The level at which verdicts are given.
@@ -92,7 +92,7 @@ class ColumnTest(NamedTuple):
 class ComparisonRecipe:
     """What the comparison of a test is made of."""
 
-    metric: Metric
+    metric: BaseMetric
     x: Table
     y: Table
 

@@ -14,8 +14,9 @@ from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
 from isodepth.engine.cores import available_cores
 from isodepth.engine.forking import refuse_forsaken_child
+from isodepth.metric.base import BaseMetric
+from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
-from isodepth.metric.tensors import arrays_on_host
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import WEIGHTS, Findings, Rows, aggregated_statistics
 from isodepth.significance.combination import combined, evidence, permutation_p_value
@@ -40,7 +41,6 @@ from isodepth.significance.settings import (
 from isodepth.significance.tolerance import (
     TOLERANT_WEIGHTS,
     allowed_share,
-    share_differences,
     softened,
     tolerant_statistics,
 )
@@ -278,9 +278,7 @@ def _largest_gap(values: np.ndarray, n_x: int) -> float:
 def _recipe(
     samples: Samples, units: np.ndarray | None, directions: np.ndarray, given: Settings
 ) -> ComparisonRecipe:
-    from isodepth.metric.metric import Metric
-
-    metric = Metric(
+    metric = BaseMetric(
         depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
         directions=directions, refine=0, scale=units, random_state=given.random_state,
         n_jobs=given.n_jobs,
