@@ -280,7 +280,7 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
             statistics, found = tolerant_statistics(rows, 0.0, lambda done: None)
             p_values.append(statistics.p_value(0.0))
         else:
-            found = aggregated_statistics(rows, lambda done: None)
+            found = aggregated_statistics(rows)
             found.parts["regions"] = region_statistics(rows, regions_with(), lambda done: None)
             scores = combined(
                 [evidence(part) for part in found.parts.values()],

@@ -6,7 +6,7 @@ labels: cosines of ranks along directions, products of ranks, and indicators of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -133,7 +133,7 @@ class Findings:
     notes: list[str]
 
 
-def aggregated_statistics(rows: Rows, advance: Callable[[int], None]) -> Findings:
+def aggregated_statistics(rows: Rows) -> Findings:
     """All statistics but the regions."""
     found = Collector(rows.permutations.count)
     if rows.points.shape[1]:
@@ -141,7 +141,6 @@ def aggregated_statistics(rows: Rows, advance: Callable[[int], None]) -> Finding
         _add_pairs(rows, found)
     if rows.categories:
         _add_categories(rows, found)
-    advance(1)
     return found.findings()
 
 

@@ -46,6 +46,8 @@ TOLERANT_WEIGHTS = {
 _CUTS = 64
 # Ranks count between these, and are cut off beyond. A change of spread shows among outer rows.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
+# Intervals must have so many times the evidence of location and spread to speak of shape.
+_SHAPE = 1.5
 # Pairs of columns whose products are looked at.
 _PAIRS = 105
 
@@ -150,10 +152,12 @@ def tolerant_statistics(
                 own = [
                     Candidate("shape", (name,), f"the shape of {name}") for name in rows.names
                 ]
-                found.candidate(own, columns[1])
+                # Intervals see changes of location and spread too.
+                found.candidate(own, columns[1] / _SHAPE)
             elif group.name == "spreads":
                 columns.append(each)
-        advance(1)
+            if group.name in ("columns", "directions"):
+                advance(len(each))
     if columns:
         found.columns.insert(0, np.max(columns, axis=0))
     if rows.points.shape[1] > 1:

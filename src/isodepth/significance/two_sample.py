@@ -161,7 +161,10 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     n_threads = available_cores() if given.n_jobs is None else given.n_jobs
     rows = Rows(points, names, directions, permutations, rng, n_threads=n_threads)
     smallest = None
-    with progress_bar(given.progress, permutations.count, "two_sample_test", "step") as advance:
+    total, unit = permutations.count, "permutation"
+    if given.tolerance is not None:
+        total, unit = len(directions), "direction"
+    with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
         if given.tolerance is not None:
             share = allowed_share(given.tolerance, len(x), len(y))
             tolerant, found = tolerant_statistics(rows, share, advance)
@@ -169,7 +172,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
             parts = {name: softened(part, share) for name, part in found.parts.items()}
             smallest = tolerant.smallest_tolerance(ALPHA)
         else:
-            found = aggregated_statistics(rows, advance)
+            found = aggregated_statistics(rows)
             weights = WEIGHTS
             _add_regions(rows, found, given, advance)
             parts = {name: evidence(part) for name, part in found.parts.items()}
@@ -215,27 +218,25 @@ def _add_regions(rows: Rows, found: Findings, given: Settings, advance: Any) -> 
 def _changes(found: Findings) -> list[Change]:
     """What differs significantly.
 
-    Of each column the kind of change with the strongest evidence, and location or spread if their
-    evidence is at least half of that: a strong change of one kind shows a little in the others. A
-    function of all columns only if no column or pair has stronger evidence.
+    Of each column the kind of change with the strongest evidence; of location and spread also the
+    second, if its evidence is at least half of that: a strong change of one kind shows a little in
+    the others. Functions of all columns only where no column or pair is significant by itself.
     """
     observed, candidates = found.candidate_evidence, found.candidates
     p_values = permutation_p_value(observed, found.largest[1:])
-    strongest: dict[tuple[str, ...], float] = {}
-    for candidate, strength in zip(candidates, observed, strict=True):
-        strongest[candidate.columns] = max(strongest.get(candidate.columns, 0.0), strength)
-    single = max((s for columns, s in strongest.items() if columns), default=0.0)
+    leading: dict[tuple[str, ...], int] = {}
+    for i in np.argsort(-observed, kind="stable"):
+        leading.setdefault(candidates[i].columns, int(i))
     changes = []
     for i in np.argsort(-observed, kind="stable"):
-        candidate, strength = candidates[i], observed[i]
-        most = strongest[candidate.columns] if candidate.columns else max(single, strongest[()])
-        leads = strength >= most
-        beside = bool(candidate.columns) and candidate.kind in ("location", "spread", "shares")
-        if p_values[i] <= ALPHA and (leads or (beside and 2 * strength >= most)):
+        candidate, first = candidates[i], leading[candidates[i].columns]
+        both = {"location", "spread"} >= {candidate.kind, candidates[first].kind}
+        beside = both or candidate.kind == "shares"
+        if p_values[i] <= ALPHA and (i == first or (beside and 2 * observed[i] >= observed[first])):
             changes.append(
                 Change(candidate.kind, candidate.columns, candidate.text, float(p_values[i]))
             )
-    return changes
+    return [change for change in changes if change.columns] or changes
 
 
 def _columns(rows: Rows, found: Findings) -> list[ColumnTest]:
