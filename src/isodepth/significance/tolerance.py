@@ -37,9 +37,9 @@ TOLERANT_WEIGHTS = {
     "whole rows": 0.22,
     "directions": 0.05,
     "dependence": 0.06,
-    "half-lines": 0.14,
+    "half-lines": 0.20,
     "intervals": 0.12,
-    "learned direction": 0.25,
+    "learned direction": 0.28,
     "categories": 0.10,
 }
 # Half-lines and intervals end at so many values at most.
