@@ -22,7 +22,7 @@ from isodepth.hull import (
     hausdorff_upper,
     project_to_hull,
 )
-from isodepth.hull.extreme import extreme_rows
+from isodepth.hull.nested import extreme_rows
 from isodepth.hull.frame import common_frame
 
 ROUNDING = 1e-13

@@ -11,7 +11,7 @@ from isodepth.depth.base import Depth, standardize
 from isodepth.depth.irw import IRWDepth
 from isodepth.engine.blocks import fold_projections
 from isodepth.engine.threads import Resources
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with
 #: the cube: beyond this many, plain IRW is used.

@@ -12,7 +12,7 @@ from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
 from isodepth.hull import hausdorff_levels
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 from isodepth.metric.drawn import DrawnMetric
 from isodepth.metric.metric import Metric
 from isodepth.metric.tensors import is_tensor

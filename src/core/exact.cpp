@@ -1,0 +1,4 @@
+#include "module.hpp"
+namespace isodepth {
+void bind_exact(nanobind::module_&) {}
+}  // namespace isodepth
