@@ -12,40 +12,68 @@ namespace isodepth {
 // A relative duality gap that is as good as none: what rounding leaves of it.
 constexpr double exact_gap = 1e-13;
 
-// The smallest of numbers start..stop, the first of those.
+// The smallest of numbers start..stop, the first of those. Block by block, so that where it is needs to be
+// looked for in one block only.
 inline int64_t argmin(const double* x, int64_t start, int64_t stop) {
-    double lowest = x[start];
-    int64_t j = start;
-    if (stop - start >= 2 * width<double>) {
-        Vec<double> least = load(x + j);
-        for (; j + width<double> <= stop; j += width<double>) least = minimum<double>(load(x + j), least);
-        for (int i = 0; i < width<double>; i++) lowest = std::min<double>(lowest, least[i]);
+    constexpr int64_t block = 16 * lanes<double>;
+    double lowest = std::numeric_limits<double>::infinity();
+    int64_t found = start;
+    for (int64_t first = start; first < stop; first += block) {
+        const int64_t last = std::min(first + block, stop);
+        double low = x[first];
+        int64_t j = first;
+        if (last - first >= lanes<double>) {
+            Vec<double> least[vectors];
+            for (int v = 0; v < vectors; v++) least[v] = load(x + first + v * width<double>);
+            for (j += lanes<double>; j + lanes<double> <= last; j += lanes<double>)
+                for (int v = 0; v < vectors; v++)
+                    least[v] = minimum<double>(load(x + j + v * width<double>), least[v]);
+            for (int v = 0; v < vectors; v++)
+                for (int i = 0; i < width<double>; i++) low = std::min<double>(low, least[v][i]);
+        }
+        for (; j < last; j++) low = std::min(low, x[j]);
+        if (low < lowest) lowest = low, found = first;
     }
-    for (; j < stop; j++) lowest = std::min(lowest, x[j]);
-    return std::find(x + start, x + stop, lowest) - x;
+    return std::find(x + found, x + stop, lowest) - x;
 }
 
-// The rows that may span a hull, of increasing numbers, with their columns side by side.
+// The rows that may span a hull, of increasing numbers; in tiles, where the same column of several rows lies
+// side by side.
 class Candidates {
   public:
+    static constexpr int64_t each = lanes<double>;
     Rows<double> rows;
     std::vector<int64_t> ids;
 
     Candidates(Rows<double> all, std::vector<int64_t> chosen)
-        : rows(all), ids(std::move(chosen)), columns_(int64_t(ids.size()) * all.d) {
+        : rows(all), ids(std::move(chosen)), tiles_((count() + each - 1) / each * each * rows.d, 0.0) {
         for (int64_t j = 0; j < count(); j++)
-            for (int64_t k = 0; k < rows.d; k++) columns_[k * count() + j] = rows[ids[j]][k];
+            for (int64_t k = 0; k < rows.d; k++)
+                tiles_[(j / each * rows.d + k) * each + j % each] = rows[ids[j]][k];
     }
 
     int64_t count() const { return int64_t(ids.size()); }
-    const double* column(int64_t k) const { return columns_.data() + k * count(); }
     // How many have numbers below a limit.
     int64_t below(int64_t limit) const {
         return std::lower_bound(ids.begin(), ids.end(), limit) - ids.begin();
     }
 
+    // Set values[j] to the sum over columns k of term(k, candidate j[k] - query[k]) for j in start..stop, and
+    // a few more around them.
+    template <class Term>
+    void sum(const double* query, int64_t start, int64_t stop, double* values, Term term) const {
+        for (int64_t tile = start / each; tile * each < stop; tile++) {
+            Vec<double> total[vectors] = {};
+            const double* column = tiles_.data() + tile * rows.d * each;
+            for (int64_t k = 0; k < rows.d; k++, column += each)
+                for (int v = 0; v < vectors; v++)
+                    total[v] = term(k, load(column + v * width<double>) - query[k], total[v]);
+            for (int v = 0; v < vectors; v++) store(values + tile * each + v * width<double>, total[v]);
+        }
+    }
+
   private:
-    Workspace<double> columns_;
+    Workspace<double> tiles_;
 };
 
 // The point of a hull nearest to a query: a positive combination of affinely independent rows (the active
@@ -58,7 +86,8 @@ class NearestPoint {
     double lower = 0.0;  // lower bound of the distance to the hull; 0 where none was made
     double spent = 0.0;  // coordinates of candidates looked at so far
 
-    NearestPoint(int64_t n_rows, int64_t dim) : active(dim, std::min(n_rows, dim + 1)), slopes_(n_rows) {}
+    NearestPoint(int64_t n_rows, int64_t dim)
+        : active(dim, std::min(n_rows, dim + 1)), slopes_(n_rows + Candidates::each) {}
 
     // Find the point nearest to `query` in the hull of the first `stop` candidates, from the active rows
     // given (count 0 for none). Stops early when the distance is at most `enough`, or known up to a share
@@ -147,27 +176,14 @@ class NearestPoint {
         return active.distance - lower <= slack * active.distance + rounding;
     }
 
-    // The candidate of start..stop lowest along the offset. Coordinates are the outer loop, so that the inner
-    // one runs over neighboring numbers; four at a time, so that sums are fetched and stored less often.
-    int64_t lowest_slope(const Candidates& among, int64_t start, int64_t stop, const double* q) {
-        double* __restrict slopes = slopes_.data();
+    // The candidate of start..stop lowest along the offset.
+    int64_t lowest_slope(const Candidates& among, int64_t start, int64_t stop, const double* query) {
         const double* u = active.offset.data();
-        const int64_t dim = among.rows.d;
-        std::fill(slopes + start, slopes + stop, 0.0);
-        spent += double((stop - start) * dim);
-        int64_t k = 0;
-        for (; k + 4 <= dim; k += 4) {
-            const double *a = among.column(k), *b = among.column(k + 1), *c = among.column(k + 2),
-                         *d = among.column(k + 3);
-            for (int64_t j = start; j < stop; j++)
-                slopes[j] += (u[k] * (a[j] - q[k]) + u[k + 1] * (b[j] - q[k + 1])) +
-                             (u[k + 2] * (c[j] - q[k + 2]) + u[k + 3] * (d[j] - q[k + 3]));
-        }
-        for (; k < dim; k++) {
-            const double* a = among.column(k);
-            for (int64_t j = start; j < stop; j++) slopes[j] += u[k] * (a[j] - q[k]);
-        }
-        return argmin(slopes, start, stop);
+        spent += double((stop - start) * among.rows.d);
+        among.sum(query, start, stop, slopes_.data(), [u](int64_t k, Vec<double> step, Vec<double> total) {
+            return multiply_add<double>(broadcast(u[k]), step, total);
+        });
+        return argmin(slopes_.data(), start, stop);
     }
 
     void list(const Candidates& among, int64_t stop, double highest) {
@@ -189,13 +205,10 @@ class NearestPoint {
     }
 
     int64_t closest(const Candidates& among, int64_t stop, const double* query) {
-        double* __restrict squares = slopes_.data();
-        std::fill(squares, squares + stop, 0.0);
-        for (int64_t k = 0; k < among.rows.d; k++) {
-            const double* p = among.column(k);
-            for (int64_t j = 0; j < stop; j++) squares[j] += (p[j] - query[k]) * (p[j] - query[k]);
-        }
-        return among.ids[argmin(squares, 0, stop)];
+        among.sum(query, 0, stop, slopes_.data(), [](int64_t, Vec<double> step, Vec<double> total) {
+            return multiply_add<double>(step, step, total);
+        });
+        return among.ids[argmin(slopes_.data(), 0, stop)];
     }
 };
 
