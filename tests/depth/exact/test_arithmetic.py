@@ -12,7 +12,7 @@ import pytest
 from isodepth.depth.exact.halfspace import (
     _is_small_lattice,
     _restrict,
-    _span_everything,
+
     _steps,
     exact_halfspace_depth,
 )
@@ -49,7 +49,7 @@ def test_the_lowest_bit_divides_all_and_no_higher_one_does(values, bit: int) -> 
     array = np.array(values)
     assert lowest_bit(array) == bit
     assert lowest_bit(np.zeros((1, 1)), array) == bit
-    for row, whole in zip(values, as_integers(array, bit), strict=True):
+    for row, whole in zip(values, list(as_integers(array, bit)), strict=True):
         assert [Fraction(n) * Fraction(2) ** bit for n in whole] == [Fraction(x) for x in row]
 
 
