@@ -18,7 +18,8 @@ class TurningLine {
 
     // Points (n, 2), distinct, in lexicographic order, not all on one line; rank from 1 to the total mass.
     TurningLine(Rows<double> points, const int64_t* masses, int64_t rank)
-        : points_(points), orientation_(points), sides_(points.n, -1) {
+        : points_(points), exact_(points), sides_(points.n, -1), x_(points.n), y_(points.n) {
+        for (int64_t j = 0; j < points.n; j++) x_[j] = points[j][0], y_[j] = points[j][1];
         // The order along u = (1, 0), turned left by next to nothing, is the lexicographic one.
         int64_t at = 0, below = 0;
         for (; below + masses[at] < rank; at++) {
@@ -41,29 +42,57 @@ class TurningLine {
             if (!ends.empty() && ends[0] == first && ends[1] == last) return;
             ends.push_back(first);
             ends.push_back(last);
-            for (int64_t j = 0; j < points_.n; j++) sides_[j] = orientation_(first, last, j);
+            tell_sides(first, last);
         }
     }
 
   private:
     Rows<double> points_;
-    Orientation orientation_;
-    std::vector<int> sides_;     // of the border: 1 left of it, -1 right, 0 on it
+    Determinants exact_;
+    std::vector<double> sides_;  // of the border: 1 left of it, -1 right, 0 on it
+    std::vector<double> x_, y_;  // coordinates
     std::vector<int64_t> line_;  // the points on the next border, by its heading
+
+    // 1 when the path over a, b, c turns left, -1 when right, 0 when it is straight.
+    int orientation(int64_t a, int64_t b, int64_t c) {
+        const int64_t rows[2] = {b, c}, columns[2] = {0, 1};
+        return exact_.sign(points_[a], rows, columns, 2);
+    }
+
+    // The sides of the border from `first` to `last`: quickly for all, then exactly where that left them
+    // open.
+    void tell_sides(int64_t first, int64_t last) {
+        const double a[2] = {x_[first], y_[first]}, b[2] = {x_[last], y_[last]};
+        for (int64_t j = 0; j < points_.n; j++) {
+            const auto [value, error] = quick_orientation(a, b, x_[j], y_[j]);
+            sides_[j] = (value > error ? 1.0 : 0.0) - (-value > error ? 1.0 : 0.0);
+        }
+        for (auto side = sides_.begin(); (side = std::find(side, sides_.end(), 0.0)) != sides_.end(); side++)
+            *side = orientation(first, last, side - sides_.begin());
+    }
 
     // Find the points on the next border through `at`.
     void meet(int64_t at) {
         // The vectors to all others, turned to the left of the border, in the order of their angles from it;
         // those on the border itself come last.
-        int64_t best = -1;
-        for (int64_t j = 0; j < points_.n; j++) {
-            if (sides_[j] == 0) continue;
-            const int turn = best < 0 ? -1 : orientation_(at, best, j) * sides_[best] * sides_[j];
-            if (turn < 0) {
+        int64_t best = 0;
+        while (sides_[best] == 0) best++;
+        line_.assign(1, best);
+        const double *x = x_.data(), *y = y_.data(), *sides = sides_.data();
+        const double a[2] = {x[at], y[at]};
+        double b[2] = {x[best], y[best]}, side = sides[best];
+        for (int64_t j = best + 1; j < points_.n; j++) {
+            const auto [value, error] = quick_orientation(a, b, x[j], y[j]);
+            const double both = side * sides[j];
+            if (value * both > error || both == 0.0) continue;
+            const double turn = -value * both > error ? -1.0 : orientation(at, best, j) * both;
+            if (turn > 0.0) continue;
+            if (turn < 0.0) {
                 best = j;
+                b[0] = x[j], b[1] = y[j], side = sides[j];
                 line_.clear();
             }
-            if (turn <= 0) line_.push_back(j);
+            line_.push_back(int64_t(j));  // a copy: j itself stays in a register
         }
         line_.push_back(at);
         // On a line, points are in order along any coordinate in which they differ.

@@ -18,7 +18,7 @@ namespace isodepth {
 // Half of the distance from 1 to the next double: the largest relative error of one operation.
 constexpr double roundoff = 0x1p-53;
 
-// A rounded sum or product, and its error.
+// A rounded value, and its error or a bound of it.
 struct TwoTerms {
     double value, error;
 };
@@ -115,31 +115,17 @@ class Determinants {
                              roundoff * std::abs(value);
         if (value > bound) return 1;
         if (-value > bound) return -1;
+        if (bound == 0.0) return 0;  // one of the rows is the origin, or both lie on one axis
         const bool exact = jc.error == 0.0 && je.error == 0.0 && kc.error == 0.0 && ke.error == 0.0;
         return exact && main.value == 0.0 && left.error == right.error ? 0 : unknown;
     }
 };
 
-// Which way paths over three points of the plane turn.
-class Orientation {
-  public:
-    explicit Orientation(Rows<double> points) : points_(points), exact_(points) {}
-
-    // 1 when the path over rows a, b, c turns left, -1 when right, 0 when it is straight.
-    int operator()(int64_t a, int64_t b, int64_t c) {
-        const double *p = points_[a], *q = points_[b], *r = points_[c];
-        const double left = (q[0] - p[0]) * (r[1] - p[1]), right = (q[1] - p[1]) * (r[0] - p[0]);
-        // Shewchuk's bound of the error of a 2 x 2 determinant of differences.
-        const double bound = (3.0 + 16.0 * roundoff) * roundoff * (std::abs(left) + std::abs(right));
-        if (left - right > bound) return 1;
-        if (right - left > bound) return -1;
-        const int64_t rows[2] = {b, c}, columns[2] = {0, 1};
-        return exact_.sign(p, rows, columns, 2);
-    }
-
-  private:
-    Rows<double> points_;
-    Determinants exact_;
-};
+// Positive when c lies left of the way from a to b in the plane, negative when right; and what rounding may
+// have changed it by (Shewchuk's bound for a 2 x 2 determinant of differences).
+inline TwoTerms quick_orientation(const double* a, const double* b, double cx, double cy) {
+    const double left = (b[0] - a[0]) * (cy - a[1]), right = (b[1] - a[1]) * (cx - a[0]);
+    return {left - right, (3.0 + 16.0 * roundoff) * roundoff * (std::abs(left) + std::abs(right))};
+}
 
 }  // namespace isodepth
