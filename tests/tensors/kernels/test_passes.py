@@ -15,7 +15,7 @@ from isodepth.engine.support_passes import support_points, write_supports
 from isodepth.engine.threads import Resources
 
 torch = pytest.importorskip("torch")
-from isodepth.tensors import ranks, spread  # noqa: E402
+from isodepth.tensors import gaps, ranks, spread  # noqa: E402
 from isodepth.tensors.products import blocks, budget_on, full_precision  # noqa: E402
 
 BUDGET = 1 << 16
