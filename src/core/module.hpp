@@ -3,4 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-namespace isodepth {}  // namespace isodepth
+namespace isodepth {
+
+void bind_depths(nanobind::module_& m);
+
+}  // namespace isodepth
