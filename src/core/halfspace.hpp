@@ -99,12 +99,13 @@ template <class T, class Mass> class HalfspaceBounds {
             for (int64_t i = first; i < first + some; i++)
                 counts[bucket_[i]] += weights_ ? Mass(weights_[i]) : Mass(1);
         }
-        Mass running = 0;
-        for (int64_t b = 0; b < buckets_; b++) {
+        Mass running = 0, *bound = bound_.data();
+        const Mass total = total_;
+        for (int64_t b = 0, buckets = buckets_; b < buckets; b++) {
             const Mass before = running;
             running += counts[b];
             counts[b] = running;
-            bound_[b] = std::min<Mass>(before, total_ - running) + 1;
+            bound[b] = std::min<Mass>(before, total - running) + 1;
         }
     }
 

@@ -134,8 +134,9 @@ template <class T> class Tiles {
 
     template <int H> ISODEPTH_INLINE void write(int64_t i, const T* directions, T* at) const {
         const TileProducts<T, H> found(tile(i), directions, d);
+        const int64_t apart = n;
         for (int h = 0; h < H; h++)
-            for (int j = 0; j < vectors; j++) store(at + h * n + j * width<T>, found.of[h][j]);
+            for (int j = 0; j < vectors; j++) store(at + h * apart + j * width<T>, found.of[h][j]);
     }
 };
 

@@ -51,27 +51,58 @@ template <class T> CenterAndSpread<T> center_and_spread(const T* values, int64_t
 }
 
 // Which of `count` buckets a value belongs to: for bell-shaped and heavy-tailed values about as many in
-// each. Three straight lines: without a division, and rising with the value also after rounding.
-template <class T> struct BucketOf {
-    T center, scale, half;
-
-    BucketOf(CenterAndSpread<T> at, int64_t count)
-        : center(at.center), scale(T(1.35) / at.spread), half(T(0.5) * T(count - 1)) {
-        // Where one over the spread overflows: any finite scale is right, if slower.
-        if (!(scale < std::numeric_limits<T>::max())) scale = std::numeric_limits<T>::max();
-    }
-    ISODEPTH_INLINE T place(T x) const {
-        const T away = (x - center) * scale, size = std::fabs(away);
-        T bent = T(0.5) * size;
-        const T second = T(0.63) + T(0.08) * size, third = T(0.898) + T(0.0034) * size;
-        bent = second < bent ? second : bent;
-        bent = third < bent ? third : bent;
-        bent = bent < T(1) ? bent : T(1);
-        return half + half * std::copysign(bent, away);
+// each. Three straight lines: without a division, and rising with the value also after rounding. Only
+// distances from the center are taken in full precision.
+template <class T> class BucketOf {
+  public:
+    BucketOf(CenterAndSpread<T> at, int64_t count) : center_(at.center), half_(0.5f * float(count - 1)) {
+        // A scale that overflows, or vanishes, is as good as any that does not.
+        constexpr T largest = std::numeric_limits<T>::max();
+        scale_ = std::min(T(1.35) / std::min(at.spread, largest), largest);
     }
     void fill(const T* values, int64_t n, uint32_t* bucket) const {
-        const BucketOf own = *this;
-        for (int64_t i = 0; i < n; i++) bucket[i] = uint32_t(int32_t(own.place(values[i])));
+        constexpr int64_t chunk = 256;
+        float away[chunk];
+        for (int64_t first = 0; first < n; first += chunk) {
+            const int64_t some = std::min(chunk, n - first);
+            const T center = center_, scale = scale_;
+            for (int64_t i = 0; i < some; i++) away[i] = float((values[first + i] - center) * scale);
+            const int64_t rest = some % width<float>;
+            std::fill_n(away + some, rest ? width<float> - rest : 0, 0.0f);
+            bend(away, some, bucket + first);
+        }
+    }
+    // The same for one value, not rounded down.
+    float place(T x) const { return half_ + half_ * bent(float((x - center_) * scale_)); }
+
+  private:
+    T center_, scale_;
+    float half_;
+
+    static float bent(float away) {
+        const float size = std::fabs(away);
+        return std::copysign(std::min({0.5f * size, 0.63f + 0.08f * size, 0.898f + 0.0034f * size, 1.0f}), away);
+    }
+    // The buckets of `n` distances; up to a whole vector of these may be read.
+    void bend(const float* away, int64_t n, uint32_t* bucket) const {
+        typedef int32_t Whole __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
+        using V = Vec<float>;
+        const V half = broadcast(half_), one = broadcast(1.0f), first = broadcast(0.5f);
+        const V second = broadcast(0.08f), third = broadcast(0.0034f), sign = broadcast(-0.0f);
+        auto place = [&](const float* at) {
+            const V x = load(at), size = absolute<float>(x);
+            const V lines = minimum<float>(multiply_add<float>(second, size, broadcast(0.63f)),
+                                           multiply_add<float>(third, size, broadcast(0.898f)));
+            const V bent = minimum<float>(minimum<float>(first * size, lines), one);
+            const V with_sign = (V)((Mask<float>)bent | ((Mask<float>)x & (Mask<float>)sign));
+            return __builtin_convertvector(multiply_add<float>(half, with_sign, half), Mask<float>);
+        };
+        int64_t i = 0;
+        for (; i + width<float> <= n; i += width<float>)
+            *reinterpret_cast<Whole*>(bucket + i) = place(away + i);
+        if (i == n) return;
+        const Mask<float> last = place(away + i);
+        for (int64_t k = 0; i + k < n; k++) bucket[i + k] = uint32_t(last[k]);
     }
 };
 
@@ -82,7 +113,7 @@ template <class T> bool has_crowds(const T* probes, int64_t m, CenterAndSpread<T
     const BucketOf<T> unit(at, 3);
     bool found = false;
     for (int64_t j = 0; j + step < m; j++)
-        found |= probes[j] < probes[j + step] && unit.place(probes[j + step]) - unit.place(probes[j]) < T(0.004);
+        found |= probes[j] < probes[j + step] && unit.place(probes[j + step]) - unit.place(probes[j]) < 0.004f;
     return found;
 }
 
