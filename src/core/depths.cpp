@@ -19,21 +19,26 @@ static const int64_t* weights_or_null(const Weights& weights, int64_t n) {
 }
 
 // Checks shapes; the points and what is asked of them have the same columns.
-template <class T> static RankTask<T> rank_task(Matrix<T>& points, Matrix<T>& directions, const Weights& weights,
-                                                Optional<Matrix<T>>& queries) {
+template <class T> static RankTask<T> rank_task(Matrix<T>& points, Matrix<T>& directions,
+                                                const Weights& weights, Optional<Matrix<T>>& queries) {
     const int64_t n = points.shape(0), d = points.shape(1);
     if (n == 0 || directions.shape(0) == 0) throw nb::value_error("points and directions must not be empty");
     if (int64_t(directions.shape(1)) != d || (queries && int64_t(queries->shape(1)) != d))
         throw nb::value_error("points, directions and queries need the same number of columns");
-    RankTask<T> task = {points.data(), weights_or_null(weights, n), directions.data(),
-                        queries ? queries->data() : nullptr, n, d, int64_t(directions.shape(0)),
-                        queries ? int64_t(queries->shape(0)) : n, n};
+    RankTask<T> task = {points.data(),
+                        weights_or_null(weights, n),
+                        directions.data(),
+                        queries ? queries->data() : nullptr,
+                        n,
+                        d,
+                        int64_t(directions.shape(0)),
+                        queries ? int64_t(queries->shape(0)) : n,
+                        n};
     if (task.weights) task.total = std::accumulate(task.weights, task.weights + n, int64_t(0));
     return task;
 }
 
-template <class T>
-static std::pair<Result<T>, Optional<Result<int64_t>>> largest_outlyingness(
+template <class T> static std::pair<Result<T>, Optional<Result<int64_t>>> largest_outlyingness(
     Matrix<T> points, Matrix<T> directions, Weights weights, Optional<Matrix<T>> queries, bool locate,
     int64_t n_threads, double memory_mb) {
     const RankTask<T> task = rank_task(points, directions, weights, queries);
@@ -42,15 +47,15 @@ static std::pair<Result<T>, Optional<Result<int64_t>>> largest_outlyingness(
     if (locate) where = new_array<int64_t>({size_t(task.m)});
     {
         nb::gil_scoped_release released;
-        const SpreadTask<T> spread = {task.points, task.weights, task.directions, task.queries, task.n, task.d,
-                                      task.count, task.m, out.data(), where ? where->data() : nullptr};
+        const SpreadTask<T> spread = {
+            task.points, task.weights, task.directions, task.queries, task.n,
+            task.d,      task.count,   task.m,          out.data(),   where ? where->data() : nullptr};
         if (task.m) SpreadPass<T>(spread, {n_threads, memory_mb}).run();
     }
     return {std::move(out), std::move(where)};
 }
 
-template <class T>
-static std::pair<Result<int64_t>, Optional<Result<int64_t>>> smallest_halfspace(
+template <class T> static std::pair<Result<int64_t>, Optional<Result<int64_t>>> smallest_halfspace(
     Matrix<T> points, Matrix<T> directions, Weights weights, Optional<Matrix<T>> queries, bool locate,
     int64_t n_threads, double memory_mb) {
     const RankTask<T> task = rank_task(points, directions, weights, queries);
@@ -68,9 +73,9 @@ static std::pair<Result<int64_t>, Optional<Result<int64_t>>> smallest_halfspace(
     return {std::move(out), std::move(where)};
 }
 
-template <class T>
-static Result<double> mean_rank_weight(Matrix<T> points, Matrix<T> directions, Weights weights,
-                                       Optional<Matrix<T>> queries, int64_t n_threads, double memory_mb) {
+template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matrix<T> directions,
+                                                          Weights weights, Optional<Matrix<T>> queries,
+                                                          int64_t n_threads, double memory_mb) {
     const RankTask<T> task = rank_task(points, directions, weights, queries);
     auto out = new_array<double>({size_t(task.m)});
     nb::gil_scoped_release released;
@@ -130,8 +135,16 @@ template <class T> static Result<T> take_rows(Matrix<T> rows, Vector<int64_t> pl
     return out;
 }
 
-template <class T>
-static nb::tuple distinct_rows(Matrix<T> rows, Weights weights, int64_t n_threads) {
+template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
+    const int64_t n = points.shape(0), d = points.shape(1);
+    if (n == 0) throw nb::value_error("points must not be empty");
+    const Frame<T> frame(points.data(), n, d);
+    auto center = new_array<T>({size_t(d)});
+    std::copy(frame.center.begin(), frame.center.end(), center.data());
+    return nb::make_tuple(std::move(center), frame.exponent);
+}
+
+template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weights, int64_t n_threads) {
     const int64_t n = rows.shape(0), d = rows.shape(1), *own = weights_or_null(weights, n);
     if (n == 0 || d == 0) throw nb::value_error("rows must not be empty");
     auto inverse = new_array<int64_t>({size_t(n)});
@@ -184,43 +197,47 @@ static void over_matrix(const Matrix<T>& rows, const Weights& weights, int64_t n
 
 template <class T> static Result<T> medians(Matrix<T> rows, Weights weights, int64_t n_threads) {
     auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-        out.data()[row] = median(of, room);
-    });
+    over_matrix<T>(rows, weights, n_threads,
+                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
+                       out.data()[row] = median(of, room);
+                   });
     return out;
 }
 
 template <class T>
 static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
     auto middle = new_array<T>({rows.shape(0)}), mad = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-        const auto found = median_and_mad(of, room);
-        middle.data()[row] = found.median, mad.data()[row] = found.mad;
-    });
+    over_matrix<T>(rows, weights, n_threads,
+                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
+                       const auto found = median_and_mad(of, room);
+                       middle.data()[row] = found.median, mad.data()[row] = found.mad;
+                   });
     return {std::move(middle), std::move(mad)};
 }
 
 template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
     if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
     auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-        const auto [guess, spread] = center_and_spread(of.values, of.n, room.values.data());
-        const double rank = q * double(of.total - 1);
-        const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-        const auto [lower, upper] = at_ranks<T, false>(of, first, last, guess, spread, room);
-        const T share = T(rank - double(first));
-        out.data()[row] = lower + share * (upper - lower);
-    });
+    over_matrix<T>(rows, weights, n_threads,
+                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
+                       const auto [guess, spread] = center_and_spread(of.values, of.n, room.values.data());
+                       const double rank = q * double(of.total - 1);
+                       const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
+                       const auto [lower, upper] = at_ranks<T, false>(of, first, last, guess, spread, room);
+                       const T share = T(rank - double(first));
+                       out.data()[row] = lower + share * (upper - lower);
+                   });
     return out;
 }
 
 template <class T> static void bind(nb::module_& m) {
     const auto none = nb::none();
-    m.def("largest_outlyingness", largest_outlyingness<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
-          "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "locate"_a = false,
-          "n_threads"_a = 1, "memory_mb"_a = 256.0,
-          "Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, d); "
-          "and which direction gave it.");
+    m.def(
+        "largest_outlyingness", largest_outlyingness<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
+        "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "locate"_a = false, "n_threads"_a = 1,
+        "memory_mb"_a = 256.0,
+        "Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, d); "
+        "and which direction gave it.");
     m.def("smallest_halfspace", smallest_halfspace<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
           "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "locate"_a = false,
           "n_threads"_a = 1, "memory_mb"_a = 256.0,
@@ -235,6 +252,8 @@ template <class T> static void bind(nb::module_& m) {
     m.def("order", order<T>, "values"_a.noconvert(), "n_threads"_a = 1, "Stable order of finite values.");
     m.def("take_rows", take_rows<T>, "rows"_a.noconvert(), "places"_a.noconvert(), "n_threads"_a = 1,
           "The rows at the given places.");
+    m.def("center_and_exponent", center_and_exponent<T>, "points"_a.noconvert(),
+          "A middle (d,) of the points, and the power of two next to the typical distance from it.");
     m.def("distinct_rows", distinct_rows<T>, "rows"_a.noconvert(), "weights"_a.noconvert() = none,
           "n_threads"_a = 1,
           "Distinct rows in lexicographic order, where each given row is among them, and their weights, None "

@@ -8,9 +8,9 @@ namespace isodepth {
 // Sums over directions of |2 F - 1| times the total weight, and of its square: int64 (n,) each. Comparing
 // all with all is quicker than sorting up to a few hundred points: nothing branches, and the directions of
 // a tile are done together. The weight below less the weight above is 2 F - 1 of all.
-template <class T>
-void centered_ranks(const T* points, int64_t n, int64_t d, const int64_t* weights, const T* directions,
-                    int64_t count, int64_t n_threads, int64_t* sizes, int64_t* squares) {
+template <class T> void centered_ranks(const T* points, int64_t n, int64_t d, const int64_t* weights,
+                                       const T* directions, int64_t count, int64_t n_threads, int64_t* sizes,
+                                       int64_t* squares) {
     const Tiles<T> tiles(directions, count, d, 1);
     struct State {
         Workspace<T> along;
@@ -53,7 +53,7 @@ void centered_ranks(const T* points, int64_t n, int64_t d, const int64_t* weight
 
 // asin on [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without calls.
 inline double arcsine(double x) {
-    constexpr double series[] = {1.5707963050,  -0.2145988016, 0.0889789874, -0.0501743046,
+    constexpr double series[] = {1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
                                  0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911};
     double sum = series[7];
     for (int i = 6; i >= 0; i--) sum = sum * x + series[i];

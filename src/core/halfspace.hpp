@@ -88,8 +88,7 @@ template <class T, class Mass> class HalfspaceBounds {
         Mass* counts = start_.data() + 1;
         std::fill_n(start_.data(), buckets_ + 1, Mass(0));
         const bool crowds = has_crowds(values_.data(), probe_count(n_), at);
-        if (crowds)
-            fill_by_crowds(values, n_, at, values_.data(), found_.data(), buckets_, bucket_.data());
+        if (crowds) fill_by_crowds(values, n_, at, values_.data(), found_.data(), buckets_, bucket_.data());
         const BucketOf<T> place(at, buckets_);
         // Counted while they are still in the cache.
         constexpr int64_t chunk = 1 << 11;

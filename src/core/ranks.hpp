@@ -47,8 +47,7 @@ template <class T> class MassesAround {
     RankTask<T> task_;
     Workspace<int64_t> reached_;  // the mass of the first 0, 1, ... sorted points
 
-    template <class Found>
-    void search(const T* keys, const uint32_t* index, const T* asked, Found found) {
+    template <class Found> void search(const T* keys, const uint32_t* index, const T* asked, Found found) {
         const int64_t n = task_.n;
         if (task_.weights) {
             reached_[0] = 0;
@@ -134,7 +133,8 @@ template <class T> void few_rank_weights(const RankTask<T>& task, double* out) {
     std::vector<int64_t> sums(size_t(task.n), 0);
     count_few(task, [&](const Tiles<T>& tiles, int64_t tile, const Mask<T>* upto, const Mask<T>* from) {
         // The last tile may repeat directions.
-        const int64_t first = tile * lanes<T> - tiles.start(tile), stop = std::min<int64_t>(lanes<T>, tiles.n);
+        const int64_t first = tile * lanes<T> - tiles.start(tile),
+                      stop = std::min<int64_t>(lanes<T>, tiles.n);
         for (int64_t i = 0; i < task.n; i++)
             for (int j = 0; j < vectors; j++) {
                 // Twice the mid-rank, less than and up to; the other way round likewise.
@@ -178,8 +178,12 @@ void smallest_halfspaces(const RankTask<T>& task, Resources resources, int64_t* 
     if (shared) known = Workspace<Mass>(m, Mass(task.total));
     PerWorker<State> states(blocks.workers);
     auto make = [&] {
-        auto state = std::make_unique<State>(State{Workspace<Mass>(m, Mass(task.total)), {},
-                                                   Workspace<T>(blocks.size * n), {}, MassesAround<T>(task), {}});
+        auto state = std::make_unique<State>(State{Workspace<Mass>(m, Mass(task.total)),
+                                                   {},
+                                                   Workspace<T>(blocks.size * n),
+                                                   {},
+                                                   MassesAround<T>(task),
+                                                   {}});
         if (where) state->where = Workspace<int64_t>(m, 0);
         if (queries) state->asked = Workspace<T>(blocks.size * m);
         if (bounded) state->bounds.emplace(n, task.weights, Mass(task.total));
@@ -231,9 +235,8 @@ template <class T, class Sum> class RankWeights {
 
     void add(const T* along, const T* asked, Sum* sums) {
         if (task_.weights || asked) {
-            around_.find(along, asked, [&](int64_t i, int64_t below, int64_t upto) {
-                sums[i] += weight(below + upto);
-            });
+            around_.find(along, asked,
+                         [&](int64_t i, int64_t below, int64_t upto) { sums[i] += weight(below + upto); });
         } else if (task_.n > stretch_size) add_by_stretches(along, sums);
         else {
             around_.sorter.sort(along, task_.n);
@@ -302,8 +305,8 @@ void mean_rank_weights(const RankTask<T>& task, int shift, Resources resources, 
     const Blocks blocks(task.count, n, held, each, resources);
     PerWorker<State> states(blocks.workers);
     auto make = [&] {
-        auto state = std::make_unique<State>(State{Workspace<Sum>(m, Sum(0)), Workspace<T>(blocks.size * n), {},
-                                                   RankWeights<T, Sum>(task, shift)});
+        auto state = std::make_unique<State>(State{
+            Workspace<Sum>(m, Sum(0)), Workspace<T>(blocks.size * n), {}, RankWeights<T, Sum>(task, shift)});
         if (queries) state->asked = Workspace<T>(blocks.size * m);
         return state;
     };

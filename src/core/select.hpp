@@ -141,9 +141,8 @@ std::pair<T, T> among(T* values, int64_t* weights, int64_t n, int64_t first, int
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
 // `guess` and `spread`: about where they are, and the distance of the quartiles; however wrong these are,
 // the answer is exact.
-template <class T, bool folded>
-std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last, T guess, T spread,
-                         const SelectRoom<T>& room) {
+template <class T, bool folded> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
+                                                         T guess, T spread, const SelectRoom<T>& room) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
     constexpr T first_margin = T(0.08);  // a first guess is off by about this share

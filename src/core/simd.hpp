@@ -57,28 +57,28 @@ template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
 }
 // Of finite numbers: compilers need more than one instruction to be right about others, too.
 #if defined(__AVX512F__)
-#define ISODEPTH_EXTREME(name, op)                                                             \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                       \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_##op##_ps((__m512)a, (__m512)b);   \
-        else return (Vec<T>)_mm512_##op##_pd((__m512d)a, (__m512d)b);                          \
+#define ISODEPTH_EXTREME(name, op)                                                           \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_##op##_ps((__m512)a, (__m512)b); \
+        else return (Vec<T>)_mm512_##op##_pd((__m512d)a, (__m512d)b);                        \
     }
 #elif defined(__AVX__)
-#define ISODEPTH_EXTREME(name, op)                                                             \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                       \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_##op##_ps((__m256)a, (__m256)b);   \
-        else return (Vec<T>)_mm256_##op##_pd((__m256d)a, (__m256d)b);                          \
+#define ISODEPTH_EXTREME(name, op)                                                           \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_##op##_ps((__m256)a, (__m256)b); \
+        else return (Vec<T>)_mm256_##op##_pd((__m256d)a, (__m256d)b);                        \
     }
 #elif defined(__SSE2__)
-#define ISODEPTH_EXTREME(name, op)                                                             \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                       \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm_##op##_ps((__m128)a, (__m128)b);      \
-        else return (Vec<T>)_mm_##op##_pd((__m128d)a, (__m128d)b);                             \
+#define ISODEPTH_EXTREME(name, op)                                                        \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                  \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm_##op##_ps((__m128)a, (__m128)b); \
+        else return (Vec<T>)_mm_##op##_pd((__m128d)a, (__m128d)b);                        \
     }
 #elif defined(__aarch64__)
-#define ISODEPTH_EXTREME(name, op)                                                                      \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                                \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)v##op##q_f32((float32x4_t)a, (float32x4_t)b);      \
-        else return (Vec<T>)v##op##q_f64((float64x2_t)a, (float64x2_t)b);                               \
+#define ISODEPTH_EXTREME(name, op)                                                                 \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                           \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)v##op##q_f32((float32x4_t)a, (float32x4_t)b); \
+        else return (Vec<T>)v##op##q_f64((float64x2_t)a, (float64x2_t)b);                          \
     }
 #else
 #define ISODEPTH_EXTREME(name, op) \

@@ -16,8 +16,8 @@ namespace isodepth {
 
 constexpr int most_probes = 16;  // so many values are looked at to know roughly where all are
 constexpr int64_t most_crowd_parts = 1 << 11;
-constexpr int64_t crowded = 24;           // larger buckets are sorted by comparison
-constexpr int64_t stretch_size = 1 << 15; // a scatter of more values misses the cache
+constexpr int64_t crowded = 24;            // larger buckets are sorted by comparison
+constexpr int64_t stretch_size = 1 << 15;  // a scatter of more values misses the cache
 constexpr int64_t stretch_buckets = 1 << 13;
 constexpr int64_t most_stretches = 256;
 
@@ -81,7 +81,8 @@ template <class T> class BucketOf {
 
     static float bent(float away) {
         const float size = std::fabs(away);
-        return std::copysign(std::min({0.5f * size, 0.63f + 0.08f * size, 0.898f + 0.0034f * size, 1.0f}), away);
+        return std::copysign(std::min({0.5f * size, 0.63f + 0.08f * size, 0.898f + 0.0034f * size, 1.0f}),
+                             away);
     }
     // The buckets of `n` distances; up to a whole vector of these may be read.
     void bend(const float* away, int64_t n, uint32_t* bucket) const {
@@ -113,16 +114,16 @@ template <class T> bool has_crowds(const T* probes, int64_t m, CenterAndSpread<T
     const BucketOf<T> unit(at, 3);
     bool found = false;
     for (int64_t j = 0; j + step < m; j++)
-        found |= probes[j] < probes[j + step] && unit.place(probes[j + step]) - unit.place(probes[j]) < 0.004f;
+        found |=
+            probes[j] < probes[j + step] && unit.place(probes[j + step]) - unit.place(probes[j]) < 0.004f;
     return found;
 }
 
 // Buckets for values in crowds far from each other: divided coarsely first, and each part then has as many
 // of the buckets as it has values, evenly from its smallest to its largest. `scratch` has room for a
 // quarter, and `starts` for an eighth of the values and one.
-template <class T>
-void fill_by_crowds(const T* values, int64_t n, CenterAndSpread<T> at, T* scratch, uint32_t* starts,
-                    int64_t count, uint32_t* bucket) {
+template <class T> void fill_by_crowds(const T* values, int64_t n, CenterAndSpread<T> at, T* scratch,
+                                       uint32_t* starts, int64_t count, uint32_t* bucket) {
     const int64_t parts = std::max<int64_t>(1, std::min(n / 8, most_crowd_parts));
     BucketOf<T>(at, parts).fill(values, n, bucket);
     T *lows = scratch, *slopes = scratch + parts;
@@ -284,8 +285,7 @@ template <class T> class Sorter {
                 pairs.resize(size_t(stop - start));
                 for (int64_t i = start; i < stop; i++) pairs[size_t(i - start)] = {keys[i], index[i]};
                 std::sort(pairs.begin(), pairs.end());
-                for (int64_t i = start; i < stop; i++)
-                    std::tie(keys[i], index[i]) = pairs[size_t(i - start)];
+                for (int64_t i = start; i < stop; i++) std::tie(keys[i], index[i]) = pairs[size_t(i - start)];
             }
             start = stop;
         }

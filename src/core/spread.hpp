@@ -84,9 +84,8 @@ template <class T> class SpreadPass {
             for (int64_t k = 0; k < some; k++) judge(state, k, first + k);
         });
         const auto made = states.made();
-        over_rows(m, int64_t(made.size()), resources_.n_threads, [&](int64_t start, int64_t stop) {
-            merge(made, start, stop);
-        });
+        over_rows(m, int64_t(made.size()), resources_.n_threads,
+                  [&](int64_t start, int64_t stop) { merge(made, start, stop); });
     }
 
     void judge(State& state, int64_t k, int64_t direction) {
@@ -235,7 +234,8 @@ template <class T> class SpreadPass {
         for (int j = 0; j < lanes<T>; j += width<T>) {
             const Vec<T> center = load(middle + j);
             Vec<T> least = broadcast(std::numeric_limits<T>::infinity());
-            for (int64_t left = std::max<int64_t>(0, rank - (n - split)); left <= std::min(rank, split); left++) {
+            for (int64_t left = std::max<int64_t>(0, rank - (n - split)); left <= std::min(rank, split);
+                 left++) {
                 const int64_t right = rank - left;
                 Vec<T> x = {}, y = {};
                 if (left > 0) x = absolute<T>(load(rows + (split - left) * lanes<T> + j) - center);
