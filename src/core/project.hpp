@@ -37,7 +37,7 @@ template <class T> class Frame {
     int exponent;
 
     Frame(const T* rows, int64_t n, int64_t d) : center(size_t(d)) {
-        constexpr int64_t most = 63;
+        constexpr int64_t most = 7;  // a rough idea is enough
         const int64_t step = (n + most - 1) / most, count = (n + step - 1) / step;
         T some[most];
         for (int64_t k = 0; k < d; k++) {
@@ -61,12 +61,16 @@ template <class T> class Frame {
         // In two steps: the power of two itself may be out of range.
         scale_ = std::ldexp(T(1), -exponent / 2);
         rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
+        limit_ = std::numeric_limits<T>::max() / T(8 * d);
     }
 
-    T moved(T x, int64_t column) const { return (x - center[size_t(column)]) * scale_ * rest_; }
+    // Not so far away that a projection could overflow.
+    T moved(T x, int64_t column) const {
+        return std::clamp((x - center[size_t(column)]) * scale_ * rest_, -limit_, limit_);
+    }
 
   private:
-    T scale_, rest_;
+    T scale_, rest_, limit_;
 };
 
 // Rows (n, d) laid out so that the same column of `lanes` rows lies side by side.

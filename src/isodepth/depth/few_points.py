@@ -66,7 +66,7 @@ class SteadyIRWDepth(IRWDepth):
         points = span_of_sample(sample)
         kind = sample.points.dtype
         sizes, squares = _core.centered_rank_sums(
-            points.astype(kind),
+            np.ascontiguousarray(points, dtype=kind),
             np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
             resources.n_threads,

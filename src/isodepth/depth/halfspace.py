@@ -56,15 +56,17 @@ class HalfspaceDepth(MinimizedDepth):
     ) -> np.ndarray:
         points, weights = sample.points, sample.masses
         if self.refine:
+            # The sample's own points propose directions, too.
+            asked = None if queries is None else sample.with_queries(queries).points
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 masses, where = smallest_halfspace(
-                    points, rows, weights=weights, queries=queries, locate=True, resources=resources
+                    points, rows, weights=weights, queries=asked, locate=True, resources=resources
                 )
                 assert where is not None
                 return -masses, where
 
-            searched = standardize(sample, points if queries is None else queries)
+            searched = standardize(sample, points if asked is None else asked)
             directions = search_directions(searched, directions, self.refine, judge)
         masses, _ = smallest_halfspace(
             points, directions, weights=weights, queries=queries, resources=resources
