@@ -1,5 +1,5 @@
 // Passes of exact depths.
-#include "halfspace.hpp"
+#include "exact_halfspace.hpp"
 #include "module.hpp"
 #include "planar.hpp"
 #include "projection.hpp"
