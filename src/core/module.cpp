@@ -59,4 +59,7 @@ NB_MODULE(CORE_NAME, m) {
     bind_project<float>(m);
     bind_project<double>(m);
     bind_labels(m);
+    bind_depths(m);
+    bind_hull(m);
+    bind_exact(m);
 }
