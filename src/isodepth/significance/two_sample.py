@@ -12,8 +12,8 @@ from isodepth.core.sphere import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
-from isodepth.engine.cores import available_cores
 from isodepth.engine.forking import refuse_forsaken_child
+from isodepth.engine.resources import Resources
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
@@ -158,7 +158,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     rng = np.random.default_rng(given.random_state)
     directions = directions_with_axes(d, given.n_directions, rng)
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
-    n_threads = available_cores() if given.n_jobs is None else given.n_jobs
+    n_threads = Resources(given.n_jobs).n_threads
     rows = Rows(points, names, directions, permutations, rng, n_threads=n_threads)
     smallest = None
     total, unit = permutations.count, "permutation"
