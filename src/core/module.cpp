@@ -58,4 +58,5 @@ NB_MODULE(CORE_NAME, m) {
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");
     bind_project<float>(m);
     bind_project<double>(m);
+    bind_gaps(m);
 }

@@ -3,4 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-namespace isodepth {}  // namespace isodepth
+namespace isodepth {
+
+void bind_gaps(nanobind::module_&);
+
+}  // namespace isodepth
