@@ -96,8 +96,8 @@ class GapSums {
     }
 
     // Add the gaps at the levels level..end along the lanes from..to of a tile, and along their opposites.
-    template <class T> void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y,
-                                int64_t first, int64_t from, int64_t to) {
+    template <class T> void add_tile(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y,
+                                     int64_t first, int64_t from, int64_t to) {
         double above[lanes<T>], below[lanes<T>], largest = 0.0, sum = 0.0;
         int32_t code = 0;
         for (int64_t k = from; k < to; k++) {
@@ -109,11 +109,19 @@ class GapSums {
         if (largest == 0) return;
         for (int64_t k = from; k < to; k++)
             sum += power(above[k] / largest, q_) + power(below[k] / largest, q_);
-        for (; level < end; level++) add(level, largest, sum, code);
+        for (; level < end; level++) add_sum(level, largest, sum, code);
+    }
+
+    // Add the gaps along one direction and its opposite.
+    void add_direction(int64_t level, double above, double below, int64_t direction) {
+        const double largest = std::max(above, below);
+        if (largest == 0) return;
+        const double sum = power(above / largest, q_) + power(below / largest, q_);
+        add_sum(level, largest, sum, code_of(direction, above == largest));
     }
 
     // Add a sum of powers in units of the largest gap in it, which is positive.
-    ISODEPTH_INLINE void add(int64_t level, double largest, double sum, int32_t code) {
+    void add_sum(int64_t level, double largest, double sum, int32_t code) {
         const double known = largest_[level];
         if (largest > known) {
             sums_[level] = sum + sums_[level] * power(known / largest, q_);
@@ -128,7 +136,7 @@ class GapSums {
     void merge(const GapSums& other, int64_t level, int64_t end) {
         for (; level < end; level++)
             if (other.largest_[level] > 0)
-                add(level, other.largest_[level], other.sums_[level], other.codes_[level]);
+                add_sum(level, other.largest_[level], other.sums_[level], other.codes_[level]);
     }
 
     // The means of order q of `count` gaps; the largest for q = inf.
@@ -226,16 +234,40 @@ template <class T> void mean_gaps(const Prefixes<T> (&samples)[2], const Tiles<T
                       stop = (block + 1) * directions.count / blocks;
         walk.run(directions, first, stop, state, [&](int64_t tile, int64_t level, int64_t end) {
             // The last tile may begin with directions of the one before, and end with copies of its last.
-            const int64_t start = directions.start(tile), from = tile * lanes<T> - start;
+            const int64_t start = directions.start(tile), from = directions.fresh(tile);
             const int64_t to = std::min<int64_t>(lanes<T>, directions.n - start);
             for_each_run(samples, state.moves, level, end, [&](int64_t level, int64_t end, auto& x, auto& y) {
-                sums.add(level, end, x, y, start, from, to);
+                sums.add_tile(level, end, x, y, start, from, to);
             });
         });
     });
     over_levels(resources.n_threads, levels, 16 * levels, [&](int64_t level, int64_t end) {
         total.write(level, end, 2.0 * double(directions.n), gaps, codes);
     });
+}
+
+// The pieces of [0, end] on which the regions of two samples stay the same.
+struct MergedLevels {
+    std::vector<double> edges;              // (levels + 1,)
+    std::vector<int64_t> sizes_x, sizes_y;  // (levels,)
+};
+
+// `masses` rise to 1, and `counts` say how many points lie inside up to there. Breakpoints from `last` on,
+// which is below 1 and not above `end`, are the end.
+inline MergedLevels merge_levels(const double* masses_x, const int64_t* counts_x, const double* masses_y,
+                                 const int64_t* counts_y, double end, double last) {
+    MergedLevels found{{0.0}, {}, {}};
+    int64_t x = 0, y = 0;
+    while (true) {
+        const double start = found.edges.back();
+        while (masses_x[x] <= start) x++;
+        while (masses_y[y] <= start) y++;
+        found.sizes_x.push_back(counts_x[x]);
+        found.sizes_y.push_back(counts_y[y]);
+        const double stop = std::min(masses_x[x], masses_y[y]);
+        found.edges.push_back(stop < last ? stop : end);
+        if (!(stop < last)) return found;
+    }
 }
 
 }  // namespace isodepth

@@ -211,4 +211,84 @@ template <class T, class Note> ISODEPTH_INLINE void for_each_run(const Prefixes<
     }
 }
 
+// Calls `note(level, range of the level)` for all levels of one sample.
+template <class T, class Note> ISODEPTH_INLINE void for_each_level(const Prefixes<T>& sample,
+                                                                   const Moves<T>& moves, int64_t level,
+                                                                   int64_t stop, Note note) {
+    int64_t at = 0;
+    for (; level < stop; level++) {
+        while (moves.row(at) < sample.sizes[level]) at++;
+        note(level, moves.before(at));
+    }
+}
+
+// Calls `work(state, tile)`, on several threads, for all tiles of directions of a walk through one sample.
+template <class T, class Work>
+void over_tiles(const Walk<T, 1>& walk, const Tiles<T>& directions, Resources resources, Work work) {
+    int64_t workers = worker_count(resources.n_threads, directions.count, walk.rows * directions.n);
+    workers = workers_within(workers, walk.bytes(1), resources.memory_mb);
+    std::vector<typename Walk<T, 1>::State> states(workers);
+    parallel_for(workers, directions.count, [&](int64_t worker, int64_t tile) {
+        if (states[worker].moves.empty()) states[worker] = walk.state(1);
+        work(states[worker], tile);
+    });
+}
+
+// Write h(u) of each level for all directions to `out` (levels, 2 K), and h(-u) after them.
+template <class T, class Out> void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions,
+                                                  Resources resources, Out* out) {
+    const Walk<T, 1> walk(sample, 0);
+    const int64_t count = directions.n;
+    over_tiles(walk, directions, resources, [&](auto& state, int64_t tile) {
+        const int64_t from = directions.fresh(tile), first = directions.start(tile);
+        const int64_t to = std::min<int64_t>(lanes<T>, count - first);
+        walk.run(directions, tile, tile + 1, state, [&](int64_t, int64_t level, int64_t stop) {
+            for_each_level(sample[0], state.moves[0], level, stop, [&](int64_t level, const Range<T>& range) {
+                Out* row = out + level * 2 * count + first;
+                for (int64_t k = from; k < to; k++)
+                    row[k] = Out(range.top[k]), row[count + k] = Out(-range.low[k]);
+            });
+        });
+    });
+}
+
+// The rows that give the range of projections on a tile of directions; of equal ones the first.
+template <class T> struct RangeRows {
+    int64_t top[lanes<T>] = {}, low[lanes<T>] = {};
+
+    // Take in move number i.
+    void take(const Moves<T>& moves, int64_t i) {
+        const Range<T>&before = moves.before(i), &after = moves.before(i + 1);
+        for (int64_t k = 0; k < lanes<T>; k++) {
+            if (after.top[k] > before.top[k]) top[k] = moves.row(i);
+            if (after.low[k] < before.low[k]) low[k] = moves.row(i);
+        }
+    }
+};
+
+// Write the largest and the smallest projection at each level, and the rows that give them, each (levels, K).
+template <class T> void locate_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions,
+                                        Resources resources, T* tops, T* lows, int64_t* top_rows,
+                                        int64_t* low_rows) {
+    const Walk<T, 1> walk(sample, 0);
+    over_tiles(walk, directions, resources, [&](auto& state, int64_t tile) {
+        const Moves<T>& moves = state.moves[0];
+        const int64_t from = directions.fresh(tile), first = directions.start(tile);
+        const int64_t to = std::min<int64_t>(lanes<T>, directions.n - first);
+        RangeRows<T> rows;
+        walk.run(directions, tile, tile + 1, state, [&](int64_t, int64_t level, int64_t stop) {
+            int64_t i = 0;
+            for (; level < stop; level++) {
+                for (; moves.row(i) < sample[0].sizes[level]; i++) rows.take(moves, i);
+                for (int64_t k = from; k < to; k++) {
+                    const int64_t at = level * directions.n + first + k;
+                    tops[at] = moves.before(i).top[k], lows[at] = moves.before(i).low[k];
+                    top_rows[at] = rows.top[k], low_rows[at] = rows.low[k];
+                }
+            }
+            for (; i < moves.count(); i++) rows.take(moves, i);
+        });
+    });
+}
+
 }  // namespace isodepth

@@ -26,6 +26,11 @@ class Resources(NamedTuple):
     n_jobs: int | None = None
     memory_mb: float = 256.0
 
+    @property
+    def n_threads(self) -> int:
+        """The number of threads that `n_jobs` stands for."""
+        return available_cores() if self.n_jobs is None else self.n_jobs
+
 
 def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:
     """How many threads to use for `n_blocks` blocks of `elements` numbers in all."""
