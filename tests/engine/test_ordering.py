@@ -9,7 +9,6 @@ from isodepth.core.levels import exact_plan
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample, lexicographic_order
 from isodepth.engine import ordering
-from isodepth.engine.gap_passes import merge_walks
 from isodepth.engine.ordering import order_of
 from isodepth.engine.rows import over_rows, take_rows
 from isodepth.engine.threads import Resources
@@ -107,23 +106,6 @@ def test_rows_are_taken_in_order() -> None:
         np.testing.assert_array_equal(take_rows(table, order, Resources(n_jobs)), table[order])
 
 
-@pytest.mark.parametrize("n_jobs", N_JOBS)
-def test_walks_are_merged_like_a_loop(n_jobs: int) -> None:
-    rng = np.random.default_rng(5)
-    workers, n_levels = 5, 40_000
-    # Few values, so that most are tied; no direction belongs to two workers.
-    gaps = rng.integers(0, 3, (workers, n_levels)).astype(float)
-    places = rng.permuted(np.tile(np.arange(workers)[:, None], n_levels), axis=0)
-    codes = np.where(rng.random(places.shape) < 0.5, places, -1 - places)
-    largest, chosen = merge_walks(gaps, codes, Resources(n_jobs))
-    for level in (*range(0, n_levels, 97), n_levels - 1):
-        best = max(gaps[:, level])
-        first = min(
-            (k for k in range(workers) if gaps[k, level] == best), key=lambda k: places[k, level]
-        )
-        assert (largest[level], chosen[level]) == (best, codes[first, level])
-
-
 def regions(depths: np.ndarray, rng: np.random.Generator) -> TrimmedRegions:
     points = rng.random((len(depths), 1))
     sample = Sample.of(points, rng.integers(1, 4, len(depths)))
@@ -141,7 +123,7 @@ def test_levels_are_those_of_the_definition(eps: float) -> None:
         edges = [0.0, *sorted(inner), end]
         np.testing.assert_array_equal(plan.levels[:, 0], edges[:-1])
         np.testing.assert_array_equal(plan.levels[:, 1], edges[1:])
-        for side, stops in ((x, plan.stops_x), (y, plan.stops_y)):
+        for side, stops in ((x, plan.prefix_sizes_x), (y, plan.prefix_sizes_y)):
             expected = [side.counts[np.sum(side.masses <= b)] for b in edges[:-1]]
             np.testing.assert_array_equal(stops, expected)
         assert plan.shares.sum() == pytest.approx(1.0)
