@@ -41,7 +41,7 @@ class Case(NamedTuple):
 def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
     """Random, tied or degenerate rows; with `exact` small integers, whose products are exact."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n, m, d = draw(st.integers(1, 90)), draw(st.integers(1, 90)), draw(st.integers(1, 5))
+    n, m, d = draw(st.integers(1, 60)), draw(st.integers(1, 60)), draw(st.integers(1, 5))
     kind = "tied" if exact else draw(st.sampled_from(["random", "tied", "equal", "flat"]))
     x, y = rng.standard_normal((n, d)), rng.standard_normal((m, d))
     if kind == "tied":
@@ -56,13 +56,15 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
     n_levels = draw(st.integers(1, 12))
     sizes = tuple(np.sort(rng.integers(1, k + 1, n_levels)) for k in (n, m))
     weights = tuple(rng.integers(1, 4, k) for k in (n, m))
-    return Case((x * scale).astype(dtype), (y * scale).astype(dtype), sizes, U.astype(dtype), weights)
+    return Case(
+        (x * scale).astype(dtype), (y * scale).astype(dtype), sizes, U.astype(dtype), weights
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [1, 5, 0])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataObject) -> None:
     """With chunks of a few rows, which end in the middle of levels and of groups of rows."""
     x, y, sizes, U, _ = data.draw(cases(dtype, exact=True))
@@ -74,7 +76,7 @@ def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataO
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [3, 0])
 @given(data=st.data(), q=st.sampled_from([1.0, 1.5, 2.0, 7.0, 300.0, math.inf]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_gaps_of_any_order(dtype: str, rows: int, q: float, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
     x, y, sizes, U, _ = case
@@ -82,7 +84,9 @@ def test_gaps_of_any_order(dtype: str, rows: int, q: float, data: st.DataObject)
     swapped = core.gaps(y, x, *sizes[::-1], U, q, 1, 256.0, rows)
     assert (gaps == swapped[0]).all()
     assert (codes == swapped[1]).all()
-    h_x, h_y = (naive_gaps.supports(r.astype(float), s, U) for r, s in zip((x, y), sizes))
+    h_x, h_y = (
+        naive_gaps.supports(r.astype(float), s, U) for r, s in zip((x, y), sizes, strict=True)
+    )
     expected = naive_gaps.gaps(h_x, h_y, q)
     np.testing.assert_allclose(gaps, expected, rtol=1e-12, atol=case.rounding)
     column = np.where(codes >= 0, codes, len(U) - 1 - codes)
@@ -95,7 +99,7 @@ def test_gaps_of_any_order(dtype: str, rows: int, q: float, data: st.DataObject)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("out", DTYPES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_supports(dtype: str, out: str, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
     x, _, (sizes, _), U, _ = case
@@ -132,7 +136,7 @@ def test_a_prefix_without_rows_has_no_support() -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("weighted", [False, True])
 @given(data=st.data(), q=st.sampled_from([1.0, 2.0, 5.0, math.inf]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_quantiles(dtype: str, weighted: bool, q: float, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
     given_ = [w if weighted else None for w in case.weights]
@@ -141,7 +145,7 @@ def test_quantiles(dtype: str, weighted: bool, q: float, data: st.DataObject) ->
     tails = [rng.integers(1, w.sum() + 1, len(case.sizes[0])) for w in units]
     found = []
     for points, w, tail in zip((case.x, case.y), given_, tails, strict=True):
-        out = np.empty((len(tail), 2 * len(case.U)))
+        out = np.empty((len(tail), 2 * len(case.U)), dtype=dtype)
         gap_passes.write_quantiles((points, w), tail, case.U, out, Resources(1))
         found.append(out)
     for out, points, w, tail in zip(found, (case.x, case.y), units, tails, strict=True):
@@ -160,7 +164,7 @@ def test_quantiles(dtype: str, weighted: bool, q: float, data: st.DataObject) ->
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(seed=st.integers(0, 2**32), n_levels=st.integers(1, 5), d=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @example(seed=0, n_levels=1, d=1)
 def test_climbers_attain_more_than_their_starts(
     dtype: str, seed: int, n_levels: int, d: int
@@ -178,9 +182,8 @@ def test_climbers_attain_more_than_their_starts(
     before, after = (gap_passes.level_gaps(x, y, sizes, U)[0] for U in (starts, found))
     tolerance = 16 * d * np.finfo(dtype).eps * max(np.abs(x).max(), np.abs(y).max())
     assert (after >= before - tolerance).all()
-    # With one climber for each corner that a start names, the steps never lower the best of them.
     few = gap_passes.ascent(x, y, sizes, starts, n_climbers=3, steps=0, slack=1e-6)
-    assert len(few) <= 3
+    assert 1 <= len(few) <= 3
 
 
 def sample_of(dtype: str, tied: bool) -> tuple[np.ndarray, np.ndarray, tuple, np.ndarray]:

@@ -71,7 +71,11 @@ def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: floa
     values = rng.normal(size=(7, 3, 37)) * np.array([1.0, 0.0, 5.0])[:, None]
     values[-1] = values[-2]
     with np.errstate(over="ignore", under="ignore"):
-        values = np.clip(values * scale, -1e38, 1e38).astype(dtype) if dtype == "float32" else values * scale
+        values = (
+            np.clip(values * scale, -1e38, 1e38).astype(dtype)
+            if dtype == "float32"
+            else values * scale
+        )
     means = {"p": p, "q": q, "unit": 0.7, "length": 0.9}
     found = table_distances(values, None, **means)
     np.testing.assert_array_equal(found, found.T)
@@ -88,7 +92,9 @@ def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: floa
             expected *= 0.9 ** (1 / p)
         # A difference of float32 numbers is rounded once where it is compared as such.
         rel = 1e-12 if dtype == "float64" else 2e-7
-        assert found[i, j] == pytest.approx(expected, rel=rel, abs=1e-44 if dtype == "float32" else 0)
+        assert found[i, j] == pytest.approx(
+            expected, rel=rel, abs=1e-44 if dtype == "float32" else 0
+        )
 
 
 def test_same_bits_for_any_number_of_threads() -> None:

@@ -84,9 +84,7 @@ def test_one_gap_that_is_zero_makes_the_limit_zero(p: float) -> None:
         found = power_mean(np.array(gaps), np.full(4, 0.25), p)
         # A mean of zeros and one value v is v * share ** (1/p), whose logarithm is of order 1/p.
         assert found == pytest.approx(naive(gaps, p), rel=4 * 2**-52 / p)
-        assert of_tables(np.array(gaps), p, 1.0) == pytest.approx(
-            found, rel=4 * 2**-52 / p
-        )
+        assert of_tables(np.array(gaps), p, 1.0) == pytest.approx(found, rel=4 * 2**-52 / p)
         assert found == 0.0 or p > 1e-4
 
 

@@ -11,7 +11,9 @@ def supports(rows: np.ndarray, sizes: np.ndarray, U: np.ndarray) -> np.ndarray:
     return np.stack([(rows[:size] @ both.T).max(axis=0) for size in sizes])
 
 
-def quantiles(points: np.ndarray, weights: np.ndarray, tails: np.ndarray, U: np.ndarray) -> np.ndarray:
+def quantiles(
+    points: np.ndarray, weights: np.ndarray, tails: np.ndarray, U: np.ndarray
+) -> np.ndarray:
     """Return, along u and then along -u, the largest value with each weight at or above it."""
     out = np.empty((len(tails), 2 * len(U)))
     for k, u in enumerate(np.concatenate([U, -U])):
