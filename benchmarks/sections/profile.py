@@ -22,7 +22,7 @@ from isodepth.data.validation import check_pair
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import standardize
 from isodepth.engine.blocks import fold_projections
-from isodepth.engine.gap_passes import search_gaps
+from isodepth.engine.gap_passes import level_gaps
 from isodepth.engine.threads import Resources
 
 DEPTHS = ("halfspace", "projection")
@@ -82,7 +82,7 @@ def _steps(
     plan = exact_plan(x, y, _EPS)
 
     def search() -> object:
-        return search_gaps(x.ordered, y.ordered, plan.stops_x, plan.stops_y, U, _ONE_THREAD)
+        return level_gaps(x.ordered, y.ordered, plan.prefix_sizes, U, _ONE_THREAD)
 
     steps: dict[str, Callable[[], object]] = {
         "check": lambda: check_pair(X, Y, None),

@@ -19,7 +19,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_pair
 from isodepth.depth import BY_NAME
-from isodepth.engine.gap_passes import merge_walks, search_gaps
+from isodepth.engine.gap_passes import level_gaps
 from isodepth.engine.threads import Resources, available_cores, side_by_side
 
 DEPTHS = ("halfspace", "projection", "irw")
@@ -108,22 +108,17 @@ def steps_of(
     x, y = order()
     resources = Resources(threads)
     plan = exact_plan(x, y, _EPS)
-    walked = (x.ordered, y.ordered, plan.stops_x, plan.stops_y, drawn.directions, resources)
-    gaps, where = search_gaps(*walked)
-    all_gaps, all_where = (np.repeat(found[None], threads, axis=0) for found in (gaps, where))
+    walked = (x.ordered, y.ordered, plan.prefix_sizes, drawn.directions, resources)
+    gaps, _ = level_gaps(*walked)
     steps: dict[str, Callable[[], object]] = {
         "check the input": lambda: check_pair(X, Y, None),
         "canonical form": lambda: drawn.merged_pair((X, None), (Y, None)),
         "depths": depths,
         "order by depth": order,
         "levels": lambda: exact_plan(x, y, _EPS),
-        "walk": lambda: search_gaps(*walked),
-        "of which merging": lambda: merge_walks(all_gaps, all_where, resources),
+        "walk": lambda: level_gaps(*walked),
         "mean": lambda: power_mean(gaps, plan.shares, 2.0),
     }
-    if threads == 1:
-        # One thread has nothing to merge.
-        steps["of which merging"] = lambda: None
     return steps
 
 

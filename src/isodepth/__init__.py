@@ -30,7 +30,6 @@ from isodepth.errors import (
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.table import RegionTable
@@ -57,7 +56,6 @@ __all__ = [
     "MissingExtraError",
     "PlainLoopsWarning",
     "ProjectionDepth",
-    "RegionIndex",
     "RegionTable",
     "RegionTransformer",
     "ScaleWarning",

@@ -212,8 +212,9 @@ def _many() -> Iterator[Case]:
 
         def near(options: Any = options, storage: str = storage) -> Any:
             tables = isodepth.tables(bags, storage=storage, **options)
-            found = isodepth.RegionIndex(tables, n_pivots=2).query(tables[1], k=3)
-            return [*found.distances, *found.indices]
+            distances = tables.distances(tables[1])
+            nearest = distances.argsort(kind="stable")[:3]
+            return [*distances[nearest], *nearest]
 
         yield f"nearest {depth} {storage}", near
     yield (

@@ -261,7 +261,6 @@ class Nearest(NamedTuple):
 
 def nearest_files(options: argparse.Namespace) -> Nearest:
     """The samples nearest to one."""
-    from isodepth.many.index import RegionIndex
     from isodepth.many.pairwise import tables
 
     given = _given(options)
@@ -278,11 +277,8 @@ def nearest_files(options: argparse.Namespace) -> Nearest:
     stack = tables(everything, progress=progress_wanted(), **given)
     if options.k > len(samples):
         note(f"-k {options.k}: there are {len(samples)} samples only")
-    found = RegionIndex(stack[1:]).query(stack[0], k=min(options.k, len(samples)))
-    near = [
-        (labels[place], float(distance))
-        for place, distance in zip(found.indices, found.distances, strict=True)
-    ]
+    distances = stack[1:].distances(stack[0])
+    near = [(labels[i], float(distances[i])) for i in distances.argsort(kind="stable")[: options.k]]
     return Nearest(near, len(samples), stack.signature)
 
 
