@@ -99,9 +99,10 @@ class MoverScore:
         def similarity(text: str, other: str) -> float:
             if not tokens[text] or not tokens[other]:
                 return 0.0
-            weights = [rarity[token] for token in tokens[text]], [
-                rarity_of_references[token] for token in tokens[other]
-            ]
+            weights = (
+                [rarity[token] for token in tokens[text]],
+                [rarity_of_references[token] for token in tokens[other]],
+            )
             masses = [w if any(w) else [1.0] * len(w) for w in weights]
             return 1.0 - wasserstein(vectors[text], vectors[other], p=1, weights=masses)
 

@@ -26,7 +26,7 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Whether DR correlates better than each of the others: differences of |r|, one-sided p-values."""
+    """Whether DR correlates better than others: differences of |r|, one-sided p-values."""
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",

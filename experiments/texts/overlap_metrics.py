@@ -115,7 +115,8 @@ def js2() -> OverlapMetric:
 
 def _divergence(candidate: str, reference: str) -> float:
     first, second = (
-        Counter(pairwise(re.findall(r"\w+|[^\w\s]", text.lower()))) for text in (candidate, reference)
+        Counter(pairwise(re.findall(r"\w+|[^\w\s]", text.lower())))
+        for text in (candidate, reference)
     )
     if not first or not second:
         return float(bool(first) != bool(second))

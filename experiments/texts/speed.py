@@ -18,14 +18,13 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-
 from threadpoolctl import threadpool_limits
 
 from benchmarks.peers import authors
 from experiments.baselines import random_directions, sliced_wasserstein
 from experiments.texts.corpus import DataMissingError, load_webnlg
-from experiments.texts.embeddings import StoredEncoder
 from experiments.texts.embedding_metrics import unit_vectors_of
+from experiments.texts.embeddings import StoredEncoder
 from isodepth.text import DepthScore, Encoder
 
 Pairs = list[tuple[np.ndarray, np.ndarray]]

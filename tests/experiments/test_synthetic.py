@@ -14,7 +14,7 @@ from experiments.framework.table import OtherResultsError
 from experiments.framework.verdict import FAILS, HOLDS, IN_PART, outcome
 from experiments.registry import ENTRIES
 from experiments.synthetic import breakdown, epsilon, robustness
-from experiments.synthetic.laws import distance_of_laws, elliptical, radius
+from experiments.synthetic.distributions import distance_of_distributions, elliptical, radius
 from isodepth import Metric
 
 pytest.importorskip("matplotlib")
@@ -215,22 +215,26 @@ def test_an_unknown_name_is_refused(capsys):
 # -- what the experiments compute --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("law", ["gaussian", "t2", "cauchy"])
-def test_radii_hold_their_mass(law):
+@pytest.mark.parametrize("distribution", ["gaussian", "t2", "cauchy"])
+def test_radii_hold_their_mass(distribution):
     n = 20000
-    lengths = np.linalg.norm(elliptical(law, n, 3, np.random.default_rng(0)), axis=1)
+    lengths = np.linalg.norm(elliptical(distribution, n, 3, np.random.default_rng(0)), axis=1)
     for mass in (0.2, 0.7):
         # Five standard errors of a share.
-        within = float(np.mean(lengths <= radius(law, 3, np.array(mass))))
+        within = float(np.mean(lengths <= radius(distribution, 3, np.array(mass))))
         assert abs(within - mass) < 5 * (mass * (1 - mass) / n) ** 0.5
 
 
-def test_distance_of_laws():
+def test_distance_of_distributions():
     shift = np.array([3.0, 4.0])
-    assert distance_of_laws("gaussian", "gaussian", shift, p=2, eps=0.1) == pytest.approx(5.0)
-    for law in ("t2", "cauchy"):
+    assert distance_of_distributions("gaussian", "gaussian", shift, p=2, eps=0.1) == pytest.approx(
+        5.0
+    )
+    for distribution in ("t2", "cauchy"):
         spherical, general = (
-            distance_of_laws("gaussian", law, shift, p=2, eps=0.3, scatter=scatter, levels=50)
+            distance_of_distributions(
+                "gaussian", distribution, shift, p=2, eps=0.3, scatter=scatter, levels=50
+            )
             for scatter in (None, np.eye(2))
         )
         # The general gap is solved to about 1e-9.
