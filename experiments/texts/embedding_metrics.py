@@ -140,8 +140,14 @@ class BERTScore:
                 num_layers=self.encoder.checked_layer(),
                 device=self.encoder.place(),
             )
-            _, _, f1 = scorer.score(list(candidates), list(references))
-        return f1.tolist()
+            # The package fails on empty texts with current versions of transformers.
+            scores = np.zeros(len(candidates))
+            groups = [[text for text in group if text.strip()] for group in references]
+            whole = [i for i, text in enumerate(candidates) if text.strip() and groups[i]]
+            if whole:
+                pairs = [candidates[i] for i in whole], [groups[i] for i in whole]
+                scores[whole] = scorer.score(*pairs)[2].numpy()
+        return scores.tolist()
 
 
 def unit_vectors_of(

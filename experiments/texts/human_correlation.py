@@ -6,18 +6,14 @@ rating; :func:`as_table` makes them. Correlations are signed: those of distances
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-COEFFICIENTS = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
-}
-LEVELS = ("text", "system")
+COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 
 def as_table(
@@ -42,11 +38,24 @@ def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray
     """The correlation across systems of each text (T,); NaN where one side is constant."""
     a, b = _check_tables(scores, human)
     found = np.full(len(a), np.nan)
-    for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        present = ~np.isnan(x)
-        if np.ptp(x[present]) > 0 and np.ptp(y[present]) > 0:
-            found[i] = COEFFICIENTS[coefficient](x[present], y[present]).statistic
+    present = ~np.isnan(a)
+    whole = present.all(axis=1)
+    found[whole] = _coefficients(a[whole], b[whole], coefficient)
+    for i in np.flatnonzero(~whole & (present.sum(axis=1) > 1)):
+        rows = a[None, i, present[i]], b[None, i, present[i]]
+        found[i] = _coefficients(*rows, coefficient)[0]
     return found
+
+
+def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
+    """The coefficient between rows (n, k) of the same number, of shape (n,)."""
+    if name == "kendall":
+        return np.array([stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)])
+    if name == "spearman":
+        x, y = stats.rankdata(x, axis=1), stats.rankdata(y, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        return stats.pearsonr(x, y, axis=1).statistic
 
 
 def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson") -> float:
@@ -69,7 +78,7 @@ def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson
     if level == "text":
         return float(np.nanmean(by_text(scores, human, coefficient)))
     a, b = (np.nanmean(table, axis=0) for table in _check_tables(scores, human))
-    return float(COEFFICIENTS[coefficient](a, b).statistic)
+    return float(_coefficients(a[None], b[None], coefficient)[0])
 
 
 def bootstrap_interval(
