@@ -137,9 +137,9 @@ $(DOCS_ENV): $(VENV)/.created pyproject.toml
 # The bounds are read from pyproject.toml; what only runs the tests may be of any age.
 $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(PYTHON) -m venv --clear $(LOWEST)
-	$(PYTHON) .ci/lower_bounds.py plot frames baselines > $(LOWEST)/bounds.txt
+	$(PYTHON) .ci/lower_bounds.py plot frames > $(LOWEST)/bounds.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
-		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
+		--editable ".[plot,frames]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
 	@touch $@
 

@@ -19,7 +19,7 @@ FLOORS = (
     ("engine/compiled", "engine/arrays"),
     ("engine",),
     ("core", "hull"),
-    ("depth", "baselines"),
+    ("depth",),
     ("gap", "theory"),
     ("metric",),
     ("significance",),
