@@ -124,8 +124,8 @@ def _shifted(
     common: dict[str, Any] = {
         "depth": HalfspaceDepth(method="exact"), "gap": "exact", "eps": 0.3, "normalize": normalize,
     }  # fmt: skip
-    centerd = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    two, one = (Metric(p=p, **common).distance(*centerd) for p in (2, 1))
+    centered = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    two, one = (Metric(p=p, **common).distance(*centered) for p in (2, 1))
     shift = float(np.linalg.norm(X.mean(axis=0) - Y.mean(axis=0)))
     return Metric(p=2, **common).distance(X, Y) ** 2, two, one, shift
 
