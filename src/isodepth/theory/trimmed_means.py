@@ -16,7 +16,7 @@ import numpy as np
 
 from isodepth.data.validation import check_number
 
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-9
 
 
 def check_p(p: Any) -> float:
