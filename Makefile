@@ -76,7 +76,7 @@ mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes
 	$(BIN)/cosmic-ray init cosmic-ray.toml $(SESSION)
 	$(BIN)/cr-filter-operators $(SESSION) cosmic-ray.toml
 	$(BIN)/python .ci/sample_mutants.py $(SESSION) $(MUTANTS) $(SEED) $(PACKAGES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cosmic-ray exec cosmic-ray.toml $(SESSION)
+	PYTHONDONTWRITEBYTECODE=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cosmic-ray exec cosmic-ray.toml $(SESSION)
 	$(BIN)/cr-report --surviving-only --show-diff $(SESSION)
 	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
