@@ -126,9 +126,9 @@ def gaussian_distance(
 ) -> float:
     """Distance of the distributions N(m1, S1) and N(m2, S2), for any affine-invariant depth.
 
-    The regions of a Gaussian distribution are its ellipsoids, whatever the affine-invariant depth, and the
-    one of mass beta has radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p mean of
-    their gaps (see `gaussian_gap`) over beta in [0, 1-eps]. It is ``|m1 - m2|`` when S1 = S2.
+    The regions of a Gaussian distribution are its ellipsoids, whatever the affine-invariant depth,
+    and the one of mass beta has radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p
+    mean of their gaps (see `gaussian_gap`) over beta in [0, 1-eps]: ``|m1 - m2|`` when S1 = S2.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def gaussian_distance(
 def gaussian_bounds(
     m1: Any, S1: Any, m2: Any, S2: Any, eps: float = 0.1, sharp: bool = False
 ) -> tuple[float, float]:
-    """Bounds of DR_{1,eps} for two Gaussian distributions, from their means and the gap of their shapes.
+    """Bounds of DR_{1,eps} for two Gaussians, from their means and the gap of their shapes.
 
     The paper shows that DR_{1,eps} differs from ``|m1 - m2|`` by at most C_eps times the supremum
     over unit vectors u of ``|c(u)|``, where ``c(u) = sqrt(u'S1u) - sqrt(u'S2u)``.
@@ -202,7 +202,7 @@ def gaussian_bounds(
     Notes
     -----
     The constant is an integral of Phi^{-1}(1 - alpha(beta)). The halfspace depth at the radius r
-    of a Gaussian distribution in R^d is Phi(-r), so this is simply r(beta) = sqrt(chi2.ppf(beta, d)); it
+    of a Gaussian in R^d is Phi(-r), so this is simply r(beta) = sqrt(chi2.ppf(beta, d)); it
     grows with d, and is Phi^{-1}((1+beta)/2) only for d = 1. Like the distance it has to be
     averaged: C_eps is 1/(1-eps) times the integral over [0, 1-eps], the mean of r. The statement
     does not hold for the integrals without 1/(1-eps) that the paper prints: with equal covariances
@@ -230,7 +230,7 @@ def gaussian_bounds(
 def translation_bounds(
     centered_2: float, centered_1: float, shift: float, symmetric: bool = False
 ) -> tuple[float, float]:
-    """Bounds of DR_{2,eps} squared for two distributions, from the distances of their centered versions.
+    """Bounds of DR_{2,eps}^2 of two distributions, from the distances of their centered versions.
 
     Let mu* and nu* be mu and nu moved by -m1 and -m2. The paper shows that DR_2(mu, nu)^2 differs
     from ``DR_2(mu*, nu*)^2 + |m1 - m2|^2`` by at most ``2 DR_1(mu*, nu*) |m1 - m2|``.
