@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 
 # POT's own limit of the network simplex is too low from about 5,000 points on.
 _MAX_PIVOTS = 10_000_000
+_MAX_CUTS = 1000
 
 
 def wasserstein(X: Any, Y: Any, p: float = 2, weights: Any = None) -> float:
@@ -101,7 +102,7 @@ def subspace_robust_wasserstein(X: Any, Y: Any, k: int, tolerance: float = 1e-5)
     omega = (k / d) * np.eye(d)
     moments: list[np.ndarray] = []
     lower, unit = 0.0, 1.0
-    while True:
+    for _ in range(_MAX_CUTS):
         values, axes = np.linalg.eigh(omega)
         root = axes * np.sqrt(values.clip(0, 1))
         i, j, mass = _plan(a, b, cdist(x @ root, y @ root, "sqeuclidean"))
@@ -119,6 +120,7 @@ def subspace_robust_wasserstein(X: Any, Y: Any, k: int, tolerance: float = 1e-5)
         if upper - lower <= tolerance * upper:
             return float(np.sqrt(unit * lower))
         omega = variable.value
+    raise RuntimeError(f"S_{k}^2 is only known to lie in [{unit * lower:g}, {unit * upper:g}]")
 
 
 def ruot(X: Any, Y: Any, rho: float, p: float = 2, tolerance: float = 1e-7) -> float:
@@ -159,8 +161,10 @@ def ruot(X: Any, Y: Any, rho: float, p: float = 2, tolerance: float = 1e-7) -> f
     # The restricted dual is bounded as long as some coupling of a and b uses these pairs alone.
     chosen = np.zeros(cost.shape, dtype=bool)
     chosen[_plan(a, b, cost)[:2]] = True
-    violation = np.inf
-    while violation > tolerance:
+    known, violation = 0, np.inf
+    # Where all violated pairs are in already, what is left is the tolerance of the solver.
+    while violation > tolerance and chosen.sum() > known:
+        known = int(chosen.sum())
         f, g = cp.Variable(len(a)), cp.Variable(len(b))
         i, j = np.nonzero(chosen)
         objective = least_mean(f, a) + least_mean(g, b)

@@ -153,3 +153,10 @@ def test_ruot_against_one_point_in_closed_form() -> None:
     costs = np.array([1.0, 2, 4, 3])
     expected = costs.mean() - np.sqrt(2 * 0.05) * costs.std()
     assert ruot(X, [[0.0, 0]], rho=0.05, p=1) == pytest.approx(expected, rel=1e-6)
+
+
+def test_ruot_with_far_outliers_ends() -> None:
+    # Costs of 1e8 times the mean leave the solver less precise than the tolerance asks for.
+    X, Y = pair_of_samples(7)
+    X[0] = 1e4
+    assert 0 < ruot(X, Y, rho=1 / 18) < wasserstein(X, Y)
