@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the tests need beside the package.
-EXTRAS = "plot,frames,baselines,progress"
+EXTRAS = "plot,frames,progress"
 TOOLS = ["pytest>=8.0", "pytest-xdist>=3.5", "hypothesis>=6.100"]
 
 

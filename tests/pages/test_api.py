@@ -13,8 +13,7 @@ from isodepth import errors
 
 #: Whose public names are documented one by one.
 MODULES = [
-    "baselines", "directions", "hull", "planar", "plot", "readers", "report", "text",
-    "text.correlation", "text.rivals", "theory",
+    "directions", "hull", "planar", "plot", "readers", "report", "text", "theory",
 ]  # fmt: skip
 #: A list of names, described where it is used.
 CONSTANTS = {"directions.FAMILIES", "__version__"}

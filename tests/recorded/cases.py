@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from isodepth import baselines, hull, planar, theory
+from isodepth import hull, planar, theory
 from isodepth.directions import unit_vectors
 from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
 
@@ -292,13 +292,6 @@ def _geometry_and_theory() -> Iterator[Case]:
             lambda p=p, eps=eps: theory.gaussian_distance(
                 means[0], np.diag(spreads[0]), means[1], np.diag(spreads[1]), p=p, eps=eps
             ),
-        )
-    x, y = _pair(17, 30, 22, 3)
-    for name in ("wasserstein", "sliced_wasserstein", "max_sliced_wasserstein", "mmd", "energy"):
-        seeded = {"random_state": 0} if "sliced" in name else {}
-        yield (
-            f"baseline {name}",
-            lambda name=name, seeded=seeded: getattr(baselines, name)(x, y, **seeded),
         )
 
 

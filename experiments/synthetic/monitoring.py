@@ -1,10 +1,10 @@
-"""Streams of batches that do not change, and streams that do: who rings, and when.
+"""False alarms of monitors on streams without drift, and delays on streams with drift.
 
 False alarms: every stream has a reference of its own, and none of its batches drifts; in the second
-part a twentieth of the rows of every batch is foreign, far away, near, in the center or all over
-the place, and the monitor has a tolerance of that share. Beside the monitor, on the scores of the
-same batches: a test at 1% for every batch, the rule of three standard deviations of the calibration
-scores, and ADWIN (river). Where rows are foreign these see the plain gaps.
+part a twentieth of the rows of every batch is contaminated (far away, near, in the center or with a
+large variance), and the monitor has a tolerance of that share. Other rules are applied to the
+scores of a monitor without tolerance on the same batches: a test at 1% for every batch, three
+standard deviations around the mean of the scores of clean batches, and ADWIN (river).
 
 Delays: a shift or a change of scale at batch 100, or at batch 1500.
 """
@@ -12,7 +12,7 @@ Delays: a shift or a change of scale at batch 100, or at batch 1500.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -23,7 +23,7 @@ from experiments.framework import Experiment, Part, Results, Streams, Verdict, r
 from experiments.framework.verdict import outcome
 from isodepth import DepthMonitor
 
-FOREIGN = 0.05
+CONTAMINATION = 0.05
 #: ADWIN is that of river, and only there where river is installed.
 RULES = ("evidence", "1% each batch", "three sd", *(["ADWIN"] if find_spec("river") else []))
 KINDS = ("far", "near", "center", "wide")
@@ -45,11 +45,11 @@ class Settings:
     alpha: float = 0.05
     change: int = 100
     late: int = 1500
-    #: How long after a change a stream is watched.
+    #: How many batches after a change are checked.
     patience: int = 60
 
 
-def foreign_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+def contaminated_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Rows (count, d) that do not belong to a standard Gaussian sample."""
     noise = rng.standard_normal((count, d))
     if kind == "wide":
@@ -59,11 +59,11 @@ def foreign_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.
 
 
 def batch(settings: Settings, rng: np.random.Generator, kind: str | None = None) -> np.ndarray:
-    """A batch of which a share is foreign where a kind is named."""
+    """A batch, of which a share is contaminated where a kind is given."""
     rows = rng.standard_normal((settings.rows, settings.columns))
     if kind is not None:
-        count = round(FOREIGN * settings.rows)
-        rows[:count] = foreign_rows(kind, count, settings.columns, rng)
+        count = round(CONTAMINATION * settings.rows)
+        rows[:count] = contaminated_rows(kind, count, settings.columns, rng)
     return rows
 
 
@@ -84,73 +84,64 @@ def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Dep
 # -- rules on scores ------------------------------------------------------------------------------
 
 
-def first(rings: Sequence[bool] | np.ndarray) -> float:
-    """The first batch that rings, from 1; inf where none does."""
-    found = np.flatnonzero(rings)
+def first(alarms: Sequence[bool] | np.ndarray) -> float:
+    """The first batch with an alarm, from 1; inf where there is none."""
+    found = np.flatnonzero(alarms)
     return float(found[0] + 1) if len(found) else math.inf
 
 
-def three_deviations(calibration: np.ndarray, scores: np.ndarray) -> float:
-    """When a score leaves mean +- 3 standard deviations of the calibration scores."""
-    return first(np.abs(scores - calibration.mean()) > 3 * calibration.std())
+def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When a score leaves mean +- 3 standard deviations of the scores of clean batches."""
+    return first(np.abs(scores - clean.mean()) > 3 * clean.std())
 
 
-def one_percent(calibration: np.ndarray, scores: np.ndarray) -> float:
-    """When a score is among the largest 1%, itself and the calibration scores counted."""
-    above = (calibration[None, :] >= scores[:, None]).sum(axis=1)
-    return first((1 + above) / (len(calibration) + 1) <= max(0.01, 1 / (len(calibration) + 1)))
+def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When a score is among the largest 1%, itself and those of clean batches counted."""
+    above = (clean[None, :] >= scores[:, None]).sum(axis=1)
+    return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
 
 
-def adaptive_window(calibration: np.ndarray, scores: np.ndarray) -> float:
-    """When ADWIN sees a drift, after it has seen the calibration scores."""
+def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When ADWIN sees a drift, after it has seen the scores of clean batches."""
     from river.drift import ADWIN
 
     detector = ADWIN()
-    for score in calibration:
+    for score in clean:
         detector.update(score)
-    rings = []
+    alarms = []
     for score in scores:
         detector.update(score)
-        rings.append(detector.drift_detected)
-    return first(rings)
+        alarms.append(detector.drift_detected)
+    return first(alarms)
 
 
 # -- what is measured -----------------------------------------------------------------------------
 
 
-def watch(monitor: DepthMonitor, batches: Iterator[np.ndarray]) -> tuple[float, np.ndarray]:
-    """When a monitor rings first, and the plain scores of all batches."""
-    scores, rings = [], []
-    assert monitor.calibration is not None
-    gauge = monitor._gauges[None]
-    for rows in batches:
-        verdict = monitor.check(rows)
-        rings.append(verdict.alarm)
-        scores.append(verdict.score if verdict_is_plain(monitor) else gauge.plain(rows, len(rows)))
-    return first(rings), np.array(scores)
-
-
-def verdict_is_plain(monitor: DepthMonitor) -> bool:
-    """Whether the monitor has no tolerance, so that its scores are plain distances."""
-    return monitor.signature.startswith("DR|")
-
-
 def false_alarms(
     settings: Settings, tolerance: float, streams: Streams
 ) -> Mapping[str, list[float]]:
-    """When each rule rings first in a stream that does not drift."""
+    """The first alarm of each rule in a stream that does not drift."""
     monitor = fresh_monitor(settings, tolerance, streams)
-    assert monitor.calibration is not None
-    rng = streams.rng("batches")
+    untolerant = fresh_monitor(settings, 0.0, streams)
     kind = KINDS[streams.run % len(KINDS)] if tolerance else None
-    rings, scores = watch(monitor, (batch(settings, rng, kind) for _ in range(settings.batches)))
-    usual = np.random.default_rng(0).permutation(monitor.calibration.strata[0].scores)
+
+    def scores(name: str, kind: str | None) -> np.ndarray:
+        rng = streams.rng(name)
+        batches = (batch(settings, rng, kind) for _ in range(settings.batches))
+        return np.array([untolerant.check(rows).score for rows in batches])
+
+    rng = streams.rng("batches")
+    alarms = [monitor.check(batch(settings, rng, kind)).alarm for _ in range(settings.batches)]
+    clean, found = scores("clean batches", None), scores("batches", kind)
     others = {
         "1% each batch": one_percent,
         "three sd": three_deviations,
         "ADWIN": adaptive_window,
     }
-    return {"evidence": [rings]} | {rule: [others[rule](usual, scores)] for rule in RULES[1:]}
+    return {"evidence": [first(alarms)]} | {
+        rule: [others[rule](clean, found)] for rule in RULES[1:]
+    }
 
 
 def drifted(change: str, rows: np.ndarray) -> np.ndarray:
@@ -161,7 +152,7 @@ def drifted(change: str, rows: np.ndarray) -> np.ndarray:
 
 
 def delay(settings: Settings, condition: Any, at: int, streams: Streams) -> dict[str, list[float]]:
-    """How many batches after a change the monitor rings; the time of a false alarm if negative."""
+    """How many batches after a change the first alarm comes; negative for a false alarm."""
     tolerance = condition["tolerance"]
     monitor = fresh_monitor(settings, tolerance, streams)
     rng = streams.rng("batches")
@@ -171,8 +162,8 @@ def delay(settings: Settings, condition: Any, at: int, streams: Streams) -> dict
         if number > at:
             rows = drifted(condition["change"], rows)
         if kind is not None:
-            count = round(FOREIGN * settings.rows)
-            rows[:count] = foreign_rows(kind, count, settings.columns, rng)
+            count = round(CONTAMINATION * settings.rows)
+            rows[:count] = contaminated_rows(kind, count, settings.columns, rng)
         if monitor.check(rows).alarm:
             return {"evidence": [number - at]}
     return {"evidence": [math.inf]}
@@ -185,12 +176,15 @@ def parts(settings: Settings) -> list[Part]:
     def changing(at: int) -> Callable[[Any, Streams], Mapping[str, list[float]]]:
         return lambda condition, streams: delay(settings, condition, at, streams)
 
-    cases = [{"change": c, "tolerance": t} for c in CHANGES for t in (0.0, FOREIGN)]
-    clean, dirty = [{"foreign": 0.0}], [{"foreign": FOREIGN}]
+    cases = [{"change": c, "tolerance": t} for c in CHANGES for t in (0.0, CONTAMINATION)]
+    clean, contaminated = [{"contamination": 0.0}], [{"contamination": CONTAMINATION}]
     soon, late = changing(settings.change), changing(settings.late)
     return [
         Part("quiet_clean", settings.runs, clean, "rule", RULES, ("first",), quiet(0.0)),
-        Part("quiet_foreign", settings.runs, dirty, "rule", RULES, ("first",), quiet(FOREIGN)),
+        Part(
+            "quiet_contaminated", settings.runs, contaminated, "rule", RULES, ("first",),
+            quiet(CONTAMINATION),
+        ),
         Part("delays", settings.delay_runs, cases, "rule", RULES[:1], ("delay",), soon),
         Part("late_delays", settings.late_runs, cases, "rule", RULES[:1], ("delay",), late),
     ]  # fmt: skip
@@ -199,14 +193,17 @@ def parts(settings: Settings) -> list[Part]:
 def judge(results: Results) -> list[Verdict]:
     settings = results.settings
     verdicts = []
-    for name, what in (("quiet_clean", "clean streams"), ("quiet_foreign", "5% foreign rows")):
+    for name, what in (
+        ("quiet_clean", "clean streams"),
+        ("quiet_contaminated", "5% contaminated rows"),
+    ):
         table = results.tables[name]
         shares = {rule: np.isfinite(rows["first"]).mean() for rule, rows in table.groups("rule")}
         runs = len(table) // len(RULES)
         limit = settings.alpha + 2 * math.sqrt(settings.alpha * (1 - settings.alpha) / runs)
         verdicts.append(
             Verdict(
-                f"Of {what} without drift at most {settings.alpha:.0%} ever ring.",
+                f"Of {what} without drift at most {settings.alpha:.0%} ever raise an alarm.",
                 f"{runs} streams of {settings.batches} batches: "
                 + ", ".join(f"{rule} {share:.1%}" for rule, share in shares.items()),
                 outcome([shares["evidence"] <= limit]),
@@ -231,13 +228,13 @@ def judge(results: Results) -> list[Verdict]:
 
 
 def draw(results: Results) -> dict[str, Any]:
-    """The share of undrifted streams that have rung by each batch."""
+    """The share of streams without drift that have raised an alarm by each batch."""
     from experiments.framework.figure import as_percent, panels
 
     settings = results.settings
     figure, grid = panels(1, 2, sharey=True)
     at = np.arange(1, settings.batches + 1)
-    titles = {"quiet_clean": "nothing foreign", "quiet_foreign": "5% foreign rows in every batch"}
+    titles = {"quiet_clean": "no contamination", "quiet_contaminated": "5% contaminated rows"}
     for axes, (name, title) in zip(grid[0], titles.items(), strict=True):
         for rule, rows in results.tables[name].groups("rule"):
             share = (rows["first"][:, None] <= at).mean(axis=0)
@@ -248,14 +245,14 @@ def draw(results: Results) -> dict[str, Any]:
         axes.set_xlabel("batch")
         axes.set_ylim(0, 1.02)
         as_percent(axes)
-    grid[0, 0].set_ylabel("streams that have rung, though nothing drifts")
+    grid[0, 0].set_ylabel("streams with a false alarm")
     grid[0, 0].legend(frameon=False)
-    return {"watching": figure}
+    return {"monitoring": figure}
 
 
 EXPERIMENT = Experiment(
-    name="watching",
-    title="false alarms of monitors, and how soon they see a change",
+    name="monitoring",
+    title="false alarms of monitors, and their delays after a change",
     sizes={
         "full": Settings(runs=2000, delay_runs=100, late_runs=20),
         "reduced": Settings(runs=50, delay_runs=10, late_runs=2, late=400),
