@@ -11,7 +11,7 @@ from twins import naive, naive_envelopes
 
 import isodepth
 from isodepth.core.sphere import mean_of_direction
-from isodepth.directions import unit_vectors
+from isodepth.core.directions import unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 ENVELOPE = {"region": "envelope"}

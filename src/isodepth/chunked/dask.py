@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.limits import Limits
-from isodepth.chunked.parts import RawChunk, numbers_of, place_of
+from isodepth.chunked.sources import Chunk, numbers_of, place_of
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.ranks import Recomputed
@@ -37,18 +37,18 @@ class DelayedPart:
     place: str
     n_rows: int | None = None
 
-    def read(self, rows: int) -> Iterator[RawChunk]:
+    def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
         yield from cut_rows(self.delayed.compute(), self.columns, self.place, rows)
 
 
 def cut_rows(
     computed: Any, columns: tuple[Any, ...] | None, place: str, rows: int
-) -> Iterator[RawChunk]:
+) -> Iterator[Chunk]:
     """Chunks of a partition that has been computed."""
     values = numbers_of(computed, columns, place)
     for first in range(0, len(values), rows):
-        yield RawChunk(values[first : first + rows], place, first)
+        yield Chunk(values[first : first + rows], place, first)
 
 
 def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
@@ -183,7 +183,7 @@ def _run_computed(
     return _run_chunks(shared, cut_rows(computed, columns, place, shared.rows))
 
 
-def _run_chunks(shared: _Shared, chunks: Iterator[RawChunk]) -> Any:
+def _run_chunks(shared: _Shared, chunks: Iterator[Chunk]) -> Any:
     state = shared.work.start()
     for chunk in chunks:
         rows: Any = chunk if shared.preparation is None else shared.preparation.rows(chunk)

@@ -14,7 +14,7 @@ from isodepth.chunked.comparison import (
     mean_gap,
     table_gaps,
 )
-from isodepth.chunked.opening import scan
+from isodepth.chunked.sources import scan
 from isodepth.chunked.runner import Runner
 from isodepth.chunked.sources import Source
 from isodepth.chunked.spread import column_spreads

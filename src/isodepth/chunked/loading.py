@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.opening import as_source
+from isodepth.chunked.sources import as_source
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import NO_MASSES
 from isodepth.chunked.sampling import RowDraw

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isodepth.chunked.parts import RawChunk
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
 from isodepth.chunked.sampling import FewRows, RowDraw
@@ -57,7 +57,7 @@ class LookPass:
         width, dtype = self.preparation.n_features, self.preparation.dtype
         return {"looked": Looked(), "drawn": Drawn(width, dtype, self.capacity)}
 
-    def step(self, state: dict[str, Any], chunk: RawChunk) -> None:
+    def step(self, state: dict[str, Any], chunk: Chunk) -> None:
         points, weights, missing = self.preparation.split(chunk)
         state["looked"].add(len(chunk.values), len(points), weights, missing)
         if weights is None and len(points):

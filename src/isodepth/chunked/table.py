@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.chunked.limits import Limits
 from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
-from isodepth.chunked.parts import RawChunk
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
 from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
@@ -188,7 +188,7 @@ class _Job:
         parts = [
             self.preparation.rows(chunk)
             for chunk in self.source.chunks(self.limits.chunk_rows)
-            if isinstance(chunk, RawChunk)
+            if isinstance(chunk, Chunk)
         ]
         points = np.concatenate([rows.points for rows in parts])
         masses = None

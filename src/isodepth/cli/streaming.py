@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from isodepth.chunked.entry import compare
-from isodepth.chunked.opening import scan
+from isodepth.chunked.sources import scan
 from isodepth.chunked.runner import Runner
 from isodepth.chunked.sources import Source
 from isodepth.data.extras import load_extra

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import check_finite, column_labels, named_counts
-from isodepth.data.forms import Forms, plain
+from isodepth.data.results import ResultMixin, plain
 from isodepth.data.frames import looks_like_frame
 from isodepth.data.validation import check_weights, read_points
 from isodepth.errors import InvalidInputError
@@ -74,7 +74,7 @@ class MissingShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MissingPair(Forms):
+class MissingPair(ResultMixin):
     """What was left out of the two samples of a comparison.
 
     Attributes

@@ -1,16 +1,14 @@
-"""Samples that are no arrays: sources of chunks and Dask collections, handed on by their names.
+"""Samples that are no arrays: sources of chunks and Dask collections.
 
-What works on them lies on a higher floor and is loaded when the first of them is seen.
+What works on them is a higher layer, and is imported when the first of them is seen.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from isodepth.errors import InvalidInputError
 
-_HANDLER = "isodepth.chunked.entry"
 _COLLECTIONS = ("dask", "dask_expr")
 
 
@@ -24,7 +22,9 @@ def is_stream(X: Any) -> bool:
 
 def handler() -> Any:
     """The module that works on them, with `distance`, `compare` and `table`."""
-    return importlib.import_module(_HANDLER)
+    from isodepth.chunked import entry
+
+    return entry
 
 
 def refuse_stream(X: Any, what: str) -> None:

@@ -1,16 +1,12 @@
-"""The way up to the room for tensors, which nothing enters before someone brings a tensor.
+"""Samples that are tensors of torch, which is never imported before someone brings one.
 
-That room stands above this one and is called by its name alone, so that imports still fall and
-torch is never loaded by us.
+What works on them is a higher layer, and is imported when the first of them is seen.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Any
-
-_ROOM = "isodepth.torch.distance"
 
 
 def is_tensor(value: Any) -> bool:
@@ -22,7 +18,11 @@ def is_tensor(value: Any) -> bool:
 
 def room_for_tensors(*samples: Any) -> Any:
     """`isodepth.torch.distance` where one of the samples is a tensor, otherwise None."""
-    return importlib.import_module(_ROOM) if any(map(is_tensor, samples)) else None
+    if not any(map(is_tensor, samples)):
+        return None
+    from isodepth.torch import distance
+
+    return distance
 
 
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
