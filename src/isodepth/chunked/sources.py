@@ -235,26 +235,28 @@ def _opened(data: Any, columns: list[Any] | None, weights: Any) -> Source:
 # -- columns --------------------------------------------------------------------------------------
 
 
-def place_of(name: Any, labels: Sequence[str], where: str) -> int:
-    """The place of a column that is named, or numbered."""
-    if isinstance(name, int | np.integer) and not isinstance(name, bool):
-        if 0 <= name < len(labels):
-            return int(name)
-    elif name in labels:
-        return labels.index(name)
-    raise InvalidInputError(
-        f"{where} has no column {name!r}; its columns are {listed([*map(repr, labels)])}"
-    )
+def places_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
+    """The places of columns that are named, or numbered."""
+    known = {label: place for place, label in enumerate(labels)}
+    places = []
+    for name in names:
+        number = isinstance(name, int | np.integer) and not isinstance(name, bool)
+        place = int(name) if number else known.get(name, -1)
+        if not 0 <= place < len(labels):
+            shown = listed([*map(repr, labels)])
+            raise InvalidInputError(f"{where} has no column {name!r}; its columns are {shown}")
+        places.append(place)
+    return places
 
 
 def chosen_places(
     labels: Sequence[str], columns: list[Any] | None, weights: Any, where: str
 ) -> list[int]:
     """The places of the points' columns, and that of the weights last."""
-    own = [] if weights is None else [place_of(weights, labels, where)]
+    own = [] if weights is None else places_of([weights], labels, where)
     if columns is None:
         return [place for place in range(len(labels)) if place not in own] + own
-    places = [place_of(name, labels, where) for name in columns]
+    places = places_of(columns, labels, where)
     if len(set(places)) < len(places):
         twice = next(place for place in places if places.count(place) > 1)
         raise InvalidInputError(
@@ -274,7 +276,7 @@ def numbers_of(chunk: Any, columns: tuple[Any, ...] | None, place: str) -> np.nd
     if columns is None:
         return values
     labels = names or numbered(values.shape[1])
-    return values[:, [place_of(name, labels, place) for name in columns]]
+    return values[:, places_of(columns, labels, place)]
 
 
 def _read_chunk(chunk: Any, place: str) -> tuple[np.ndarray, tuple[str, ...] | None]:

@@ -151,6 +151,8 @@ def _read_members(content: bytes) -> dict[str, np.ndarray]:
         members = archive.infolist()
         if len(members) > _MOST_MEMBERS or len(set(archive.namelist())) < len(members):
             raise ValueError(f"{len(members)} parts, or two of one name")
+        if not all(member.filename.endswith(".npy") for member in members):
+            raise ValueError("parts that are no arrays")
         if any(m.compress_type != zipfile.ZIP_STORED or m.file_size != m.compress_size for m in members):
             raise ValueError("packed parts")
         if sum(member.file_size for member in members) > len(content):
