@@ -457,7 +457,7 @@ def _from_files(
             chosen = [header.labels[place] for place in places]
         else:
             places = _same_columns(header, first, chosen, columns is None, path, first_path)
-        single = single and _all_single(file, header, places)
+        single &= _all_single(file, header, places)
         version = _version_of(str(file.path))
         asked = chosen if file.ending in ARROW_ENDINGS else places
         parts += [
@@ -481,7 +481,7 @@ def _same_columns(
         refuse(path, f"it has {said[0]} where {other} has {said[1]}")
     places = {name: place for place, name in enumerate(header.labels)}
     if any(name not in places for name in chosen) or (everything and len(places) != first.width):
-        raise differing(tuple(first.labels), tuple(header.labels), str(other), str(path))
+        refuse(path, str(differing(tuple(first.labels), tuple(header.labels), other.name, path.name)))
     return [places[name] for name in chosen]
 
 

@@ -21,7 +21,7 @@ from isodepth.data.csv_files import (
 from isodepth.data.frames import Table
 from isodepth.data.input_file import ARROW_ENDINGS, ENDINGS, TEXT_ENDINGS, InputFile, open_input, refuse
 from isodepth.data.read_options import Choice, ReadOptions, ReadResult, choose_columns, listed, numbered
-from isodepth.errors import UnreadableFileError
+from isodepth.errors import IsodepthError, UnreadableFileError
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 _MOST_NAMED = 20
@@ -149,6 +149,21 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
+    try:
+        return _read_arrow_columns(file, options)
+    except IsodepthError:
+        raise
+    except MemoryError as error:
+        refuse(file.path, "it does not fit into memory", error)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        # A flipped bit in the metadata can surface as any error of pyarrow or of Python.
+        kind = file.ending.removeprefix(".")
+        refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+
+
+def _read_arrow_columns(file: InputFile, options: ReadOptions) -> ReadResult:
     frame = without_index(arrow_table(file))
     if not frame.num_columns or not frame.num_rows:
         refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
@@ -169,18 +184,13 @@ def arrow_table(file: InputFile) -> Any:
     """All columns of a parquet or feather file as a table of pyarrow."""
     from pyarrow import feather, parquet
 
-    try:
-        with file.open() as stream:
-            if file.ending == ".feather":
-                return feather.read_table(stream, use_threads=False, memory_map=False)
-            # Not parquet.read_table, which makes columns of the names of folders ("year=2020").
-            with parquet.ParquetFile(stream) as opened:
-                parquet_row_counts(opened)
-                return opened.read(use_threads=False)
-    except Exception as error:
-        # A flipped bit in the metadata can surface as any error of pyarrow or of Python.
-        kind = file.ending.removeprefix(".")
-        refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+    with file.open() as stream:
+        if file.ending == ".feather":
+            return feather.read_table(stream, use_threads=False, memory_map=False)
+        # Not parquet.read_table, which makes columns of the names of folders ("year=2020").
+        with parquet.ParquetFile(stream) as opened:
+            parquet_row_counts(opened)
+            return opened.read(use_threads=False)
 
 
 def without_index(table: Any) -> Any:
