@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.results import ResultMixin, plain
 from isodepth.data.frames import Table
 from isodepth.data.markup import escaped, html_table, shown
+from isodepth.data.results import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text.scores import Scores
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.limits import Limits
-from isodepth.chunked.sources import Chunk, Source, chosen_places, numbers_of
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.ranks import Recomputed
 from isodepth.chunked.runner import Runner
+from isodepth.chunked.sources import Chunk, Source, chosen_places, numbers_of
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 

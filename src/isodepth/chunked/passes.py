@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
 from isodepth.chunked.sampling import FewRows, RowDraw
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
 from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of

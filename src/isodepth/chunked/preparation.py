@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk
 from isodepth.chunked.rows import NO_MASSES, Rows
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.weights import MassRule
 from isodepth.core.scaling import scaled
 from isodepth.data.arrays import check_finite, to_float

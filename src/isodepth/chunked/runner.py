@@ -8,10 +8,9 @@ from typing import Any
 
 from isodepth.chunked.limits import MOST_HELD_ROWS, MOST_WORKSPACE, Limits
 from isodepth.chunked.local import fold_chunks
-from isodepth.chunked.sources import Chunk
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Chunk, Source
 from isodepth.chunked.spill import SpilledDepths
 
 

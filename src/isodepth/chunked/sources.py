@@ -16,18 +16,27 @@ import numpy as np
 
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import Table, looks_like_frame, read_frame
-from isodepth.data.input_file import ARROW_ENDINGS, ENDINGS, TEXT_ENDINGS, InputFile, open_input, refuse, table_files
+from isodepth.data.input_file import (
+    ARROW_ENDINGS,
+    ENDINGS,
+    TEXT_ENDINGS,
+    InputFile,
+    open_input,
+    refuse,
+    table_files,
+)
 from isodepth.data.matching import differing
 from isodepth.data.read_options import listed, numbered
 from isodepth.data.readers import (
-    arrow_table,
     array_of,
+    arrow_table,
     holds_numbers,
     parquet_row_counts,
+    refuse_damaged,
     without_index,
 )
 from isodepth.data.validation import check_choice, check_integer
-from isodepth.errors import InvalidInputError, IsodepthError
+from isodepth.errors import InvalidInputError
 
 
 class Chunk(NamedTuple):
@@ -308,7 +317,7 @@ def _source_of(
 
 
 class _Header(NamedTuple):
-    """What a file says about its columns: names, which are numbers or float32, rows of its parts."""
+    """What a file says about itself: names and types of columns, and rows of its parts."""
 
     names: list[str] | None
     width: int
@@ -355,11 +364,8 @@ class FilePart:
                 if len(values):
                     yield Chunk(values, place, first)
                     first += len(values)
-        except IsodepthError:
-            raise
         except Exception as error:
-            # A flipped bit can surface as any error of pyarrow or of Python.
-            refuse(place, f"it is damaged or not what it was ({error})", error)
+            refuse_damaged(file._replace(path=Path(place)), error)
 
     def _arrays(self, file: InputFile, rows: int) -> Iterator[np.ndarray]:
         if file.ending in TEXT_ENDINGS:
@@ -380,9 +386,7 @@ def _version_of(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _arrow_batches(
-    file: InputFile, group: int, columns: list[str], rows: int
-) -> Iterator[Any]:
+def _arrow_batches(file: InputFile, group: int, columns: list[str], rows: int) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import ipc, parquet
 
@@ -412,11 +416,8 @@ def _header_of(file: InputFile) -> _Header | None:
         return _Header(None, array.shape[1], [array.dtype] * array.shape[1], [len(array)])
     try:
         return _arrow_header(file)
-    except IsodepthError:
-        raise
     except Exception as error:
-        kind = file.ending.removeprefix(".")
-        refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+        refuse_damaged(file, error)
 
 
 def _arrow_header(file: InputFile) -> _Header:
@@ -477,11 +478,15 @@ def _same_columns(
     if (header.names is None) != (first.names is None) or (
         header.names is None and header.width != first.width
     ):
-        said = [f"{h.width} columns {'with' if h.names else 'without'} names" for h in (header, first)]
+        said = [
+            f"{h.width} columns {'with' if h.names else 'without'} names" for h in (header, first)
+        ]
         refuse(path, f"it has {said[0]} where {other} has {said[1]}")
     places = {name: place for place, name in enumerate(header.labels)}
     if any(name not in places for name in chosen) or (everything and len(places) != first.width):
-        refuse(path, str(differing(tuple(first.labels), tuple(header.labels), other.name, path.name)))
+        refuse(
+            path, str(differing(tuple(first.labels), tuple(header.labels), other.name, path.name))
+        )
     return [places[name] for name in chosen]
 
 

@@ -12,8 +12,8 @@ from isodepth.cli.parsers import TABLES, add_command, add_json
 from isodepth.cli.reading import align, read_tables
 from isodepth.cli.settings import add_reading, add_settings, given_settings, wish_of
 from isodepth.data.input_file import InputFile, open_input
-from isodepth.data.results import plain
 from isodepth.data.output import replace_file
+from isodepth.data.results import plain
 from isodepth.data.saving import check_table_target, endings_for, with_column
 from isodepth.data.validation import check_choice
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from isodepth.cli.outputs import note
 from isodepth.cli.settings import wish_of
-from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.frames import Table
+from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import differing, in_order
 from isodepth.data.missing import MissingReport, omit_missing
+from isodepth.data.read_options import ReadResult, unknown_column
 from isodepth.data.readers import read_with_options
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.data.read_options import ReadResult, unknown_column
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT_HINT = ", or leave out these rows with --missing omit"

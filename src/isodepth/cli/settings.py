@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.validation import check_choice
 from isodepth.data.read_options import Hints, ReadOptions
+from isodepth.data.validation import check_choice
 
 
 def _levels(text: str) -> int | str:

@@ -66,13 +66,21 @@ def read_archive(
     Files of the kinds in `more` will do as well.
     """
     source = _check_name(path, UnreadableFileError)
-    content = _content(source)
+    try:
+        # A pipe or a device may have no end.
+        content = None if source.exists() and not source.is_file() else source.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableFileError(f"cannot read {source}: {reason}") from None
+    if content is None:
+        raise UnreadableFileError(f"cannot read {source}: it is not a file")
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise unreadable(source, "its checksum does not match its content")
     try:
         arrays = _read_members(content)
-        header = _read_header(arrays.pop(_HEADER))
+        text = arrays.pop(_HEADER).tobytes().decode()
+        header = json.loads(text, parse_constant=_refuse)
         found = (header["format"], header["version"], header["kind"])
     except Exception as error:
         # Whatever zipfile, NumPy or json stumble over, the file is what is wrong.
@@ -95,8 +103,8 @@ def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError
     )
 
 
-def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and type of an array of real numbers that takes `size` bytes with its header.
+def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of an array of real numbers that takes `size` bytes with its header.
 
     Anything else raises ValueError, before memory for it is allocated.
 
@@ -105,20 +113,19 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, 
     >>> file = io.BytesIO()
     >>> np.save(file, np.zeros((4, 3), np.float32))
     >>> read_npy_header(io.BytesIO(file.getvalue()), len(file.getvalue()))
-    ((4, 3), False, dtype('float32'))
+    ((4, 3), dtype('float32'))
     """
-    version = np.lib.format.read_magic(file)
-    known = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    if version not in known:
-        raise ValueError(f"version {version} of the .npy format is not known")
-    shape, fortran_order, dtype = known[version](file)
+    if np.lib.format.read_magic(file) == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     if dtype.kind not in "biuf":
         raise ValueError(f"it holds {dtype}, not real numbers")
     there = size - file.tell()
     # Python's integers: a product of sizes cannot overflow.
     if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
         raise ValueError(f"an array of shape {shape} and type {dtype} does not take {there} bytes")
-    return shape, fortran_order, dtype
+    return shape, dtype
 
 
 def _check_name(path: Any, error: type[Exception]) -> Path:
@@ -131,19 +138,6 @@ def _check_name(path: Any, error: type[Exception]) -> Path:
     return name
 
 
-def _content(source: Path) -> bytes:
-    try:
-        if source.exists() and not source.is_file():
-            # A pipe or a device may have no end.
-            raise UnreadableFileError(f"cannot read {source}: it is not a file")
-        return source.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, UnreadableFileError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise UnreadableFileError(f"cannot read {source}: {reason}") from None
-
-
 def _read_members(content: bytes) -> dict[str, np.ndarray]:
     """The arrays, which together take no more bytes than the file."""
     arrays: dict[str, np.ndarray] = {}
@@ -153,7 +147,9 @@ def _read_members(content: bytes) -> dict[str, np.ndarray]:
             raise ValueError(f"{len(members)} parts, or two of one name")
         if not all(member.filename.endswith(".npy") for member in members):
             raise ValueError("parts that are no arrays")
-        if any(m.compress_type != zipfile.ZIP_STORED or m.file_size != m.compress_size for m in members):
+        if any(
+            m.compress_type != zipfile.ZIP_STORED or m.file_size != m.compress_size for m in members
+        ):
             raise ValueError("packed parts")
         if sum(member.file_size for member in members) > len(content):
             raise ValueError("parts that take more bytes than the file")
@@ -163,18 +159,6 @@ def _read_members(content: bytes) -> dict[str, np.ndarray]:
             array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
             arrays[member.filename.removesuffix(".npy")] = array
     return arrays
-
-
-def _read_header(text: np.ndarray) -> dict[str, Any]:
-    if text.nbytes > _MOST_HEADER_BYTES:
-        raise ValueError(f"a header of {text.nbytes} bytes")
-    return json.loads(text.tobytes().decode(), object_pairs_hook=_unique, parse_constant=_refuse)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a header that says something twice")
-    return dict(pairs)
 
 
 def _refuse(text: str) -> Any:

@@ -13,24 +13,24 @@ import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
-from isodepth.data.input_file import TEXT_ENDINGS, InputFile, refuse
+from isodepth.data.input_file import InputFile, refuse
 from isodepth.data.read_options import numbered
 
-# What programs write into the cell of a value that is missing, and of a truth value. Cells that
-# say nan are numbers: whether they may be there is decided where data are checked.
+# What programs write into the cell of a value that is missing. Cells that say nan are numbers:
+# whether they may be there is decided where data are checked.
 _MISSING = ("", "na", "n/a", "null", "none")
-_TRUTH = {"true": 1.0, "false": 0.0}
-_DELIMITERS = ",;\t|"
-_DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_NULLS = sorted({spell(word) for word in _MISSING for spell in (str.lower, str.upper, str.title)})
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 _HEAD_BYTES = 1 << 18
-_BLOCK_BYTES = 1 << 20
 _SNIFFED_ROWS = 100
+_BLOCK_BYTES = 1 << 20
+_CELL_BYTES = 256
 
 
 class CsvFormat(NamedTuple):
@@ -43,111 +43,89 @@ class CsvFormat(NamedTuple):
     width : int
         How many cells a row has.
     delimiter, decimal : str
-    start : int
-        How many bytes come before the first row of data.
-    record_bytes : int
-        The length of the first row.
+    header_lines : int
+        How many lines come before the first row of data.
     """
 
     names: tuple[str, ...] | None
     width: int
     delimiter: str
     decimal: str
-    start: int
-    record_bytes: int
+    header_lines: int
 
     def notes(self, file: InputFile) -> list[str]:
         """What a person should know about the format."""
         notes = []
-        if self.delimiter != TEXT_ENDINGS.get(file.ending, ","):
+        if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
-            separated = _DELIMITER_NAMES[self.delimiter]
-            notes.append(f"the cells of {file.path} are separated by {separated}{comma}")
-        if self.names is None:
+            found, expected = _DELIMITERS[self.delimiter], _DELIMITERS[usual]
             notes.append(
-                f"{file.path} has no header: its first row is taken for data, and columns are "
-                "numbered from 0"
+                f"the cells of {file.path} are separated by {found}, not {expected}{comma}"
             )
+        if self.names is None:
+            notes.append(f"{file.path} has no header: columns are numbered from 0")
         return notes
 
 
 def csv_format(file: InputFile) -> CsvFormat:
     """Find out separator, decimal mark and header from the beginning of a file."""
-    size = _HEAD_BYTES
-    while True:
+    for size in (_HEAD_BYTES, -1):  # all of it, where the first row is longer than the beginning
         head = file.read(size)
-        whole = len(head) < size
+        whole = len(head) != size
         try:
-            text = codecs.getincrementaldecoder("utf-8")().decode(head, whole)
+            text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
         except UnicodeDecodeError as error:
-            refuse_encoding(file, error)
-        bom = text.startswith("\ufeff")
-        lines = list(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-        if not whole:
-            lines = lines[:-1]  # it may be cut
-        default = TEXT_ENDINGS.get(file.ending, ",")
-        candidates = default if default == "\t" else _DELIMITERS
-        sniffed = {mark: _first_rows(lines, mark) for mark in candidates}
-        if whole or all(rows for rows, _ in sniffed.values()):
+            _refuse_encoding(file, error)
+        lines = list(io.StringIO(text, newline=""))[: None if whole else -1]
+        marks = "\t" if file.ending == ".tsv" else _DELIMITERS
+        sniffed = {mark: _first_rows(lines, mark) for mark in marks}
+        if whole or all(sniffed.values()):
             break
-        size *= 8
-    delimiter = _best_delimiter({mark: rows for mark, (rows, _) in sniffed.items()})
-    rows, first_lines = sniffed[delimiter]
+    delimiter = _best_delimiter(sniffed)
+    rows = sniffed[delimiter]
     if not rows:
-        if any(line.strip() for line in lines):
-            refuse(file.path, "its quotes are damaged: one is never closed")
-        refuse(file.path, "it is empty")
+        blank = not any(line.strip() for line in lines)
+        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one stays open")
     if any("\0" in cell for cell in rows[0]):
         refuse(file.path, "it is not a text file")
-    record = len("".join(lines[:first_lines]).encode())
-    names: tuple[str, ...] | None = tuple(cell.strip() for cell in rows[0])
-    if any(map(_is_number, names)) and all(_is_number(n) or not n for n in names):  # type: ignore[arg-type, union-attr]
-        names = None
-        decimal = _decimal_mark(rows, delimiter)
-    elif delimiter != "," and all(_COMMA_NUMBER.fullmatch(cell) or _is_number(cell) for cell in rows[0]):
-        names, decimal = None, _decimal_mark(rows, delimiter)
-    else:
-        decimal = _decimal_mark(rows[1:], delimiter)
-        _check_names(file, names)  # type: ignore[arg-type]
-    start = 3 * bom + (record if names else 0)
-    return CsvFormat(names, len(rows[0]), delimiter, decimal, start, record)
+    names = [cell.strip() for cell in rows[0]]
+    known = [
+        _is_number(n) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(n))) for n in names
+    ]
+    if any(known) and all(number or not name for number, name in zip(known, names, strict=True)):
+        return CsvFormat(None, len(names), delimiter, _decimal_mark(rows, delimiter), 0)
+    _check_names(file, names)
+    reader = csv.reader(lines, delimiter=delimiter)
+    next(row for row in reader if row)
+    decimal = _decimal_mark(rows[1:], delimiter)
+    return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
 
 
-def _first_rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], int]:
-    """The first rows that are not empty, and how many lines the first of them ends after."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    first = 0
     try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                first = first or reader.line_num
+        for row in csv.reader(lines, delimiter=delimiter, strict=True):
+            rows += [row] if row else []
             if len(rows) == _SNIFFED_ROWS:
                 break
     except csv.Error:
         pass  # a record that is cut; where it is damaged, reading it says so
-    return rows, first
+    return rows
 
 
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
     """The separator that gives rows of one width, and among several most numbers."""
 
-    def share_of_numbers(mark: str) -> float:
-        cells = [cell for row in sniffed[mark][1:] or sniffed[mark] for cell in row]
-        known = sum(
-            _is_number(c) or (mark != "," and _COMMA_NUMBER.fullmatch(c) is not None) for c in cells
-        )
-        return known / len(cells)
+    def fitness(mark: str) -> tuple[bool, float]:
+        rows = sniffed[mark]
+        width = len(rows[0]) if rows else 0
+        if width < 2 or any(len(row) != width for row in rows):
+            return False, width
+        cells = [cell for row in rows[1:] or rows for cell in row]
+        commas = sum(mark != "," and _COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
+        return True, (commas + sum(map(_is_number, cells))) / len(cells)
 
-    even = [
-        mark
-        for mark, rows in sniffed.items()
-        if rows and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
-    ]
-    if even:
-        return max(even, key=share_of_numbers)
-    return max(sniffed, key=lambda mark: len(sniffed[mark][0]) if sniffed[mark] else 0)
+    return max(sniffed, key=fitness)
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
@@ -158,40 +136,39 @@ def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
     return "," if commas and not any(map(_POINT_NUMBER.fullmatch, cells)) else "."
 
 
-def _is_number(cell: str) -> bool:
-    # float() takes "1_000", which no program writes into a table.
+def _number(cell: str, decimal: str = ".") -> float | None:
+    # float() takes "1_000", which no program writes into a table; "1.234" in a file with decimal
+    # commas may be a thousand.
+    if "_" in cell or (decimal == "," and "." in cell):
+        return None
     try:
-        float(cell)
+        return float(cell.replace(decimal, "."))
     except ValueError:
-        return False
-    return "_" not in cell
+        return None
+
+
+def _is_number(cell: str) -> bool:
+    return _number(cell) is not None
 
 
 def _check_names(file: InputFile, names: Sequence[str]) -> None:
     number = next(filter(_is_number, names), None)
     if number is not None:
         text = next(name for name in names if name and not _is_number(name))
-        refuse(
-            file.path,
-            f"its first row mixes numbers ({number!r}) and text ({text!r}): "
-            "it is neither a header nor data",
-        )
+        said = f"its first row mixes numbers ({number!r}) and text ({text!r})"
+        refuse(file.path, f"{said}: it is neither a header nor data")
     if "" in names:
-        refuse(
-            file.path,
-            f"column {names.index('') + 1} has no name in the header; if it is a row index, "
-            "save the table without it (index=False in pandas)",
-        )
+        said = f"column {names.index('') + 1} has no name in the header; if it is a row index"
+        refuse(file.path, f"{said}, save the table without it (index=False in pandas)")
     check_distinct(file.path, names)
 
 
 def check_distinct(file: object, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
     seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            refuse(file, f"two columns are named {name!r}; give every column a name of its own")
-        seen.add(name)
+    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    if twice is not None:
+        refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -206,24 +183,26 @@ def read_csv_columns(
     strings. What is missing is null.
     """
     import pyarrow as pa
+    from pyarrow.csv import read_csv
 
-    types = {str(place): pa.string() for place in texts}
     try:
-        with _CountingQuotes(file, form) as stream:
-            table = _reader("read_csv", stream, form, places, types)
+        with file.open() as opened:
+            stream = _QuoteCounter(opened)
+            types = {str(place): pa.string() for place in texts}
+            table = read_csv(stream, **_arrow_options(form, places, types, True))
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
-        if isinstance(error, pa.ArrowInvalid) and "Empty CSV file" in str(error):
-            refuse(file.path, "it has a header but no rows", error)
-        explain_fault(file, form, error)
-    if stream.odd:
-        _check_quotes(file, form)
+        _explain_fault(file, form, (), error)
+    if stream.quotes % 2:
+        _check_rows(file, form, ())
+    if not len(table):
+        refuse(file.path, "it has a header but no rows")
     for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_binary(column.type):
-            refuse_encoding(file)
+            _refuse_encoding(file)
         if pa.types.is_string(column.type) and int(name) not in texts:
-            values, holes, faults = parse_numbers(column, form.decimal)
+            values, missing, faults = parse_numbers(column, form.decimal)
             if not faults.any():
-                table = table.set_column(at, name, pa.array(values, mask=holes))
+                table = table.set_column(at, name, pa.array(values, mask=missing))
     return table
 
 
@@ -232,159 +211,119 @@ def csv_chunks(
 ) -> Iterator[np.ndarray]:
     """Columns of a file as float64 arrays of at most so many rows; what is missing is NaN."""
     import pyarrow as pa
+    from pyarrow.csv import open_csv
 
-    done = 0
-    for kind in (pa.float64(), pa.string()):
-        start = 0
-        try:
-            with _CountingQuotes(file, form) as stream:
-                for batch in _reader("open_csv", stream, form, places, dict.fromkeys(map(str, places), kind)):
-                    for first in range(0, batch.num_rows, rows):
-                        some = batch.slice(first, rows)
-                        if start >= done:
-                            yield _floats(some, file, form, places, start)
-                            done += some.num_rows
-                        start += some.num_rows
-            if stream.odd:
-                _check_quotes(file, form)
-            return
-        except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
-            if isinstance(error, pa.ArrowInvalid) and "Empty CSV file" in str(error):
-                return
-            # Numbers that pyarrow does not take for such are looked at as texts.
-            if pa.types.is_string(kind) or "conversion error" not in str(error):
-                explain_fault(file, form, error)
+    types = dict.fromkeys(map(str, places), pa.float64())
+    try:
+        with file.open() as opened:
+            stream = _QuoteCounter(opened)
+            for batch in open_csv(stream, **_arrow_options(form, places, types, False)):
+                for first in range(0, len(batch), rows):
+                    columns = batch.slice(first, rows).columns
+                    yield np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
+        if "Empty CSV file" not in str(error):
+            _explain_fault(file, form, places, error)
+    if stream.quotes % 2:
+        _check_rows(file, form, places)
 
 
-def _floats(
-    batch: Any, file: InputFile, form: CsvFormat, places: Sequence[int], start: int
-) -> np.ndarray:
-    import pyarrow as pa
+def _arrow_options(
+    form: CsvFormat, places: Sequence[int], types: dict[str, Any], threads: bool
+) -> dict[str, Any]:
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions
 
-    values = np.empty((batch.num_rows, batch.num_columns))
-    for at, column in enumerate(batch.columns):
-        if not pa.types.is_string(column.type):
-            values[:, at] = column.to_numpy(zero_copy_only=False)
-            continue
-        values[:, at], _, faults = parse_numbers(column, form.decimal, True)
-        if faults.any():
-            row = int(faults.argmax())
-            where = cell_name(file, form, start + row, places[at])
-            refuse(file.path, f"{where}: {column[row].as_py()!r} is not a number")
-    return values
-
-
-def _reader(
-    how: str, stream: Any, form: CsvFormat, places: Sequence[int], types: dict[str, Any]
-) -> Any:
-    from pyarrow import csv as arrow_csv
-
-    spellings = {spell(word) for word in _MISSING for spell in (str.lower, str.upper, str.title)}
-    truth = {word: [word, word.upper(), word.title()] for word in _TRUTH}
-    return getattr(arrow_csv, how)(
-        stream,
-        read_options=arrow_csv.ReadOptions(
+    return {
+        "read_options": ReadOptions(
             column_names=numbered(form.width),
-            block_size=max(_BLOCK_BYTES, 16 * form.record_bytes),
-            use_threads=how == "read_csv",
+            skip_rows=form.header_lines,
+            block_size=max(_BLOCK_BYTES, _CELL_BYTES * form.width),
+            use_threads=threads,
         ),
-        parse_options=arrow_csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
+        "parse_options": ParseOptions(delimiter=form.delimiter, newlines_in_values=True),
+        "convert_options": ConvertOptions(
             include_columns=[str(place) for place in places],
             column_types=types,
-            null_values=sorted(spellings),
-            true_values=truth["true"],
-            false_values=truth["false"],
+            null_values=_NULLS,
+            true_values=["true", "True", "TRUE"],
+            false_values=["false", "False", "FALSE"],
             strings_can_be_null=True,
             decimal_point=form.decimal,
         ),
-    )
+    }
 
 
-class _CountingQuotes:
-    """The bytes of a file after its header, for pyarrow, which does not mind an open quote."""
+class _QuoteCounter(io.RawIOBase):
+    """Counts the quotes of a file that pyarrow reads, which does not mind one that stays open."""
 
-    closed = False
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.quotes = file, 0
 
-    def __init__(self, file: InputFile, form: CsvFormat) -> None:
-        self.file = file.open()
-        self.file.read(form.start)
-        self.odd = False
+    def readable(self) -> bool:
+        return True
 
     def read(self, size: int = -1) -> bytes:
         content = self.file.read(size)
-        self.odd ^= bool(content.count(b'"') % 2)
+        self.quotes += content.count(b'"')
         return content
 
-    def close(self) -> None:
-        self.closed = True
-        self.file.close()
 
-    def __enter__(self) -> _CountingQuotes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def parse_numbers(
-    column: Any, decimal: str, truths: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Texts of pyarrow as numbers; which are missing, and which are neither, as booleans (n,).
-
-    Spaces around numbers and odd spellings are allowed. With `truths` true and false are 1 and 0.
-    """
-    encoded = column.dictionary_encode()
-    encoded = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+def parse_numbers(column: Any, decimal: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Texts of pyarrow as numbers; which are missing, and which are neither, as booleans (n,)."""
+    encoded = column.dictionary_encode().combine_chunks()
     cells = [*encoded.dictionary.to_pylist(), ""]
-    values = np.full(len(cells), np.nan)
-    holes, faults = np.zeros(len(cells), bool), np.zeros(len(cells), bool)
-    for at, cell in enumerate(cells):
-        word = cell.strip().lower()
-        if word in _MISSING:
-            holes[at] = True
-        elif truths and word in _TRUTH:
-            values[at] = _TRUTH[word]
-        elif decimal == "," and "." in word:
-            faults[at] = True
-        else:
-            word = word.replace(decimal, ".")
-            faults[at] = not _is_number(word)
-            values[at] = np.nan if faults[at] else float(word)
+    words = [cell.strip().lower() for cell in cells]
+    missing = np.array([word in _MISSING for word in words])
+    numbers = [_number(word, decimal) for word in words]
+    faults = np.array([number is None for number in numbers]) & ~missing
+    values = np.array(numbers, dtype=float)  # None becomes NaN
     index = encoded.indices.fill_null(len(cells) - 1).to_numpy(zero_copy_only=False)
-    return values[index], holes[index], faults[index]
+    return values[index], missing[index], faults[index]
 
 
 # -- faults ---------------------------------------------------------------------------------------
 
 
-def cell_name(file: InputFile, form: CsvFormat, row: int, place: int) -> str:
+def cell_name(form: CsvFormat, line: int, place: int) -> str:
     """The line and the column of a cell, for a message."""
-    line = next((line for at, (line, _) in enumerate(_walk(file, form)) if at == row), row + 1)
     name = f" ({form.names[place]!r})" if form.names else ""
     return f"line {line}, column {place + 1}{name}"
 
 
-def explain_fault(file: InputFile, form: CsvFormat, error: Exception) -> NoReturn:
+def line_of_row(file: InputFile, form: CsvFormat, row: int) -> int:
+    """The line in which a row of data ends."""
+    return next(line for at, (line, _) in enumerate(_walk(file, form)) if at == row)
+
+
+def _explain_fault(
+    file: InputFile, form: CsvFormat, numbers: Sequence[int], error: BaseException
+) -> NoReturn:
     """Say what is wrong with a file that pyarrow refused."""
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
         refuse(file.path, error.strerror, error)
-    for line, row in _check_quotes(file, form):
-        if len(row) != form.width:
-            refuse(file.path, f"line {line} has {len(row)} cells where {form.width} are expected")
+    if "Empty CSV file" in str(error):
+        refuse(file.path, "it has a header but no rows", error)
+    _check_rows(file, form, numbers)
     refuse(file.path, f"its cells cannot be told apart ({error})", error)
 
 
-def _check_quotes(file: InputFile, form: CsvFormat) -> list[tuple[int, list[str]]]:
-    """The rows that have another width than they should, where quotes and encoding are right."""
+def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
+    """Refuse quotes, encoding, widths of rows, and what is no number in the columns `numbers`."""
     try:
-        return [(line, row) for line, row in _walk(file, form) if len(row) != form.width]
+        for line, row in _walk(file, form):
+            if len(row) != form.width:
+                said = f"line {line} has {len(row)} cells where {form.width} are expected"
+                refuse(file.path, said)
+            for place in numbers:
+                if _number(row[place], form.decimal) is None and row[place] not in _NULLS:
+                    said = f"{cell_name(form, line, place)}: {row[place]!r} is not a number"
+                    refuse(file.path, said)
     except csv.Error as error:
         refuse(file.path, f"its quotes are damaged ({error})", error)
     except UnicodeDecodeError as error:
-        refuse_encoding(file, error)
+        _refuse_encoding(file, error)
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
@@ -397,7 +336,6 @@ def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
         yield from rows
 
 
-def refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
-    """Raise the error for bytes that are not UTF-8."""
+def _refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
     at = f" (byte {error.start} of a block)" if error is not None else ""
     refuse(file.path, f"it is not UTF-8 text{at}; save it as UTF-8", error)

@@ -160,7 +160,9 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
         except (OSError, EOFError, zlib.error) as error:
             refuse(file, f"it is damaged or not compressed by gzip ({error})", error)
     if not ending:
-        ending = next((kind for start, kind in _STARTS.items() if content.startswith(start)), ".csv")
+        ending = next(
+            (kind for start, kind in _STARTS.items() if content.startswith(start)), ".csv"
+        )
     return InputFile(file, ending, content)
 
 

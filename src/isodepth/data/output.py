@@ -101,7 +101,7 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
     try:
         yield
     finally:
-        # While it is held: who has opened it in the meantime finds it unlinked, and opens a new one.
+        # While it is held: who has opened it meanwhile finds it unlinked, and opens a new one.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()

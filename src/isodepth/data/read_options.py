@@ -33,6 +33,9 @@ class Hints(NamedTuple):
         return f"leave them out with {by_name}, or all such columns with {self.drop_text}"
 
 
+PYTHON_HINTS = Hints()
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """What to read of a table.
@@ -61,7 +64,7 @@ class ReadOptions:
     text: str = "raise"
     labels: str | None = None
     lenient: bool = False
-    hints: Hints = Hints()
+    hints: Hints = PYTHON_HINTS
 
     @property
     def everything(self) -> bool:

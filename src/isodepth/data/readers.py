@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import zipfile
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,16 +14,31 @@ from isodepth.data.csv_files import (
     cell_name,
     check_distinct,
     csv_format,
+    line_of_row,
     parse_numbers,
     read_csv_columns,
 )
 from isodepth.data.frames import Table
-from isodepth.data.input_file import ARROW_ENDINGS, ENDINGS, TEXT_ENDINGS, InputFile, open_input, refuse
-from isodepth.data.read_options import Choice, ReadOptions, ReadResult, choose_columns, listed, numbered
-from isodepth.errors import IsodepthError, UnreadableFileError
+from isodepth.data.input_file import (
+    ARROW_ENDINGS,
+    ENDINGS,
+    TEXT_ENDINGS,
+    InputFile,
+    open_input,
+    refuse,
+)
+from isodepth.data.read_options import (
+    Choice,
+    ReadOptions,
+    ReadResult,
+    choose_columns,
+    listed,
+    numbered,
+)
+from isodepth.errors import IsodepthError
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
-_MOST_NAMED = 20
+MOST_NAMED = 20
+EVERYTHING = ReadOptions()
 
 
 def read_table(
@@ -95,7 +109,7 @@ def read_table(
 
 
 def read_with_options(
-    path: str | os.PathLike[str] | InputFile, options: ReadOptions = ReadOptions()
+    path: str | os.PathLike[str] | InputFile, options: ReadOptions = EVERYTHING
 ) -> ReadResult:
     """Read a table, with what else there is to know about it.
 
@@ -139,7 +153,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     frame = read_csv_columns(file, form, [*choice.kept, *labels], labels)
 
     def where(row: int, place: int) -> str:
-        return cell_name(file, form, row, place)
+        return cell_name(form, line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where, form.decimal)
     result.notes[:0] = form.notes(file)
@@ -150,34 +164,32 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
 
 def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
     try:
-        return _read_arrow_columns(file, options)
-    except IsodepthError:
-        raise
-    except MemoryError as error:
-        refuse(file.path, "it does not fit into memory", error)
+        frame = without_index(arrow_table(file))
+        names = frame.column_names
+        if not frame.num_columns or not frame.num_rows:
+            refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
+        check_distinct(file.path, names)
+        choice = choose_columns(names, options, file.path)
+        labels = [] if choice.labels is None else [choice.labels]
+
+        def where(row: int, place: int) -> str:
+            return f"row {row}, column {names[place]!r} of type {frame.schema.field(place).type}"
+
+        chosen = frame.select([*choice.kept, *labels])
+        return _chosen_columns(file, chosen, names, choice, options, where)
     except Exception as error:
-        if isinstance(error, OSError) and error.errno:
-            raise
-        # A flipped bit in the metadata can surface as any error of pyarrow or of Python.
-        kind = file.ending.removeprefix(".")
-        refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+        refuse_damaged(file, error)
 
 
-def _read_arrow_columns(file: InputFile, options: ReadOptions) -> ReadResult:
-    frame = without_index(arrow_table(file))
-    if not frame.num_columns or not frame.num_rows:
-        refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
-    names = frame.column_names
-    check_distinct(file.path, names)
-    choice = choose_columns(names, options, file.path)
-
-    def where(row: int, place: int) -> str:
-        return f"row {row}, column {names[place]!r} of type {frame.schema.field(place).type}"
-
-    labels = [] if choice.labels is None else [choice.labels]
-    return _chosen_columns(
-        file, frame.select([*choice.kept, *labels]), names, choice, options, where
-    )
+def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
+    """Raise the error for a file that a library could not read; our own errors stay."""
+    if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
+        raise error
+    if isinstance(error, MemoryError):
+        refuse(file.path, f"it does not fit into memory {error}", error)
+    # A flipped bit can surface as any error of pyarrow, zipfile, NumPy or Python.
+    said = f"it is damaged or not a {file.ending} file of numbers"
+    refuse(file.path, f"{said} ({error})", error)
 
 
 def arrow_table(file: InputFile) -> Any:
@@ -229,88 +241,70 @@ def _chosen_columns(
     where: Callable[[int, int], str],
     decimal: str = ".",
 ) -> ReadResult:
-    """What is made of the columns that were chosen, those of the labels last."""
+    """What is made of the columns that were chosen, that of the labels last."""
     import pyarrow as pa
 
     columns = dict(zip(choice.kept, frame.columns, strict=False))
-    kept = list(choice.kept)
-    texts = [place for place in kept if not holds_numbers(columns[place].type)]
-    notes: list[str] = []
-    left_out = list(choice.dropped)
-    if texts and options.text == "raise":
-        faults = {place: _text_cells(columns[place], decimal) for place in texts[:_MOST_NAMED]}
-        place = min(faults, key=lambda place: (faults[place][0], place))
-        row, cell, _ = faults[place]
-        kinds = sorted({_kind_of_text(fault[1]) for fault in faults.values()})
-        named = [names[place] for place in texts]
-        refuse(
-            file.path,
-            f"{where(row, place)}: {cell!r} is not a number; {' or '.join(kinds)} in column(s) "
-            f"{listed([*map(repr, named)])}: {options.hints.leaving_out(named)}",
-        )
-    if options.text == "drop" and texts:
-        about = []
-        for place in texts[:_MOST_NAMED]:
-            row, cell, count = _text_cells(columns[place], decimal)
-            about.append(f"{names[place]!r} ({_kind_of_text(cell)}, such as {cell!r})")
-            total = len(columns[place]) - columns[place].null_count
-            if count < total:  # a slip in a column of numbers should not go unseen
-                line = where(row, place).partition(",")[0]
-                about[-1] = (
-                    f"{names[place]!r} ({_kind_of_text(cell)} in {count} of {total} cells, the "
-                    f"first {cell!r} in {line})"
-                )
-        more = len(texts) - len(about)
-        about += [f"{more} more columns"] if more else []
-        notes.append(f"left out of {file.path}: {', '.join(about)}")
+    texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
+    kept, left_out, notes = choice.kept, list(choice.dropped), []
+    if texts and options.text != "keep":
+        faults = [(*_text_cells(columns[place], decimal), place) for place in texts[:MOST_NAMED]]
+        if options.text == "raise":
+            row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
+            named = [names[place] for place in texts]
+            refuse(
+                file.path,
+                f"{where(row, place)}: {cell!r} is not a number; text or dates in column(s) "
+                f"{listed([*map(repr, named)])}: {options.hints.leaving_out(named)}",
+            )
+        about = [
+            f"{names[place]!r} ({count} of {len(frame)} cells hold text or dates, such as {cell!r} in "
+            f"{where(row, place).partition(',')[0]})"
+            for row, cell, count, place in faults
+        ]
+        notes.append(f"left out of {file.path}: {listed([*about, *texts[MOST_NAMED:]])}")
         left_out += [names[place] for place in texts]
-        kept = [place for place in kept if place not in set(texts)]
+        kept = [place for place in kept if holds_numbers(columns[place].type)]
         if not kept:
             refuse(file.path, "none of its columns holds numbers")
-    holes = [place for place in kept if columns[place].null_count]
+    holes = [(_first(columns[p].is_null()), p) for p in kept if columns[p].null_count]
     if holes and not options.missing:
-        row, place = min((_first_null(columns[place]), place) for place in holes)
-        count = columns[place].null_count
+        row, place = min(holes)
         refuse(
             file.path,
-            f"{where(row, place)}: the cell is empty, as are {count} of {len(columns[place])} in "
-            f"this column; fill in or drop incomplete rows{options.hints.missing}",
+            f"{where(row, place)}: the cell is empty, as are {columns[place].null_count} of "
+            f"{len(frame)} in this column; fill in or drop incomplete rows{options.hints.missing}",
         )
     for place in kept:
         if pa.types.is_boolean(columns[place].type) and options.text != "keep":
-            name = names[place]
-            notes.append(f"column {name!r} of {file.path} is boolean: true is taken as 1")
+            said = f"column {names[place]!r} of {file.path} is boolean"
+            notes.append(f"{said}: true is taken as 1")
         if pa.types.is_null(columns[place].type):
             columns[place] = columns[place].cast(pa.float64())
     labels = None
     if choice.labels is not None:
-        values = frame.column(len(choice.kept)).to_pylist()
+        values = frame.columns[-1].to_pylist()
         labels = ["" if value is None else str(value).strip() for value in values]
-    chosen = tuple(names[place] for place in kept)
-    table = pa.Table.from_arrays([columns[place] for place in kept], names=list(chosen))
-    return ReadResult(table, chosen, labels, left_out, notes, choice.absent)
+    chosen = [names[place] for place in kept]
+    table = pa.Table.from_arrays([columns[place] for place in kept], names=chosen)
+    return ReadResult(table, tuple(chosen), labels, left_out, notes, choice.absent)
 
 
-def _first_null(column: Any) -> int:
-    return int(column.is_null().index(True).as_py())
+def _first(mask: Any) -> int:
+    return int(mask.index(True).as_py())
 
 
 def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
     """Row and content of the first cell that is no number, and how many such cells there are."""
     from pyarrow import types
 
-    if types.is_string(column.type) or types.is_large_string(column.type):
+    if types.is_string(column.type):
         _, _, faults = parse_numbers(column, decimal)
         if faults.any():
             row = int(faults.argmax())
             return row, column[row].as_py(), int(faults.sum())
-    row = max(int(column.is_valid().index(True).as_py()), 0)
+    row = max(_first(column.is_valid()), 0)
     return row, str(column[row].as_py()), len(column) - column.null_count
-
-
-def _kind_of_text(cell: str) -> str:
-    return "dates" if _DATE.match(cell.strip()) else "text"
-
 
 
 # -- arrays ---------------------------------------------------------------------------------------
@@ -339,43 +333,31 @@ def array_of(file: InputFile) -> np.ndarray:
         with file.open() as stream:
             if stream.read(2) == b"PK":
                 refuse(file.path, "it is an archive of arrays; name it .npz, or use numpy.save")
-            stream.seek(0, os.SEEK_END)
-            size = stream.tell()
+            size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
-            shape, _, _ = read_npy_header(stream, size)
+            shape, _ = read_npy_header(stream, size)
             stream.seek(0)
             if file.plain and 0 not in shape:
                 return np.load(file.path, mmap_mode="r", allow_pickle=False)
             return np.load(stream, allow_pickle=False)
-    except (UnreadableFileError, OSError):
-        raise
-    except MemoryError as error:
-        refuse(file.path, f"it does not fit into memory {error}", error)
     except Exception as error:
-        # Whatever zipfile or NumPy stumble over, the file is what is wrong.
-        said = f"a {file.ending} file of numbers"
-        refuse(file.path, f"it is not {said}, or is damaged ({error})", error)
+        refuse_damaged(file, error)
 
 
 def _array_of_archive(file: InputFile) -> np.ndarray:
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
-        members = [name for name in archive.namelist() if name.endswith(".npy")]
-        names = [name.removesuffix(".npy") for name in members]
+        names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
         if "header" in names and len(names) > 1:
             refuse(file.path, "it is a file of isodepth (tables or a monitor), not a table of rows")
-        if file.member is not None and file.member not in names:
-            refuse(file.path, f"it holds no array {file.member!r}; there are {listed(names)}")
-        if file.member is None and len(names) != 1:
-            example = f"{file.path}:{names[0] if names else 'name'}"
-            refuse(
-                file.path,
-                f"it holds {len(names)} arrays ({listed(names)}); say which one, such as {example}",
-            )
-        name = f"{file.member or names[0]}.npy"
-        with archive.open(name) as member:
-            shape, _, dtype = read_npy_header(member, archive.getinfo(name).file_size)
+        name = names[0] if file.member is None and len(names) == 1 else file.member
+        if name not in names:
+            said = f"it holds {len(names)} arrays ({listed(names)})"
+            which = "no such array" if file.member else "say which one"
+            refuse(file.path, f"{said}, {which}; write such as {file.path}:{[*names, 'name'][0]}")
+        with archive.open(f"{name}.npy") as member:
+            about = read_npy_header(member, archive.getinfo(f"{name}.npy").file_size)
         try:
-            with archive.open(name) as member:
+            with archive.open(f"{name}.npy") as member:
                 return np.lib.format.read_array(member, allow_pickle=False)
         except MemoryError:
-            raise MemoryError(f"(an array of shape {shape} and type {dtype})") from None
+            raise MemoryError("(an array of shape {} and type {})".format(*about)) from None

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.results import ReportableResult, plain
 from isodepth.data.matching import in_order
+from isodepth.data.results import ReportableResult, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.results import ReportableResult, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, plain
 from isodepth.engine.cached import cached_property
 from isodepth.metric.comparison import Comparison
 
