@@ -145,7 +145,7 @@ def test_a_disk_that_fails_leaves_everything_as_it_was(
     expected = [whole.check(batch) for batch in BATCHES[:2]]
     assert monitor.check(BATCHES[1]) == expected[1]
     assert len(log.read_text().splitlines()) == 2
-    assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl", "m.npz.lock"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl"}
 
 
 def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:

@@ -322,7 +322,7 @@ class _Header(NamedTuple):
     names: list[str] | None
     width: int
     kinds: list[Any] | None
-    counts: list[int | None]
+    counts: Sequence[int | None]
 
     @property
     def labels(self) -> list[str]:
@@ -424,7 +424,7 @@ def _arrow_header(file: InputFile) -> _Header:
     import pyarrow as pa
     from pyarrow import ipc, parquet
 
-    counts: list[Any]
+    counts: Sequence[int | None]
     if not file.plain:
         table = arrow_table(file)
         schema, counts = table.schema, [len(table)]

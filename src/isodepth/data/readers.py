@@ -262,7 +262,7 @@ def _chosen_columns(
             f"{where(row, place).partition(',')[0]})"
             for row, cell, count, place in faults
         ]
-        notes.append(f"left out of {file.path}: {listed([*about, *texts[MOST_NAMED:]])}")
+        notes.append(f"left out of {file.path}: {listed([*about, *(names[place] for place in texts[MOST_NAMED:])])}")
         left_out += [names[place] for place in texts]
         kept = [place for place in kept if holds_numbers(columns[place].type)]
         if not kept:
