@@ -13,18 +13,20 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 #: From the ground up. A room may use its own files and what lies below; rooms of one floor do not
 #: know each other.
 FLOORS = (
-    ("errors", "_version"),
+    ("errors", "_version", "_core"),
     ("data",),
     ("progress",),
-    ("engine/compiled", "engine/arrays"),
+    ("engine/compiled",),
     ("engine",),
+    ("tensors",),
     ("core", "hull"),
     ("depth", "baselines"),
     ("gap", "theory"),
     ("metric",),
     ("significance",),
-    ("api", "text", "chunked"),
-    ("many", "torch"),
+    ("chunked", "torch"),
+    ("api",),
+    ("many", "text"),
     ("inference",),
     ("plot",),
     ("report",),
@@ -33,13 +35,11 @@ FLOORS = (
 )
 FLOOR_OF = {workspace: floor for floor, rooms in enumerate(FLOORS) for workspace in rooms}
 
-#: Imports of a higher layer, inside a function: a result draws and reports itself, and samples that
-#: are no arrays are handed on. No other import may point upwards, and these run when first used.
+#: Imports of a higher layer, inside a function: a result draws and reports itself, and a source is
+#: made of a Dask collection. No other import may point upwards, and these run when first used.
 LAZY = {
     ("isodepth.data.results", "isodepth.plot.shortcut"),
     ("isodepth.data.results", "isodepth.report.__init__"),
-    ("isodepth.metric.streams", "isodepth.chunked.entry"),
-    ("isodepth.metric.tensors", "isodepth.torch.distance"),
     ("isodepth.chunked.sources", "isodepth.chunked.dask"),
 }
 

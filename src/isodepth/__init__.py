@@ -9,7 +9,7 @@ from typing import Any
 
 from isodepth import theory
 from isodepth._version import __version__
-from isodepth.api import compare, distance, warm_up
+from isodepth.api import Metric, compare, distance
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
@@ -34,7 +34,6 @@ from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
@@ -79,7 +78,6 @@ __all__ = [
     "theory",
     "two_sample_test",
     "unit_vectors",
-    "warm_up",
 ]
 
 #: Imported when first used: they need packages that take long to import, or may not be installed.
