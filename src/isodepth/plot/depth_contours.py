@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.core.regions import TrimmedRegions
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.plot.one_sample import planar_regions
 from isodepth.plot.style import FIRST, INK, dress, new_axes, short
