@@ -283,7 +283,7 @@ def test_an_unwritable_plot_is_refused_before_the_work(
     def never(*_):
         raise AssertionError("the tables were read")
 
-    monkeypatch.setattr("isodepth.cli.reading.read_file", never)
+    monkeypatch.setattr("isodepth.cli.reading.read_with_options", never)
     target = tmp_path / picture if picture else ""
     assert said in refusal(capsys, "compare", *files, "--plot", target)
 

@@ -104,7 +104,6 @@ def test_one_of_several_arrays(capsys: Any, tmp_path: Path, a: Path) -> None:
         ("b.feather", b"ARROW1 and then nothing", "damaged or not a feather file"),
         ("b.npz", b"PK and then nothing", "damaged"),
         ("b.npz", b"", "damaged"),
-        ("b.tsv", b"a;b\n1;2\n", "separated by tabs, not by ';'"),
     ],
 )
 def test_damaged_files(

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from isodepth import hull, planar, theory
-from isodepth.directions import unit_vectors
+from isodepth import hull, theory
+from isodepth.core.directions import unit_vectors
+from isodepth.depth.exact import planar
 from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
 
 VALUES = Path(__file__).with_name("values.json")

@@ -23,7 +23,7 @@ from isodepth.cli.settings import (
     given_settings,
     wish_of,
 )
-from isodepth.data.forms import named_shares
+from isodepth.data.results import named_shares
 from isodepth.errors import InvalidOptionError
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from isodepth.cli.outputs import as_json
 from isodepth.cli.parsers import TABLES, add_command, add_json
 from isodepth.cli.reading import align, read_tables
 from isodepth.cli.settings import add_reading, add_settings, given_settings, wish_of
-from isodepth.data.appending import endings_for, with_column
-from isodepth.data.file_source import Source, open_source
-from isodepth.data.forms import plain
+from isodepth.data.input_file import InputFile, open_input
 from isodepth.data.output import replace_file
-from isodepth.data.saving import check_table_target
+from isodepth.data.results import plain
+from isodepth.data.saving import check_table_target, endings_for, with_column
 from isodepth.data.validation import check_choice
 
 _SETTINGS = ("depth", "n_directions", "directions", "random_state")
@@ -55,7 +54,7 @@ class Depths(NamedTuple):
     """The depths (n,), NaN for rows with missing values, and the table they are of."""
 
     depths: np.ndarray
-    source: Source
+    source: InputFile
     columns: tuple[str, ...] | None
     content: bytes | None
 
@@ -71,7 +70,7 @@ def depth_of_rows(options: argparse.Namespace) -> Depths:
     wish_of(options)
     if options.output is not None:
         check_table_target(options.output)
-    source = open_source(options.table)
+    source = open_input(options.table)
     if options.output is not None:
         why = f" for a table that is read from {source.ending}"
         target = check_table_target(options.output, endings_for(source), why)

@@ -283,9 +283,9 @@ def nearest_files(options: argparse.Namespace) -> Nearest:
 
 
 def _as_found(table: Table) -> Any:
-    from isodepth.data.wishes import Found
+    from isodepth.data.read_options import ReadResult
 
-    return Found(table)
+    return ReadResult(table.points, table.columns)
 
 
 def _without_query(

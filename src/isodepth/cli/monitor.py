@@ -16,8 +16,8 @@ from isodepth.cli.outputs import add_pictures, as_json, check_outputs, save_plot
 from isodepth.cli.parsers import TABLES, add_command, add_json
 from isodepth.cli.reading import match, read_tables
 from isodepth.cli.settings import add_reading, add_settings, given_settings, wish_of
-from isodepth.data.file_source import Source, open_source
-from isodepth.data.readers import read_file
+from isodepth.data.input_file import InputFile, open_input
+from isodepth.data.readers import read_with_options
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def fit_file(options: argparse.Namespace) -> DepthMonitor:
     given = given_settings(options, (*_METRIC_SETTINGS, *_WATCH_SETTINGS))
     names = {"blocks": options.blocks, "groups": options.groups}
     taken = [name for name in names.values() if name is not None]
-    source = open_source(options.reference)
+    source = open_input(options.reference)
     found: dict[str, Any] = {}
     for key, name in names.items():
         if name is not None:
@@ -218,13 +218,13 @@ def reset_file(options: argparse.Namespace) -> None:
     DepthMonitor.load(options.monitor, autosave=True).reset()
 
 
-def _labels(source: Source, name: str, options: argparse.Namespace) -> np.ndarray:
+def _labels(source: InputFile, name: str, options: argparse.Namespace) -> np.ndarray:
     """The labels in a column: numbers where all are, whole ones written as such, else texts."""
-    wish = replace(wish_of(options, name), missing=True, drop=(), columns=None, drop_text=True)
-    labels = read_file(source, wish).labels or []
+    wish = replace(wish_of(options, name), missing=True, drop=(), columns=None, text="drop")
+    labels = read_with_options(source, wish).labels or []
     if "" in labels:
         raise InvalidInputError(
-            f"{source.file}: {labels.count('')} rows have no value in column {name!r}; fill it in"
+            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"
         )
     try:
         values = np.array([float(label) for label in labels])

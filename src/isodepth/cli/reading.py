@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,14 +12,14 @@ import numpy as np
 
 from isodepth.cli.outputs import note
 from isodepth.cli.settings import wish_of
-from isodepth.data.file_source import ENDINGS, Source, is_stdin, open_source
 from isodepth.data.frames import Table
+from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import differing, in_order
 from isodepth.data.missing import MissingReport, omit_missing
-from isodepth.data.readers import read_file
+from isodepth.data.read_options import ReadResult, unknown_column
+from isodepth.data.readers import read_with_options
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.data.wishes import Found, unknown_column
-from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT_HINT = ", or leave out these rows with --missing omit"
 # So many rows left out for one column are pointed out.
@@ -32,9 +31,9 @@ def read_tables(
     paths: Sequence[str],
     options: argparse.Namespace,
     labels: str | None = None,
-    sources: Sequence[Source] = (),
+    sources: Sequence[InputFile] = (),
     checked: bool = True,
-) -> list[Found]:
+) -> list[ReadResult]:
     """Read tables as the options of a command say; what was left out is kept among them.
 
     `sources` are the first of the paths, where these were opened already. Values are checked to
@@ -44,10 +43,10 @@ def read_tables(
         raise InvalidOptionError("standard input can be read once; give - for one table only")
     wish = wish_of(options, labels)
     # All are opened before any is read: a file that is not there is said first.
-    opened = [*sources, *(open_source(path) for path in paths[len(sources) :])]
+    opened = [*sources, *(open_input(path) for path in paths[len(sources) :])]
     found, omitted = [], []
     for path, given in zip(paths, opened, strict=True):
-        found.append(read_file(given, wish))
+        found.append(read_with_options(given, wish))
         if checked:
             omitted.append(_check(found[-1].table, path, wish.missing))
     _refuse_unknown_drops(paths, found)
@@ -78,7 +77,7 @@ def about_reading(options: argparse.Namespace) -> list[str]:
     return lines
 
 
-def read_one(path: str, options: argparse.Namespace, labels: str | None = None) -> Found:
+def read_one(path: str, options: argparse.Namespace, labels: str | None = None) -> ReadResult:
     """Read one table."""
     return read_tables([path], options, labels)[0]
 
@@ -93,7 +92,7 @@ def aligned_tables(
     return plain_table(a), plain_table(b)
 
 
-def align(paths: Sequence[str], found: Sequence[Found]) -> list[Table]:
+def align(paths: Sequence[str], found: Sequence[ReadResult]) -> list[Table]:
     """Tables with the columns of the first that has names, in its order."""
     tables = [each.table for each in found]
     first = next((i for i, table in enumerate(tables) if table.columns is not None), None)
@@ -143,7 +142,7 @@ def _check(table: Table, path: str, missing: bool) -> MissingReport | None:
     return None
 
 
-def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:
+def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> None:
     """A column that is to be left out must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
     if absent:
@@ -179,22 +178,7 @@ def read_samples(
 
 def _files(path: str) -> list[str]:
     """A file, or the tables in a folder in the order of their names."""
-    try:
-        if not os.path.isdir(path):
-            return [path]
-        found = [str(file) for file in Path(path).iterdir() if _is_table(file)]
-    except (OSError, ValueError) as error:
-        raise UnreadableFileError(f"cannot read {path}: {error}") from None
-    if not found:
-        raise UnreadableFileError(
-            f"cannot read {path}: the folder holds no file that ends in {', '.join(ENDINGS)}"
-        )
-    return sorted(found, key=natural)
-
-
-def _is_table(file: Path) -> bool:
-    name = file.name.lower().removesuffix(".gz")
-    return file.is_file() and name.endswith(ENDINGS) and not name.startswith((".", "_"))
+    return sorted(map(str, table_files(path, recursive=False)), key=natural)
 
 
 def natural(text: str) -> list[Any]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.read_options import Hints, ReadOptions
 from isodepth.data.validation import check_choice
-from isodepth.data.wishes import Hints, Wish
 
 
 def _levels(text: str) -> int | str:
@@ -161,14 +161,14 @@ def add_missing(group: Any) -> None:
     )  # fmt: skip
 
 
-def wish_of(options: argparse.Namespace, labels: str | None = None) -> Wish:
+def wish_of(options: argparse.Namespace, labels: str | None = None) -> ReadOptions:
     """What the reader of tables is asked for."""
     policy = check_choice(getattr(options, "nan_policy", "raise"), "--missing", NAN_POLICIES)
-    return Wish(
+    return ReadOptions(
         missing=policy == "omit",
         columns=getattr(options, "columns", None),
         drop=tuple(getattr(options, "drop", ())),
-        drop_text=getattr(options, "drop_text", False),
+        text="drop" if getattr(options, "drop_text", False) else "raise",
         labels=labels,
         lenient=True,
         hints=_SHELL_HINTS,

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from isodepth.chunked.entry import compare
-from isodepth.chunked.opening import scan
 from isodepth.chunked.runner import Runner
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Source, scan
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError, IsodepthError

@@ -13,8 +13,8 @@ import numpy as np
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.forms import Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, named_shares, plain
 from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(ReportableResult):
     """The result of comparing two samples.
 
     Attributes

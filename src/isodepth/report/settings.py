@@ -50,10 +50,10 @@ def compare_call(comparison: Any, sources: Sequence[str] | None) -> str:
     lines = ["import isodepth", ""]
     if sources is not None:
         lines += [
-            f"X = isodepth.readers.read_table({json.dumps(sources[0])})",
-            f"Y = isodepth.readers.read_table({json.dumps(sources[1])})",
+            f"X = isodepth.read_table({json.dumps(sources[0])})",
+            f"Y = isodepth.read_table({json.dumps(sources[1])})",
         ]
-        lines[0] = "import isodepth, isodepth.readers"
+        lines[0] = "import isodepth"
     options = metric_options(comparison.signature)
     if options is None:
         lines += [
