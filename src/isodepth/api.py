@@ -66,7 +66,7 @@ def compare(
     Y: Any,
     *,
     weights: Any = None,
-    n_resamples: int | None = None,
+    n_permutations: int | None = None,
     tolerance: float | None = None,
     blocks: Any = None,
     progress: bool = False,
@@ -81,7 +81,7 @@ def compare(
         One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
-    n_resamples : int or None
+    n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
         `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
         `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
@@ -108,17 +108,17 @@ def compare(
     """
     metric = metric_from_options(options)
     asked = {"tolerance": tolerance, "blocks": blocks}
-    if n_resamples is None:
+    if n_permutations is None:
         given = [name for name, value in asked.items() if value is not None]
         if given:
             raise InvalidOptionError(
-                f"{given[0]} belongs to the test of the difference: give n_resamples as well, "
+                f"{given[0]} belongs to the test of the difference: give n_permutations as well, "
                 "such as 999"
             )
         return metric.compare(X, Y, weights=weights)
     if weights is not None:
         raise InvalidOptionError(
-            "n_resamples asks for a permutation test, which takes no weights, since rows with "
+            "n_permutations asks for a permutation test, which takes no weights, since rows with "
             "different weights are not exchangeable; leave out one of them"
         )
     taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
@@ -126,7 +126,7 @@ def compare(
         taken_over += ["eps", "depth"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
-    test = two_sample_test(X, Y, n_resamples=n_resamples, progress=progress, **shared)
+    test = two_sample_test(X, Y, n_permutations=n_permutations, progress=progress, **shared)
     return replace(metric.compare(X, Y), test=test)
 
 
@@ -167,4 +167,4 @@ def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("fl
         for kind in {dtype, "float64"}:
             order_of(rng.standard_normal(5000).astype(kind))
     for tolerance in (0.0, 0.1):
-        two_sample_test(*small, n_resamples=1, tolerance=tolerance, random_state=0, n_jobs=1)
+        two_sample_test(*small, n_permutations=1, tolerance=tolerance, random_state=0, n_jobs=1)

@@ -44,7 +44,7 @@ def evil(folder):
         "d",
     )
     x, y = Table(rng.normal(size=(60, 4)), names), Table(rng.normal(size=(60, 4)) + 1, names)
-    result = isodepth.compare(x, y, n_resamples=19, n_directions=20, random_state=0)
+    result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     result.report(
         path, names=(EVIL, names[1]), sources=(names[2], EVIL), title=names[2], notes=names,

@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 def tested():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), rng.normal(size=(70, 3)) + [2, 0, 0]
-    return isodepth.compare(x, y, n_resamples=49, n_directions=30, scale="pooled", random_state=0)
+    return isodepth.compare(x, y, n_permutations=49, n_directions=30, scale="pooled", random_state=0)
 
 
 def texts(ax) -> str:
@@ -64,7 +64,7 @@ def test_null_distribution_shows_all_relabelings_and_the_observed(tested) -> Non
 
 def test_constant_statistics_can_be_drawn() -> None:
     x = np.zeros((10, 1))
-    test = isodepth.two_sample_test(x, x, n_resamples=19, scale=None, random_state=0)
+    test = isodepth.two_sample_test(x, x, n_permutations=19, scale=None, random_state=0)
     null_distribution(test).figure.canvas.draw()
 
 
@@ -130,6 +130,6 @@ def test_blocks_of_a_test_reach_its_profile() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))
     blocks = (np.repeat(np.arange(5), 4), np.repeat(np.arange(5, 10), 4))
-    result = isodepth.compare(x, y, n_resamples=19, blocks=blocks, random_state=0)
+    result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
     again = null_profile(result, np.repeat(np.arange(10), 4), 19)
     np.testing.assert_array_equal(result.null_profile.gaps, again.gaps)

@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 def results():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2)) + 1
-    comparison = isodepth.compare(x, y, n_resamples=19, n_directions=20, random_state=0)
+    comparison = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     monitor = isodepth.DepthMonitor(
         rng.normal(size=(2000, 2)), batch_size=30, n_directions=20, random_state=0
     )

@@ -30,7 +30,7 @@ def pair(shift: float = 2.0):
 
 
 def compared(shift: float = 2.0, **options):
-    options = {"n_resamples": 39, "n_directions": 20, "random_state": 0, **options}
+    options = {"n_permutations": 39, "n_directions": 20, "random_state": 0, **options}
     return isodepth.compare(*pair(shift), **options)
 
 
@@ -187,7 +187,7 @@ def test_the_same_input_gives_the_same_bytes(pages) -> None:
         == (pages["comparison"])
     )
     assert "Made with isodepth" in pages["comparison"]
-    assert " on 2020-01-02" in html_report(compared(n_resamples=None), when="2020-01-02")
+    assert " on 2020-01-02" in html_report(compared(n_permutations=None), when="2020-01-02")
 
 
 # -- what it says ---------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     >>> from isodepth.plot import null_distribution
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.standard_normal((60, 2)), 2 * rng.standard_normal((60, 2))
-    >>> test = isodepth.two_sample_test(X, Y, n_resamples=99, random_state=0)
+    >>> test = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0)
     >>> null_distribution(test).get_xlabel()
     'distance between the two samples'
     """

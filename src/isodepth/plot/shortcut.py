@@ -31,7 +31,7 @@ def _null(comparison: Any, ax: Any) -> Any:
     if comparison.test is None:
         raise InvalidOptionError(
             "this comparison was not tested, and there is nothing known of chance; make it with "
-            "n_resamples=999"
+            "n_permutations=999"
         )
     return null_distribution(comparison.test, ax)
 

@@ -65,7 +65,7 @@ def compare_call(comparison: Any, sources: Sequence[str] | None) -> str:
         options["nan_policy"] = "omit"
     test = comparison.test
     if test is not None:
-        options["n_resamples"] = len(test.null_distribution)
+        options["n_permutations"] = len(test.null_distribution)
         if test.tolerance:
             options["tolerance"] = test.tolerance
         if test._blocks is not None:

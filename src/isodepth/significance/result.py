@@ -48,8 +48,8 @@ class TwoSampleResult(Reported):
         How far apart the samples are; with a tolerance, how far apart beyond what such a share of
         foreign rows could do.
     pvalue : float
-        (1 + number of relabelings with a statistic at least as large) / (1 + n_resamples).
-    null_distribution : ndarray of shape (n_resamples,)
+        (1 + number of relabelings with a statistic at least as large) / (1 + n_permutations).
+    null_distribution : ndarray of shape (n_permutations,)
         The statistic of each relabeling, without a tolerance.
     columns : list of ColumnTest
         The largest gap first.
@@ -67,11 +67,11 @@ class TwoSampleResult(Reported):
     --------
     >>> import isodepth
     >>> X, Y = [[0.0], [1.0], [2.0], [4.0]], [[3.0], [5.0], [6.0], [7.0]]
-    >>> result = isodepth.two_sample_test(X, Y, n_resamples=99, scale=None, random_state=0)
+    >>> result = isodepth.two_sample_test(X, Y, n_permutations=99, scale=None, random_state=0)
     >>> result.columns == [("column 0", result.statistic, result.pvalue)]
     True
     >>> sorted(result.to_dict())[:4]
-    ['columns', 'excess', 'n_resamples', 'null']
+    ['columns', 'excess', 'n_permutations', 'null']
     """
 
     statistic: float
@@ -126,7 +126,7 @@ class TwoSampleResult(Reported):
                 },
             },
             "excess": self.excess,
-            "n_resamples": len(self.null_distribution),
+            "n_permutations": len(self.null_distribution),
             "tolerance": self.tolerance,
             "rows": list(self.n_rows),
             "columns": [column._asdict() for column in self.columns],
