@@ -87,7 +87,7 @@ _LAZY = {
 
 
 def _draw(result: Any, kind: str | None, ax: Any) -> Any:
-    from isodepth.plot.shortcut import draw
+    from isodepth.plot import draw
 
     return draw(result, kind, ax)
 

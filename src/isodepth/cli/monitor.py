@@ -182,7 +182,9 @@ def _shown(fitted: Any) -> Answer:
     if summary["calibration"] == "resampled":
         lines.append("            resampled rows: p-values and promises hold approximately")
     verdicts = fitted.verdicts
-    alarm = f"ALARM since batch {verdicts[-1].alarm_since}" if verdicts and verdicts[-1].alarm else ""
+    alarm = (
+        f"ALARM since batch {verdicts[-1].alarm_since}" if verdicts and verdicts[-1].alarm else ""
+    )
     lines.append(f"stream      {len(verdicts)} batch(es) checked, {alarm or 'no alarm'}")
     if verdicts:
         lines += ["", "batch   rows     score       p  evidence  alarm  largest contributions"]

@@ -31,7 +31,9 @@ _CLUSTERING = "agglomerative clustering of the distances, average linkage (sciki
 @click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
 @reading_options()
 @settings_options(without=("refine", "n_levels"), levels="20")
-@click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv, .parquet, .npy, ...).")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the matrix (.csv, .parquet, .npy, ...)."
+)
 @click.option("--clusters", type=click.IntRange(1), metavar="K", help="Find K clusters.")
 @picture_options("the matrix, similar samples beside each other")
 def pairwise(

@@ -14,7 +14,9 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.command(cls=Command)
 @click.option("-c", "--candidates", required=True, metavar="FILE", help="Texts to score.")
 @click.option("-r", "--references", required=True, multiple=True, help="Their references.")
-@click.option("--model", metavar="DIR", help="Folder or name of a model (default all-MiniLM-L6-v2).")
+@click.option(
+    "--model", metavar="DIR", help="Folder or name of a model (default all-MiniLM-L6-v2)."
+)
 @click.option("--layer", type=int, help="Hidden state to take (default the last).")
 @click.option("--depth", help="irw (default), dual, ai_irw, ...")
 @click.option("--covariance", help="For ai_irw, such as ledoit-wolf.")
@@ -31,7 +33,9 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.option("--precision", help="Of the encoder, double (default) or single.")
 @click.option("--random-state", type=int, help="Seed of the directions (default 0).")
 @click.option("--similarity", is_flag=True, help="Print 1 / (1 + distance) instead.")
-def score(candidates: str, references: tuple[str, ...], similarity: bool, **settings: Any) -> Answer:
+def score(
+    candidates: str, references: tuple[str, ...], similarity: bool, **settings: Any
+) -> Answer:
     """Score texts against references with DepthScore.
 
     One text on each line; lower is closer. Several files of references give several references

@@ -85,6 +85,16 @@ def legend(ax: Axes, **options: Any) -> None:
     ax.legend(**{"frameon": False, "fontsize": "small", "labelcolor": INK, **options})
 
 
+def legend_below(ax: Axes, **options: Any) -> None:
+    """A legend under the axes and their label, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = 1 + ax.get_xlabel().count("\n") if ax.get_xlabel() else 0
+    below = ScaledTranslation(0, -0.32 - 0.2 * lines, ax.figure.dpi_scale_trans)
+    legend(ax, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + below,
+           borderaxespad=0.0, alignment="left", **options)  # fmt: skip
+
+
 def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
     """What the colors of an image mean."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
@@ -94,7 +104,7 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """A name that leaves room for the picture; nothing in it is taken for a formula."""
+    """A name that leaves space for the picture; nothing in it is taken for a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 

@@ -10,8 +10,7 @@ import numpy as np
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.metric.plane import difference_plane
-from isodepth.plot.outline import outline, plane_directions
-from isodepth.plot.style import FIRST, QUIET, SECOND, dress, legend, new_axes, short
+from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +24,9 @@ _FEW_POINTS = 300
 # Characters of a mixture of columns along an axis.
 _LONGEST_MIXTURE = 46
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
-# Room around the regions, as a share of their extent.
-_ROOM = 0.2
+# Margin around the regions, as a share of their extent.
+_MARGIN = 0.2
+_ANGLES = 360
 
 
 def nested_regions(
@@ -68,7 +68,7 @@ def nested_regions(
     on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
     plane = None if on_a_line else difference_plane(comparison)
     if ax is None:
-        ax = new_axes(7.2, 5.6)
+        ax = new_axes(7.2, 6.2)
     if plane is None:
         return _on_a_line(comparison, ax, called)
     center = _center(comparison, plane.basis)
@@ -92,13 +92,8 @@ def nested_regions(
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     _name_axes(ax, comparison, plane.basis)
-    percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid=None)
-    ax.annotate(
-        f"regions of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
-        textcoords="offset points", ha="right", color=QUIET, fontsize="small",
-    )  # fmt: skip
-    legend(ax, loc="best", handletextpad=0.2)
+    _explain(ax, chosen, "regions")
     return ax
 
 
@@ -140,7 +135,7 @@ def _center(comparison: Comparison, basis: np.ndarray) -> np.ndarray:
 def _frame(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low, high = corners.min(axis=0), corners.max(axis=0)
     extent = np.where(high > low, high - low, max(float((high - low).max()), 1.0))
-    return low - _ROOM * extent, high + _ROOM * extent
+    return low - _MARGIN * extent, high + _MARGIN * extent
 
 
 def _draw_rows(
@@ -219,21 +214,71 @@ def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
         ax.plot(points[::every], np.full(len(points[::every]), side - 0.15), marker, color=color,
                 markersize=3, alpha=0.3, markeredgewidth=0, rasterized=True,
                 label=f"{called[side]} ({len(points)} rows)")  # fmt: skip
-    room = _ROOM * (max(ends) - min(ends)) or 1.0
-    ax.set_xlim(min(ends) - room, max(ends) + room)
+    margin = _MARGIN * (max(ends) - min(ends)) or 1.0
+    ax.set_xlim(min(ends) - margin, max(ends) + margin)
     ax.set_ylim(-0.5, 1.75)
     ax.set_yticks([0, 1], called)
     names = comparison.columns or column_labels(1)
     ax.set_xlabel(short(names[0]))
-    percents = _and([f"{level:.0%}" for level in chosen])
     dress(ax, "The two samples and their regions", grid="x")
-    ax.annotate(
-        f"intervals of the deepest {percents}", (1, 0), xycoords="axes fraction", xytext=(-3, 4),
-        textcoords="offset points", ha="right", color=QUIET, fontsize="small",
-    )  # fmt: skip
-    legend(ax, loc="upper left", ncols=2)
+    _explain(ax, chosen, "intervals")
     return ax
 
 
-def _and(texts: list[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+def _explain(ax: Axes, levels: np.ndarray, drawn: str) -> None:
+    """Rows and levels in a legend under the axes."""
+    *most, last = [f"{level:.0%}" for level in levels]
+    title = f"{drawn} of the deepest {', '.join(most)} and {last} of the rows"
+    legend_below(ax, title=title, title_fontsize="small", handletextpad=0.2)
+
+
+# -- outlines --------------------------------------------------------------------------------------
+
+
+def plane_directions() -> np.ndarray:
+    """Unit vectors (360, 2) all around."""
+    angles = 2 * np.pi * np.arange(_ANGLES) / _ANGLES
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Corners (k, 2) of the region {z : <z, u> <= h(u) for all u}, in order around it.
+
+    Parameters
+    ----------
+    supports : ndarray of shape (B,)
+        h(u) for each direction. Where no point satisfies all of them (supports that are quantiles
+        need not be of a convex set), those that fit least are loosened as little as it takes.
+    directions : ndarray of shape (B, 2), unit vectors all around
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sides = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    >>> sorted(map(tuple, outline(np.array([2.0, 1.0, 0.0, 0.0]), sides).tolist()))
+    [(0.0, 0.0), (0.0, 1.0), (2.0, 0.0), (2.0, 1.0)]
+    """
+    size = 2 * float(np.abs(supports).max()) + 1.0
+    corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    for support, direction in zip(supports, directions, strict=True):
+        height = corners @ direction - support
+        # Rounding leaves a region that is a point or a segment.
+        if height.min() > 0:
+            height = height - height.min()
+        inside = height <= 0
+        if inside.all():
+            continue
+        after = np.roll(corners, -1, axis=0)
+        next_height = np.roll(height, -1)
+        crosses = inside != (next_height <= 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = height / (height - next_height)
+            cuts = corners + share[:, None] * (after - corners)
+        kept = []
+        for i in range(len(corners)):
+            if inside[i]:
+                kept.append(corners[i])
+            if crosses[i]:
+                kept.append(cuts[i])
+        corners = np.array(kept)
+    return corners
