@@ -54,8 +54,11 @@ class Session:
     def notes(self) -> list[tuple[str, str]]:
         """Warnings so far as pairs of a kind and a text, in the words of the command line."""
         params = click.get_current_context().command.params
-        kinds = [(issubclass(each.category, Note), str(each.message)) for each in self.caught]
-        found = {_with_flags(text, params): "note" if mild else "warning" for mild, text in kinds}
+        found = {}
+        for each in self.caught:
+            if issubclass(each.category, UserWarning):
+                kind = "note" if issubclass(each.category, Note) else "warning"
+                found[_with_flags(str(each.message), params)] = kind
         return [(kind, text) for text, kind in found.items()]
 
     def command_line(self) -> str:
@@ -96,6 +99,10 @@ class Command(click.Command):
 class CommandLine(click.Group):
     """All commands. Each ends with a code and at most one line on what is wrong."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they were added."""
+        return list(self.commands)
+
     def main(self, args: Any = None, prog_name: Any = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command and end the program."""
         extra["standalone_mode"] = False
@@ -112,7 +119,6 @@ class CommandLine(click.Group):
             except Exception as error:
                 code = _INPUT_ERROR
                 _say("error", _reason(error))
-                _check_output()
         sys.exit(code)
 
 
@@ -123,12 +129,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, click.UsageError):
         path = "isodepth" if error.ctx is None else error.ctx.command_path
         return f"{error.format_message()} (see {path} --help)"
-    if isinstance(error, click.ClickException):
-        return error.format_message()
-    if isinstance(error, MemoryError):
+    if isinstance(error, click.ClickException | OSError | MemoryError):
         return str(error) or "there is not enough memory"
-    if isinstance(error, IsodepthError | OSError):
-        return str(error)
     return f"unexpected {type(error).__name__}: {error}; please report this"
 
 
@@ -156,9 +158,9 @@ def _say(kind: str, message: str) -> None:
     """One line on stderr, or none where that is closed or full."""
     if not message:
         return
+    line = _printable(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
     try:
-        print(_printable(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr),
-              file=sys.stderr, flush=True)  # fmt: skip
+        print(line, file=sys.stderr, flush=True)
     except OSError:
         _discard(sys.stderr)
 
@@ -166,22 +168,17 @@ def _say(kind: str, message: str) -> None:
 def _print(text: str) -> None:
     if sys.stdout is None:
         raise OSError("there is no standard output")
-    print(_printable(text, sys.stdout), flush=True)
+    try:
+        print(_printable(text, sys.stdout), flush=True)
+    except OSError:
+        _discard(sys.stdout)
+        raise
 
 
 def _printable(text: str, stream: Any) -> str:
     """Names of files and columns may have letters that a terminal cannot show."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _check_output() -> None:
-    """Give up on what a closed pipe or a full disk has not taken."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        _discard(sys.stdout)
 
 
 def _discard(stream: Any) -> None:

@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import click
 
+import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.cli.options import (
-    PERMUTATIONS,
-    Reading,
-    check_outputs,
-    picture_options,
-    reading_options,
-    save_outputs,
-    settings_options,
-    test_options,
-)
-from isodepth.cli.tables import aligned, file_names, read_tables, read_with_labels
+from isodepth.cli.options import Reading
+from isodepth.cli.tables import aligned, file_names, label_column, open_sources, read_tables
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -41,29 +32,23 @@ def compare_tables(
     """The comparison of two tables, and what its report says about their files."""
     from isodepth.api import compare, metric_from_options
 
-    _check_test(test)
     options = {**settings, "nan_policy": reading.nan_policy}
     metric_from_options(options)  # what is wrong with them is said before anything is read
-    found, labels = read_with_labels(paths, reading, [test["blocks"]])
+    sources = open_sources(paths)
+    labels = [label_column(source, test["blocks"]) for source in sources]
+    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources)
     if test["n_permutations"]:
         options |= {**test, "progress": progress_wanted()}
         if test["blocks"] is not None:
-            options["blocks"] = tuple(blocks for (blocks,) in labels)
-    about = {"names": file_names(paths), "sources": paths, "block_column": test["blocks"]}
-    if reading.columns:
-        about["read_options"] = [{"columns": list(reading.columns)} for _ in found]
-    else:
-        about["read_options"] = [{"drop": each.left_out} for each in found]
+            options["blocks"] = tuple(labels)
+    numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
+    about = {
+        "names": file_names(paths), "sources": paths,
+        "read_options": [{"columns": list(reading.columns), "drop": f.left_out} for f in found],
+        "block_column": test["blocks"] if numeric else None,
+    }  # fmt: skip
     x, y = aligned(paths, found)
     return compare(x, y, **options), about
-
-
-def _check_test(test: Options) -> None:
-    for name in ("tolerance", "blocks"):
-        if test[name] is not None and not test["n_permutations"]:
-            raise InvalidOptionError(
-                f"--{name} belongs to the test; ask for one, such as --permutations 199"
-            )
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -72,11 +57,11 @@ def _check_test(test: Options) -> None:
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@reading_options()
-@settings_options()
-@test_options(0)
+@cli.reading_options()
+@cli.settings_options()
+@cli.permutation_options(0)
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
-@picture_options("the gap at every level")
+@cli.picture_options("the gap at every level")
 def compare(
     a: str, b: str, scheduler: str | None, plot: str | None, page: str | None, reading: Reading,
     settings: Options, test: Options,
@@ -96,36 +81,28 @@ def compare(
       isodepth compare june.csv july.csv --permutations 99 --plot gaps.png --report report.html
       cat june.csv | isodepth compare - july.csv
     """
-    check_outputs(plot, page)
-    about: Options = {}
+    cli.check_outputs(plot, page)
     if scheduler is not None or any(map(_is_large, (a, b))):
-        comparison = _compare_chunks((a, b), reading, settings, test, page, scheduler)
+        comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
+        about: Options = {"names": file_names((a, b))}
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
-    save_outputs(comparison, plot, page, "gaps", **about)
-    content = _content(comparison, (a, b), reading, settings, page)
-    test_content = None if comparison.test is None else comparison.test.to_dict()
-    return Answer(
-        [str(comparison), *_more_lines(reading, settings, page)], {**content, "test": test_content}
-    )
+    cli.save_outputs(comparison, plot, page, "gaps", **about)
+    content = {**comparison.to_dict(), "columns": comparison.columns}
+    del content["levels"], content["gaps"]  # the curve of all levels
+    return _answer([str(comparison)], content, (a, b), reading, settings["scale"], page)
 
 
-def _more_lines(reading: Reading, settings: Options, page: str | None) -> list[str]:
-    """What a result does not know about itself: units, columns left out, and its report."""
-    lines = [f"  units of the columns: {settings['scale'] or 'as they are'} (--scale)"]
-    if reading.left_out:
-        lines.append(f"  left out: {', '.join(reading.left_out)}")
-    return lines if page is None else [*lines, f"  report: {page}"]
-
-
-def _content(
-    comparison: Any, files: Sequence[str], reading: Reading, settings: Options, page: str | None
-) -> Options:
-    """A comparison for machines, without the curve of all levels."""
-    found = comparison.to_dict()
-    del found["levels"], found["gaps"]
-    more = {"files": files, "columns": comparison.columns, "left_out": reading.left_out}
-    return {**found, **more, "scale": settings["scale"], "report": page}
+def _answer(
+    lines: list[str], content: Options, files: Sequence[str], reading: Reading, scale: str | None,
+    page: str | None,
+) -> Answer:  # fmt: skip
+    """An answer with what the result does not know about itself."""
+    more = {"files": files, "left_out": reading.left_out, "scale": scale, "report": page}
+    lines.append(f"  units of the columns: {scale or 'as they are'} (--scale)")
+    lines += [f"  left out: {', '.join(reading.left_out)}"] if reading.left_out else []
+    lines += [] if page is None else [f"  report: {page}"]
+    return Answer(lines, {**content, **more})
 
 
 # -- tables in chunks -----------------------------------------------------------------------------
@@ -139,17 +116,16 @@ def _is_large(path: str) -> bool:
 
 
 def _compare_chunks(
-    paths: Sequence[str], reading: Reading, settings: Options, test: Options, page: str | None,
-    scheduler: str | None,
-) -> Any:  # fmt: skip
+    paths: Sequence[str], reading: Reading, settings: Options, test: Options, scheduler: str | None
+) -> Any:
     from isodepth.api import metric_from_options
     from isodepth.chunked.entry import compare
     from isodepth.chunked.opening import scan
+    from isodepth.chunked.runner import Runner
     from isodepth.progress import progress_bar
 
-    _check_test(test)
     given = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text, "--report": page,
+        "--drop": reading.drop, "--drop-text": reading.drop_text,
         "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in given.items() if value):
@@ -162,18 +138,18 @@ def _compare_chunks(
         "differs a little from that of tables in memory"
     )
     metric = metric_from_options({**settings, "nan_policy": reading.nan_policy})
-    columns = [name for text in reading.columns or () for name in text.split(",")] or None
+    columns = [name for text in reading.columns for name in text.split(",")] or None
     x, y = (scan(path, columns) for path in paths)
-    with (
-        progress_bar(progress_wanted(), 0, "reading", "chunk") as advance,
-        _client(scheduler) as client,
-    ):
-        return compare(metric, x, y, None, _runner(client, advance))
+    with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
+        if scheduler is None:
+            return compare(metric, x, y, None, Runner(advance))
+        with _client(scheduler) as client:
+            from isodepth.chunked.dask import DaskRunner
+
+            return compare(metric, x, y, None, DaskRunner(client, advance))
 
 
-def _client(scheduler: str | None) -> Any:
-    if scheduler is None:
-        return nullcontext()
+def _client(scheduler: str) -> Any:
     distributed = load_extra("distributed", "dask", "--scheduler")
     try:
         return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
@@ -184,26 +160,16 @@ def _client(scheduler: str | None) -> Any:
         ) from error
 
 
-def _runner(client: Any, advance: Any) -> Any:
-    if client is None:
-        from isodepth.chunked.runner import Runner
-
-        return Runner(advance)
-    from isodepth.chunked.dask import DaskRunner
-
-    return DaskRunner(client, advance)
-
-
 # -- test -----------------------------------------------------------------------------------------
 
 
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@reading_options()
-@test_options(PERMUTATIONS)
-@settings_options()
-@picture_options("the statistics of all permutations and the observed one")
+@cli.reading_options()
+@cli.permutation_options(cli.PERMUTATIONS, least=1)
+@cli.settings_options()
+@cli.picture_options("the statistics of all permutations and the observed one")
 def test(
     a: str, b: str, plot: str | None, page: str | None, reading: Reading, settings: Options,
     test: Options,
@@ -221,19 +187,13 @@ def test(
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --permutations 99 --plot chance.png
     """
-    if not test["n_permutations"]:
-        raise InvalidOptionError("--permutations must be at least 1, got 0")
-    check_outputs(plot, page)
-    comparison, about = compare_tables((a, b), reading, settings, test)
-    save_outputs(comparison, plot, page, "null", **about)
+    cli.check_outputs(plot, page)
+    comparison, files = compare_tables((a, b), reading, settings, test)
+    cli.save_outputs(comparison, plot, page, "null", **files)
     distance = f"  distance {comparison.distance:.6g}: {comparison.signature}"
     own = {"distance": comparison.distance, "distance_signature": comparison.signature}
-    content = _content(comparison, (a, b), reading, settings, page)
-    more = {name: content[name] for name in ("files", "left_out", "scale", "report")}
-    return Answer(
-        [str(comparison.test), distance, *_more_lines(reading, settings, page)],
-        {**comparison.test.to_dict(), **own, **more},
-    )
+    lines, content = [str(comparison.test), distance], {**comparison.test.to_dict(), **own}
+    return _answer(lines, content, (a, b), reading, settings["scale"], page)
 
 
 # -- report ---------------------------------------------------------------------------------------
@@ -244,9 +204,9 @@ def test(
 @click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
-@reading_options()
-@settings_options()
-@test_options(PERMUTATIONS)
+@cli.reading_options()
+@cli.settings_options()
+@cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
     ctx: click.Context, files: tuple[str, ...], page: str, title: str | None, names: str | None,
@@ -264,7 +224,7 @@ def report(
       isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit
       isodepth report monitor.npz -o report.html
     """
-    check_outputs(None, page)
+    cli.check_outputs(None, page)
     called = file_names(files) if names is None else names.split(",")
     if len(called) != len(files):
         raise InvalidOptionError(
@@ -272,7 +232,11 @@ def report(
         )
     about: Options = {}
     if len(files) == 1:
-        kind, result = "monitor", _monitor(files[0])
+        from isodepth.inference.monitor import DepthMonitor
+
+        if not files[0].lower().endswith(".npz"):
+            raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
+        kind, result = "monitor", DepthMonitor.load(files[0])
     elif len(files) == 2:
         kind = "comparison"
         result, about = compare_tables(files, reading, settings, test)
@@ -289,16 +253,5 @@ def report(
         samples = dict(zip(called, aligned(files, read_tables(files, reading)), strict=True))
         options = {**settings, "nan_policy": reading.nan_policy}
         result = pairwise(samples, progress=progress_wanted(), **options)
-    save_outputs(result, None, page, "", title=title, **about)
-    content = {"report": page, "kind": kind, "files": files}
-    return Answer([f"report of {kind} in {page}"], content)
-
-
-def _monitor(path: str) -> Any:
-    from isodepth.inference.monitor import DepthMonitor
-
-    if not path.lower().endswith(".npz"):
-        raise InvalidInputError(
-            f"a report is of two tables or more, or of a monitor (.npz); got {path} alone"
-        )
-    return DepthMonitor.load(path)
+    cli.save_outputs(result, None, page, "", title=title, **about)
+    return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

@@ -7,8 +7,9 @@ from typing import Any
 import click
 import numpy as np
 
+import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import Reading, reading_options, settings_options
+from isodepth.cli.options import Reading
 from isodepth.cli.tables import aligned, open_sources, read_tables
 from isodepth.data.appending import endings_for, with_column
 from isodepth.data.forms import plain
@@ -22,8 +23,8 @@ _SHOWN = 5
 @click.command(cls=Command)
 @click.argument("table")
 @click.option("--of", metavar="TABLE", help="The table in which the rows are judged.")
-@reading_options()
-@settings_options(only=("depth", "n_directions", "directions", "random_state"))
+@cli.reading_options()
+@cli.settings_options(only=("depth", "n_directions", "directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the table with a column of depths.")
 @click.option("--name", default="depth", show_default=True, help="Name of the new column.")
 def depth(
@@ -45,8 +46,6 @@ def depth(
     used = settings.pop("depth", "projection")
     estimator = BY_NAME[used](**settings)
     estimator.check_options()
-    if output is not None:
-        check_table_target(output)
     paths = [table] if of is None else [table, of]
     sources = open_sources(paths)
     if output is not None:

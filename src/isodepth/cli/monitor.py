@@ -12,16 +12,10 @@ from typing import Any
 
 import click
 
+import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import (
-    Reading,
-    check_outputs,
-    picture_options,
-    reading_options,
-    save_outputs,
-    settings_options,
-)
-from isodepth.cli.tables import matched, open_sources, read_tables, read_with_labels
+from isodepth.cli.options import Reading
+from isodepth.cli.tables import label_column, matched, open_sources, read_tables
 from isodepth.errors import BusyFileError, InvalidOptionError
 
 _ALARM = 1
@@ -46,8 +40,8 @@ def monitor() -> None:
 @click.option("--arl", type=float, help="Instead: mean batches between false alarms.")
 @click.option("--tolerance", type=float, help="Share of contaminated rows (default 0).")
 @click.option("--patience", type=int, help="Batches it takes to raise an alarm (default 1).")
-@reading_options()
-@settings_options(
+@cli.reading_options()
+@cli.settings_options(
     without=("directions", "n_levels", "refine"),
     scale="reference", q="2", n_directions="200", levels="20",
 )  # fmt: skip
@@ -76,7 +70,9 @@ def fit(
     check_paths(output, None)
     if not force and Path(output).exists():
         raise InvalidOptionError(f"{output} is there already; replace it with --force")
-    (found,), (labels,) = read_with_labels([reference], reading, [blocks, groups])
+    sources = open_sources([reference])
+    labels = [label_column(sources[0], name) for name in (blocks, groups)]
+    (found,) = read_tables([reference], reading, without=[blocks, groups], sources=sources)
     made = DepthMonitor(
         found.table, batch_size=list(batch_size) or None, path=output,
         nan_policy=reading.nan_policy, blocks=labels[0], groups=labels[1],
@@ -90,7 +86,7 @@ def fit(
 @click.argument("batch")
 @click.option("--group", metavar="NAME", help="The group that the batch belongs to.")
 @click.option("--log", metavar="FILE", help="Add the verdict to this file, one line of JSON.")
-@reading_options(nan_policy=False)
+@cli.reading_options(nan_policy=False)
 def check(monitor: str, batch: str, group: str | None, log: str | None, reading: Reading) -> Answer:
     """Judge the next batch; exit code 1 for an alarm.
 
@@ -105,37 +101,36 @@ def check(monitor: str, batch: str, group: str | None, log: str | None, reading:
     """
     from isodepth.inference.monitor import DepthMonitor
 
-    table = None
-    for attempt in range(_ATTEMPTS):
+    sources = open_sources([batch])
+    for left in reversed(range(_ATTEMPTS)):
         fitted = DepthMonitor.load(monitor, autosave=True, log=log)
-        if table is None:
-            table = _batch(batch, replace(reading, nan_policy=fitted.nan_policy), fitted.columns)
-        rows = matched(table, fitted.columns, batch, "the reference")
+        table = _batch(sources, batch, replace(reading, nan_policy=fitted.nan_policy), fitted)
         try:
-            verdict = fitted.check(rows, group=group)
-        except BusyFileError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-        else:
+            verdict = fitted.check(table, group=group)
             break
+        except BusyFileError:
+            if not left:
+                raise
     return Answer([str(verdict)], verdict.to_dict(), _ALARM if verdict.alarm else 0)
 
 
-def _batch(path: str, reading: Reading, columns: tuple[str, ...] | None) -> Any:
+def _batch(sources: Any, path: str, reading: Reading, fitted: Any) -> Any:
     """The columns of the reference alone, where the batch has all of them by name."""
-    sources = open_sources([path])
-    if columns is not None and reading.columns is None:
-        try:
-            own = replace(reading, columns=columns)
-            return read_tables([path], own, sources=sources)[0].table
-        except InvalidOptionError:
-            pass  # which columns differ is said where they are matched
-    return read_tables([path], reading, sources=sources)[0].table
+    columns = fitted.columns if not reading.columns else None
+    try:
+        own = replace(reading, columns=columns or reading.columns)
+        (found,) = read_tables([path], own, sources=sources)
+    except InvalidOptionError:
+        if columns is None:
+            raise
+        # Which columns differ is said where they are matched.
+        (found,) = read_tables([path], reading, sources=sources)
+    return matched(found.table, fitted.columns, path, "the reference")
 
 
 @monitor.command(cls=Command)
 @click.argument("monitor")
-@picture_options("the stream")
+@cli.picture_options("the stream")
 def show(monitor: str, plot: str | None, page: str | None) -> Answer:
     """Show what a monitor promises, and the last batches it has seen.
 
@@ -146,9 +141,9 @@ def show(monitor: str, plot: str | None, page: str | None) -> Answer:
     """
     from isodepth.inference.monitor import DepthMonitor
 
-    check_outputs(plot, page)
+    cli.check_outputs(plot, page)
     fitted = DepthMonitor.load(monitor)
-    save_outputs(fitted, plot, page, "timeline")
+    cli.save_outputs(fitted, plot, page, "timeline")
     return _shown(fitted)
 
 
@@ -171,38 +166,23 @@ def reset(monitor: str) -> Answer:
 
 
 def _shown(fitted: Any) -> Answer:
+    from isodepth.report.sentences import monitor_headline, monitor_promise
+
     summary = fitted.to_dict()
-    lines = [f"columns     {', '.join(summary['columns'])}", f"promise     {_promise(summary)}"]
+    lines = [f"columns     {', '.join(summary['columns'])}"]
     for usual in summary["usual"]:
         group = "" if usual["group"] is None else f" of group {usual['group']}"
         lines.append(
             f"usual       {usual['low']:.4g} to {usual['high']:.4g} for batches of "
             f"{usual['rows']} rows{group} ({usual['n']} scores, {summary['calibration']})"
         )
-    if summary["calibration"] == "resampled":
-        lines.append("            resampled rows: p-values and promises hold approximately")
     verdicts = fitted.verdicts
-    alarm = (
-        f"ALARM since batch {verdicts[-1].alarm_since}" if verdicts and verdicts[-1].alarm else ""
-    )
-    lines.append(f"stream      {len(verdicts)} batch(es) checked, {alarm or 'no alarm'}")
+    lines.append(f"promise     {monitor_promise(summary)}")
+    lines.append(f"stream      {monitor_headline(verdicts).sentence}")
     if verdicts:
         lines += ["", "batch   rows     score       p  evidence  alarm  largest contributions"]
         lines += [_line(verdict) for verdict in verdicts[-_SHOWN:]]
     return Answer([*lines, f"signature   {fitted.signature}"], summary)
-
-
-def _promise(summary: dict[str, Any]) -> str:
-    promise = summary["promise"]
-    if promise["arl"] is not None:
-        text = f"on average at least {promise['arl']:g} batches between false alarms"
-    else:
-        text = f"a false alarm, ever, with probability at most {promise['alpha']:g}"
-    if promise["tolerance"]:
-        text += f", with up to {promise['tolerance']:.0%} of the rows contaminated"
-    if promise["patience"] > 1:
-        text += f"; an alarm takes {promise['patience']} batches"
-    return text
 
 
 def _line(verdict: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from isodepth.cli.commands import session
+from isodepth.core.directions import FAMILIES
 from isodepth.data.extras import load_extra
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.output import check_target
@@ -33,29 +34,19 @@ class _Levels(click.ParamType):
 
 #: By the name in the library: the flag, its type, its help, and the default in words.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
-    "scale": (
-        "--scale", click.Choice(["pooled", "reference", "none"]),
-        "Units of the columns: their robust spread in all tables together, in the first table "
-        "alone, or as they are.", "pooled",
-    ),
+    "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
+              "Units of the columns: their spread in all tables, in the first one, as they are.",
+              "pooled"),
     "depth": ("--depth", click.Choice(list(BY_NAME)), "What orders the rows.", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored.", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels, may be inf.", "2"),
-    "q": (
-        "--q", float, "Exponent of the mean over directions; inf takes the largest gap.", "inf",
-    ),
+    "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
     "n_directions": ("--directions", int, "Number of directions.", "1000"),
-    "directions": (
-        "--family", click.Choice(["uniform", "sobol", "orthogonal", "equispaced"]),
-        "How directions are chosen.", "uniform",
-    ),
+    "directions": ("--family", click.Choice(FAMILIES), "How directions are chosen.", "uniform"),
     "levels": ("--levels", _Levels(), "exact, a number of levels, or monte-carlo.", "exact"),
     "n_levels": ("--n-levels", int, "Number of levels for --levels monte-carlo.", ""),
-    "refine": ("--refine", int, "Steps of ascent on the sphere, 0 for none.", "20 for --q inf"),
-    "random_state": (
-        "--random-state", int, "Seed of directions and permutations: the same seed gives the same "
-        "numbers.", "0",
-    ),
+    "refine": ("--refine", int, "Steps of ascent on the sphere.", "20, and 0 for a finite q"),
+    "random_state": ("--random-state", int, "Seed: the same gives the same numbers.", "0"),
 }  # fmt: skip
 
 
@@ -68,7 +59,7 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
             own = {name: given.pop(name) for name in made}
             return command(**given, **{argument: make(own)})
 
-        for option in reversed(made.values()):
+        for option in reversed(list(made.values())):
             option(callback)
         return callback
 
@@ -106,7 +97,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 class Reading:
     """What is read of tables; and, once they were read, what was left out."""
 
-    columns: tuple[str, ...] | None = None
+    columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     drop_text: bool = False
     nan_policy: str = "raise"
@@ -117,10 +108,8 @@ class Reading:
         """How many rows were read and left out for missing values, where that was asked for."""
         if self.nan_policy != "omit":
             return None
-        return {
-            "rows": sum(report.n_rows for report in self.omitted),
-            "left_out": sum(report.n_dropped for report in self.omitted),
-        }
+        rows, dropped = zip(*((each.n_rows, each.n_dropped) for each in self.omitted), strict=True)
+        return {"rows": sum(rows), "left_out": sum(dropped)}
 
     def lines(self) -> list[str]:
         """What was left out, for people."""
@@ -133,46 +122,41 @@ class Reading:
 
 def reading_options(nan_policy: bool = True) -> Any:
     """Which columns are read, and what becomes of missing values, as one argument `reading`."""
+    option = click.option
     made = {
-        "columns": click.option(
-            "--columns", multiple=True, metavar="NAME,...",
-            help="Only these columns (numbers from 0 in a table without names); repeatable.",
-        ),
-        "drop": click.option(
-            "--drop", multiple=True, metavar="NAME,...", help="Leave out these columns; repeatable."
-        ),
-        "drop_text": click.option(
-            "--drop-text", is_flag=True,
-            help="Leave out columns of text or dates, which are refused otherwise.",
-        ),
+        "columns": option("--columns", multiple=True, metavar="NAME,...",
+                          help="Only these columns (by number where they have no names)."),
+        "drop": option("--drop", multiple=True, metavar="NAME,...", help="All but these columns."),
+        "drop_text": option("--drop-text", is_flag=True, help="No columns of text or dates."),
     }  # fmt: skip
     if nan_policy:
-        made["nan_policy"] = click.option(
+        made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
             help="Refuse missing values, or leave out the rows that have any.",
         )  # fmt: skip
-    return _together(
-        "reading", lambda own: Reading(**{**own, "columns": own["columns"] or None}), made
-    )
+    return _together("reading", lambda own: Reading(**own), made)
 
 
-def test_options(permutations: int) -> Any:
+def permutation_options(permutations: int, least: int = 0) -> Any:
     """The permutation test, as one argument `test`: keyword arguments of the library."""
+    option = click.option
     made = {
-        "n_permutations": click.option(
-            "--permutations", "n_permutations", type=click.IntRange(0), default=permutations,
-            show_default=True, metavar="N", help="Permutations of the two-sample test; 0: no test.",
-        ),
-        "tolerance": click.option(
-            "--tolerance", type=float, metavar="SHARE", show_default="0",
-            help="Share of contaminated rows that either table may have.",
-        ),
-        "blocks": click.option(
-            "--blocks", metavar="COLUMN",
-            help="Rows with one label in this column are permuted together; it is not compared.",
-        ),
+        "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
+                                 default=permutations, show_default=True, metavar="N",
+                                 help="Permutations of the two-sample test; 0: no test."),
+        "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="0",
+                            help="Share of contaminated rows that either table may have."),
+        "blocks": option("--blocks", metavar="COLUMN",
+                         help="Rows with one label in this column are permuted together."),
     }  # fmt: skip
-    return _together("test", dict, made)
+    return _together("test", _checked_test, made)
+
+
+def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
+    for name in ("tolerance", "blocks"):
+        if test[name] is not None and not test["n_permutations"]:
+            raise InvalidOptionError(f"{name} belongs to the test; ask for one: --permutations 199")
+    return test
 
 
 # -- files that are written -----------------------------------------------------------------------
@@ -180,16 +164,9 @@ def test_options(permutations: int) -> Any:
 
 def picture_options(drawn: str) -> Any:
     """`--plot` and `--report`."""
-
-    def decorate(command: Any) -> Any:
-        page = click.option(
-            "--report", "page", metavar="FILE",
-            help="Write a report: one self-contained HTML file.",
-        )  # fmt: skip
-        plot = click.option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg).")
-        return plot(page(command))
-
-    return decorate
+    plot = click.option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg).")
+    page = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
+    return lambda command: plot(page(command))
 
 
 def check_outputs(plot: str | None, page: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,7 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.command(cls=Command)
 @click.option("-c", "--candidates", required=True, metavar="FILE", help="Texts to score.")
 @click.option("-r", "--references", required=True, multiple=True, help="Their references.")
-@click.option(
-    "--model", metavar="DIR", help="Folder or name of a model (default all-MiniLM-L6-v2)."
-)
+@click.option("--model", metavar="DIR", help="Folder or name (default all-MiniLM-L6-v2).")
 @click.option("--layer", type=int, help="Hidden state to take (default the last).")
 @click.option("--depth", help="irw (default), dual, ai_irw, ...")
 @click.option("--covariance", help="For ai_irw, such as ledoit-wolf.")
@@ -33,9 +32,7 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.option("--precision", help="Of the encoder, double (default) or single.")
 @click.option("--random-state", type=int, help="Seed of the directions (default 0).")
 @click.option("--similarity", is_flag=True, help="Print 1 / (1 + distance) instead.")
-def score(
-    candidates: str, references: tuple[str, ...], similarity: bool, **settings: Any
-) -> Answer:
+def score(candidates: str, references: Sequence[str], similarity: bool, **settings: Any) -> Answer:
     """Score texts against references with DepthScore.
 
     One text on each line; lower is closer. Several files of references give several references
@@ -65,15 +62,9 @@ def _lines_of(path: str) -> list[str]:
     """The lines of a text file in UTF-8, without their ends."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnreadableFileError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise UnreadableFileError(f"{path} is a folder, not a file of texts") from None
-    except UnicodeDecodeError as error:
-        raise UnreadableFileError(f"{path} is not a text file in UTF-8: {error}") from None
-    except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
         reason = getattr(error, "strerror", None) or error
-        raise UnreadableFileError(f"cannot read {path!a}: {reason}") from None
+        raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -82,7 +73,7 @@ def _lines_of(path: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _references(paths: tuple[str, ...], candidates: str, count: int) -> list[list[str]]:
+def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[str]]:
     """The references of each candidate, from one file or several."""
     columns = []
     for path in paths:

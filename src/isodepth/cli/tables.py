@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
 from isodepth.data.file_source import ENDINGS, Source, is_stdin, open_source
 from isodepth.data.frames import Table
-from isodepth.data.matching import differing, in_order
+from isodepth.data.matching import in_order
 from isodepth.data.missing import omit_missing
 from isodepth.data.readers import read_file
 from isodepth.data.validation import check_points, check_same_width
@@ -41,14 +40,20 @@ def open_sources(paths: Sequence[str]) -> list[Source]:
 def read_tables(
     paths: Sequence[str],
     reading: Reading,
-    labels: str | None = None,
+    *,
+    without: Sequence[str | None] = (),
     sources: Sequence[Source] | None = None,
 ) -> list[Found]:
     """Read tables as the options say; `reading` keeps what was left out.
 
-    A column of `labels` is read as texts. `sources` are the files, where they were opened already.
+    Columns `without` hold labels and are not compared. `sources` are the files, where they were
+    opened already.
     """
-    options = _read_options(reading, labels)
+    taken = [name for name in without if name is not None]
+    options = Wish(
+        missing=reading.nan_policy == "omit", columns=reading.columns or None,
+        drop=(*reading.drop, *taken), drop_text=reading.drop_text, lenient=True, hints=_HINTS,
+    )  # fmt: skip
     found = [read_file(source, options) for source in sources or open_sources(paths)]
     reading.omitted = []
     for path, each in zip(paths, found, strict=True):
@@ -56,15 +61,9 @@ def read_tables(
         for text in each.notes:
             note(text)
     _refuse_unknown_drops(paths, found)
-    reading.left_out = list(dict.fromkeys(name for each in found for name in each.left_out))
+    left_out = dict.fromkeys(name for each in found for name in each.left_out)
+    reading.left_out = [name for name in left_out if name not in taken]
     return found
-
-
-def _read_options(reading: Reading, labels: str | None = None) -> Wish:
-    return Wish(
-        missing=reading.nan_policy == "omit", columns=reading.columns, drop=reading.drop,
-        drop_text=reading.drop_text, labels=labels, lenient=True, hints=_HINTS,
-    )  # fmt: skip
 
 
 def _check(table: Table, path: str, reading: Reading) -> None:
@@ -85,16 +84,10 @@ def _check(table: Table, path: str, reading: Reading) -> None:
 def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:
     """A column that is to be left out must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
-    if not absent:
-        return
-    columns = found[0].table.columns
-    names = columns or [str(j) for j in range(found[0].table.points.shape[1])]
-    name = min(absent)
-    if len(paths) == 1:
-        raise unknown_column(name, [*names, *found[0].left_out], paths[0])
-    raise InvalidOptionError(
-        f"--drop {name}: none of the tables has such a column; {paths[0]} has {', '.join(names)}"
-    )
+    if absent:
+        first = found[0]
+        names = first.table.columns or map(str, range(first.table.points.shape[1]))
+        raise unknown_column(min(absent), [*names, *first.left_out], paths[0])
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -103,8 +96,8 @@ def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:
 def aligned(paths: Sequence[str], found: Sequence[Found]) -> list[Any]:
     """Tables with the columns of the first that has names; arrays where none has any."""
     tables = [each.table for each in found]
-    names = next((table.columns for table in tables if table.columns is not None), None)
     like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
+    names = tables[like].columns
     for path, table in zip(paths, tables, strict=True):
         if names is None or table.columns is None:
             width = tables[like].points.shape[1]
@@ -117,18 +110,13 @@ def aligned(paths: Sequence[str], found: Sequence[Found]) -> list[Any]:
 
 def matched(table: Table, names: tuple[str, ...] | None, called: str, like: str) -> Table:
     """A table with its columns in the order of `names`, which those without names take over."""
-    if names is None:
-        return table
-    if table.columns is not None and set(table.columns) != set(names):
-        odd = str(differing(names, table.columns, like, called)).rpartition(";")[0]
-        raise InvalidInputError(
-            f"{odd}; compare columns that both have with --columns, or leave out others with --drop"
-        )
-    return Table(in_order(table, names, called, like).points, names)
+    return table if names is None else Table(in_order(table, names, called, like).points, names)
 
 
-def label_column(source: Source, name: str) -> np.ndarray:
+def label_column(source: Source, name: str | None) -> np.ndarray | None:
     """The labels in a column: numbers where all are, whole ones written as such, else texts."""
+    if name is None:
+        return None
     options = Wish(missing=True, drop_text=True, labels=name, hints=_HINTS)
     labels = read_file(source, options).labels or []
     if "" in labels:
@@ -143,23 +131,6 @@ def label_column(source: Source, name: str) -> np.ndarray:
     return values.astype(np.int64) if whole else values
 
 
-def read_with_labels(
-    paths: Sequence[str], reading: Reading, columns: Sequence[str | None]
-) -> tuple[list[Found], list[list[np.ndarray | None]]]:
-    """Tables without some columns, and these columns of each table as labels."""
-    sources = open_sources(paths)
-    taken = [name for name in columns if name is not None]
-    labels = [
-        [None if name is None else label_column(source, name) for name in columns]
-        for source in sources
-    ]
-    without = replace(reading, drop=(*reading.drop, *taken))
-    found = read_tables(paths, without, sources=sources)
-    reading.left_out = [name for name in without.left_out if name not in taken]
-    reading.omitted = without.omitted
-    return found, labels
-
-
 # -- many samples ---------------------------------------------------------------------------------
 
 
@@ -171,20 +142,20 @@ def read_samples(
     if group_by is None:
         return file_names(files), aligned(files, read_tables(files, reading))
     if len(files) != 1:
-        raise InvalidOptionError(
-            f"--group-by takes one table apart, got {len(files)} of them; give one table"
-        )
-    return _groups(files[0], reading, group_by)
+        raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
+    sources = open_sources(files)
+    labels = label_column(sources[0], group_by)
+    (found,) = read_tables(files, reading, without=[group_by], sources=sources)
+    points, columns = found.table
+    groups = {str(label): points[labels == label] for label in np.unique(labels)}
+    return list(groups), [g if columns is None else Table(g, columns) for g in groups.values()]
 
 
 def _files(path: str) -> list[str]:
     """A file, or the tables in a folder in the order of their names."""
-    try:
-        if not os.path.isdir(path):
-            return [path]
-        found = [str(file) for file in Path(path).iterdir() if _is_table(file)]
-    except (OSError, ValueError) as error:
-        raise UnreadableFileError(f"cannot read {path}: {error}") from None
+    if not os.path.isdir(path):
+        return [path]
+    found = [str(file) for file in Path(path).iterdir() if _is_table(file)]
     if not found:
         raise UnreadableFileError(
             f"cannot read {path}: the folder holds no file that ends in {', '.join(ENDINGS)}"
@@ -208,22 +179,8 @@ def file_names(files: Sequence[str]) -> list[str]:
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     for names in (stems, [Path(file).name for file in files], list(files)):
         if len(set(names)) == len(files):
-            return names
-    return [f"{file} ({place})" for place, file in enumerate(files, start=1)]
-
-
-def _groups(path: str, reading: Reading, group_by: str) -> tuple[list[str], list[Any]]:
-    (found,) = read_tables([path], reading, group_by)
-    labels = np.array(found.labels, dtype=object)
-    lacking = int((labels == "").sum())
-    if lacking and reading.nan_policy != "omit":
-        raise InvalidInputError(
-            f"{path}: {lacking} rows have no value in column {group_by!r}, and belong to no "
-            f"sample; fill it in{_OMIT}"
-        )
-    if lacking:
-        note(f"{path}: left out {lacking} rows without a value in column {group_by!r}")
-    points, columns = found.table
-    order = sorted(set(labels) - {""}, key=_natural)
-    groups = [points[labels == label] for label in order]
-    return order, [some if columns is None else Table(some, columns) for some in groups]
+            break
+    else:
+        names = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
+    # Bytes of a name that are not UTF-8 cannot be written into a table or a report.
+    return [name.encode("utf-8", "backslashreplace").decode() for name in names]
