@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from click.testing import CliRunner, Result
 
-from isodepth.cli.main import cli
+from isodepth.cli.program import cli
 
 NAMES = ("temp", "dewp", "wind")
 QUICK = ("--directions", 20)

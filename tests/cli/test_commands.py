@@ -150,7 +150,7 @@ def test_interrupted_while_modules_load(monkeypatch: pytest.MonkeyPatch) -> None
         def __getitem__(self, name: str) -> Any:
             raise KeyboardInterrupt
 
-    monkeypatch.delitem(sys.modules, "isodepth.cli.main")
+    monkeypatch.delitem(sys.modules, "isodepth.cli.program")
     monkeypatch.setattr("isodepth.cli.compare.compare", None)
     monkeypatch.setattr("click.Group.add_command", _raise(KeyboardInterrupt()))
     assert main(["--version"]) == 130

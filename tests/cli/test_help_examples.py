@@ -11,7 +11,7 @@ import pytest
 from cli.helpers import run
 from text_extra import needs_encoder
 
-from isodepth.cli.main import cli
+from isodepth.cli.program import cli
 
 
 def commands(group: click.Group, above: str = "") -> dict[str, click.Command]:
@@ -90,9 +90,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, line in EXAMPLES
     ],
 )
-def test_every_example_runs(
-    example: str, tables: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_runs(example: str, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tables)
     Path("monitor.npz").unlink(missing_ok=True)
     if "monitor" in example and " fit " not in example:

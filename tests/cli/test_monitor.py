@@ -48,9 +48,7 @@ def test_codes_numbers_log_show_and_reset(folder: Path) -> None:
             found = run_json(*given, code=codes[-1])
             wanted = verdict.to_dict()
             assert {**found, "columns": 0, "warnings": 0} == {**wanted, "columns": 0, "warnings": 0}
-            assert [c["share"] for c in found["columns"]] == [
-                c["share"] for c in wanted["columns"]
-            ]
+            assert [c["share"] for c in found["columns"]] == [c["share"] for c in wanted["columns"]]
     assert codes[:2] == [0, 0]
     assert codes[-1] == 1
     assert found["columns"][0]["name"] == "weight"
@@ -110,7 +108,7 @@ def test_every_setting_reaches_the_monitor(folder: Path) -> None:
     assert found["promise"]["alpha"] == 0.2
     lines = Path("quiet0.csv").read_text().splitlines()
     Path("holes.csv").write_text("\n".join([*lines[:-1], "1.0,,2.0"]))
-    assert run_json("monitor", "check", "o.npz", "holes.csv")["n_rows"] == 39
+    assert run_json("monitor", "check", "o.npz", "holes.csv", code=1)["n_rows"] == 39
     assert "empty" in refusal("monitor", "check", "m.npz", "holes.csv")
 
 

@@ -98,9 +98,10 @@ def test_the_depths_of_the_library(folder: Path) -> None:
     own = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(sample(0))
     assert run_json("depth", table, *QUICK)["depths"] == own.depth_.tolist()
     lowest = own.depth_.argmin()
-    assert f"least deep     row {lowest}: {own.depth_[lowest]:.4g}" in run(
-        "depth", table, *QUICK
-    ).stdout
+    assert (
+        f"least deep     row {lowest}: {own.depth_[lowest]:.4g}"
+        in run("depth", table, *QUICK).stdout
+    )
     of = save(Path("of.csv"), sample(1)[:, [1, 2, 0]], ("dewp", "wind", "temp"))
     other = isodepth.HalfspaceDepth(n_directions=20, random_state=0).fit(sample(1))
     found = run_json("depth", table, "--of", of, "--depth", "halfspace", *QUICK)

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         # Imported here: Ctrl-C ends quietly while modules load as well.
-        from isodepth.cli.main import cli
+        from isodepth.cli.program import cli
 
         cli.main(None if arguments is None else list(arguments), prog_name="isodepth")
     except KeyboardInterrupt:

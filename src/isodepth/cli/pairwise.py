@@ -62,7 +62,7 @@ def pairwise(
     named = dict(zip(labels, tables, strict=True))
     matrix = distances(named, progress=progress_wanted(), **options)
     values = np.asarray(matrix)
-    members = {} if clusters is None else dict(zip(labels, _clusters(values, clusters), strict=True))
+    members = {} if clusters is None else _clusters(labels, values, clusters)
     if target is not None:
         replace_file(target, table_bytes(target.suffix.lower(), matrix._rows(), values))
     cli.save_outputs(matrix, plot, page, "matrix")
@@ -80,15 +80,15 @@ def pairwise(
     return Answer([*lines, f"signature      {matrix.signature}", *printed], content)
 
 
-def _clusters(distances: np.ndarray, count: int) -> list[int]:
-    """Numbers from 1, in the order in which clusters first appear."""
+def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str, int]:
+    """The cluster of each sample: numbers from 1, in the order in which they first appear."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     tree = linkage(squareform(distances, checks=False), method="average")
     found = fcluster(tree, count, criterion="maxclust").tolist()
     order = {cluster: number for number, cluster in enumerate(dict.fromkeys(found), start=1)}
-    return [order[cluster] for cluster in found]
+    return {label: order[cluster] for label, cluster in zip(labels, found, strict=True)}
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

@@ -146,8 +146,8 @@ def two_sample_test(
     (0.001, 'column 0')
     """
     given = checked_settings(
-        weights, n_permutations, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
-        random_state, n_jobs, memory_mb, progress,
+        weights, n_permutations, tolerance, scale, nan_policy, q, p, eps, depth, n_directions,
+        levels, random_state, n_jobs, memory_mb, progress,
     )  # fmt: skip
     X, Y, blocks, place = arrays_on_host(X, Y, blocks)
     x, y, columns, numbers, missing = read_samples(X, Y, nan_policy, blocks)

@@ -13,7 +13,7 @@ from isodepth.cli.pairwise import pairwise
 from isodepth.cli.score import score
 
 
-@click.group(cls=CommandLine, no_args_is_help=False)
+@click.group("isodepth", cls=CommandLine, no_args_is_help=False)
 @click.version_option(__version__, message="isodepth %(version)s")
 def cli() -> None:
     """How far apart two samples are, and where, robust against a few outliers.
