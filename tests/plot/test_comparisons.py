@@ -59,13 +59,13 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     (band,) = ax.collections
     heights = band.get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (low.min(), high.max())
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     assert ax.get_legend().get_window_extent().y1 < ax.xaxis.get_tightbbox().y0
 
 
 @pytest.mark.parametrize("options", [{"eps": 1}, {"eps": 0.999}, {"p": np.inf}, {"levels": 1}])
 def test_corner_settings_are_drawn(options) -> None:
-    gap_profile(compared(**options)).figure.canvas.draw()
+    gap_profile(compared(**options)).figure.draw_without_rendering()
 
 
 def test_equal_samples_are_drawn() -> None:
@@ -73,7 +73,7 @@ def test_equal_samples_are_drawn() -> None:
     ax = gap_profile(isodepth.compare(x, x, random_state=0))
     assert ax.get_ylim() == (0, 1)
     constant = isodepth.two_sample_test(x * 0, x * 0, n_permutations=19, scale=None, random_state=0)
-    null_distribution(constant).figure.canvas.draw()
+    null_distribution(constant).figure.draw_without_rendering()
 
 
 def test_more_steps_than_can_be_seen_are_averaged() -> None:

@@ -94,14 +94,14 @@ def test_names_overlap_nothing_and_are_not_clipped(count) -> None:
     values = np.linalg.norm(places[:, None] - places[None], axis=2)
     matrix = DistanceMatrix.of(values, [f"sample {i:02d}" for i in range(count)])
     ax = sample_map(matrix, loose_axes(5.6, 4.6))
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert len(boxes) > 5
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     left_out = count - len(boxes)
     assert (f"{left_out} names left out" in ax.get_title("left")) == bool(left_out)
     ax = distance_matrix(matrix, loose_axes(5.6, 5.4))
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
         ticks = [label.get_window_extent() for label in axis.get_ticklabels()]
         assert len(ticks) <= 40

@@ -40,7 +40,7 @@ def test_every_picture_of_every_result(results) -> None:
                     result.plot(kind, ax)
                 continue
             assert result.plot(kind, ax) is ax
-            ax.figure.canvas.draw()
+            ax.figure.draw_without_rendering()
             assert ax.get_xlabel() or [label.get_text() for label in ax.get_xticklabels()]
 
 

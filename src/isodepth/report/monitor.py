@@ -53,11 +53,11 @@ def monitor_context(monitor: DepthMonitor, labels: Any) -> dict[str, Any]:
         context |= {
             "furthest": furthest,
             "contributions": largest_contributions(furthest.columns),
-            "batches": _batches(verdicts, labels),
             "pictures": {
                 "timeline": monitor_timeline(monitor, labels, figure),
                 "columns": column_shares(furthest, loose_axes(WIDTH, 1.3 + 0.29 * min(width, 15))),
             },
+            "batches": _batches(verdicts, labels),
         }
     return context
 

@@ -155,10 +155,10 @@ class TwoSampleResult(Reported):
     @property
     def summary(self) -> str:
         """One line: the p-value and what it is made of."""
-        beyond = f" beyond a share {self.tolerance:g} of foreign rows" if self.tolerance else ""
+        beyond = f" beyond a share {self.tolerance:g} of contamination" if self.tolerance else ""
         return (
-            f"p = {self.pvalue:.3g}: apart by {self.statistic:.4g}{beyond}, "
-            f"{self.null_mean:.4g} on average for one law ({self.excess:+.1f} standard deviations)"
+            f"p = {self.pvalue:.3g}: statistic {self.statistic:.4g}{beyond}, {self.null_mean:.4g} "
+            f"on average for the same distribution ({self.excess:+.1f} standard deviations)"
         )
 
     def __repr__(self) -> str:
