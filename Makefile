@@ -34,7 +34,7 @@ MINUTES ?= 60
 JOBS    ?= 2
 ROOMS   ?= core depth gap metric many data theory
 
-.PHONY: help demo test test-slow test-plain test-cuda test-browser lowest mutants lint format bench reproduce docs links
+.PHONY: core help demo test test-slow test-plain test-cuda test-browser lowest mutants lint format bench reproduce docs links
 .PHONY: release-check picture clean
 
 help:  ## list the targets
@@ -73,6 +73,13 @@ lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of al
 mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes that no test notices
 	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
 	    --jobs $(JOBS) --rooms $(ROOMS)
+
+# In place, so that PYTHONPATH=src finds it: only what changed is compiled again.
+core:  ## build the compiled core into src/isodepth/_core
+	@test -f build/core/build.ninja || $(BIN)/cmake -S . -B build/core -G Ninja \
+		-DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
+	$(BIN)/cmake --build build/core
+	@$(BIN)/cmake --install build/core --prefix src > /dev/null
 
 lint: $(DEV_ENV)  ## ruff and mypy
 	$(BIN)/ruff check .

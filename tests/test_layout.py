@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 #: From the ground up. A room may use its own files and what lies below; rooms of one floor do not
 #: know each other.
 FLOORS = (
-    ("errors", "_version"),
+    ("errors", "_version", "_core"),
     ("data",),
     ("progress",),
     ("engine/compiled", "engine/arrays"),
@@ -23,8 +23,9 @@ FLOORS = (
     ("gap", "theory"),
     ("metric",),
     ("significance",),
-    ("api", "text", "chunked"),
-    ("many", "torch"),
+    ("chunked", "torch"),
+    ("api",),
+    ("many", "text"),
     ("inference",),
     ("plot",),
     ("report",),

@@ -30,10 +30,10 @@ def compare_tables(
     paths: Sequence[str], reading: Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
-    from isodepth.api import compare, metric_from_options
+    from isodepth.api import Metric, compare
 
     options = {**settings, "nan_policy": reading.nan_policy}
-    metric_from_options(options)  # what is wrong with them is said before anything is read
+    Metric.from_options(options)  # what is wrong with them is said before anything is read
     sources = open_sources(paths)
     labels = [label_column(source, test["blocks"]) for source in sources]
     found = read_tables(paths, reading, without=[test["blocks"]], sources=sources)
@@ -118,7 +118,7 @@ def _is_large(path: str) -> bool:
 def _compare_chunks(
     paths: Sequence[str], reading: Reading, settings: Options, test: Options, scheduler: str | None
 ) -> Any:
-    from isodepth.api import metric_from_options
+    from isodepth.api import Metric
     from isodepth.chunked.entry import compare
     from isodepth.chunked.opening import scan
     from isodepth.chunked.runner import Runner
@@ -137,7 +137,7 @@ def _compare_chunks(
         "tables are read in chunks, on a grid of levels and without refinement: the distance "
         "differs a little from that of tables in memory"
     )
-    metric = metric_from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     columns = [name for text in reading.columns for name in text.split(",")] or None
     x, y = (scan(path, columns) for path in paths)
     with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:

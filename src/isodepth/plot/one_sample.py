@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
@@ -14,7 +15,6 @@ from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.metric import Metric
 from isodepth.plot.regions import outline, plane_directions
 from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, short
 

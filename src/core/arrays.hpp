@@ -1,0 +1,45 @@
+// Arrays that come from Python and go back to it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+namespace isodepth {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// C-contiguous input of one, two or three dimensions; bind with .noconvert() so that nothing is copied.
+template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+// Arrays that are written to in place.
+template <class T> using OutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+// What is handed to Python.
+template <class T> using Result = nb::ndarray<nb::numpy, T, nb::c_contig>;
+
+// A new array of that shape, owned by Python.
+template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
+    size_t count = 1;
+    for (size_t size : shape) count *= size;
+    T* data = new T[count];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Result<T>(data, shape.size(), shape.begin(), owner);
+}
+
+// What a pass may use; none of it changes the result.
+struct Resources {
+    int64_t n_threads;
+    double memory_mb;
+};
+
+}  // namespace isodepth

@@ -1,0 +1,93 @@
+// Threads that take the next part of the work from a shared counter. They end with the call.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace isodepth {
+
+// Below this many elementary operations (a projected number is one) a thread costs more than it saves.
+constexpr int64_t worth_a_thread = 250'000;
+
+// How many threads to use for `parts` parts of `operations` operations in all.
+inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
+    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
+}
+
+// As many of the workers, at least one, as fit into the budget with `bytes` bytes each.
+inline int64_t workers_within(int64_t workers, double bytes, double memory_mb) {
+    const double fitting = memory_mb * double(1 << 20) / std::max(1.0, bytes);
+    return std::max<int64_t>(1, int64_t(std::min(double(workers), fitting)));
+}
+
+// Scratch memory that nobody has written to yet.
+template <class T> class Workspace {
+  public:
+    Workspace() = default;
+    explicit Workspace(int64_t count) : values_(new T[count]) {}
+    Workspace(int64_t count, T fill) : Workspace(count) { std::fill_n(values_.get(), count, fill); }
+    T* data() const { return values_.get(); }
+    T& operator[](int64_t i) const { return values_[i]; }
+    explicit operator bool() const { return bool(values_); }
+
+  private:
+    std::unique_ptr<T[]> values_;
+};
+
+// Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
+//
+// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
+// parts should take less than a tenth of a second. An exception in any thread ends the others at their
+// next part and is thrown again here.
+template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
+    using clock = std::chrono::steady_clock;
+    std::atomic<int64_t> next{0};
+    std::atomic<bool> stop{false};
+    std::exception_ptr error;
+    std::mutex guard;
+
+    auto run = [&](int64_t worker) {
+        try {
+            auto looked = clock::now();
+            while (!stop.load(std::memory_order_relaxed)) {
+                const int64_t part = next.fetch_add(1, std::memory_order_relaxed);
+                if (part >= parts) return;
+                work(worker, part);
+                if (worker == 0 && clock::now() - looked > std::chrono::milliseconds(50)) {
+                    nanobind::gil_scoped_acquire held;
+                    if (PyErr_CheckSignals()) throw nanobind::python_error();
+                    looked = clock::now();
+                }
+            }
+        } catch (...) {
+            std::lock_guard<std::mutex> held(guard);
+            if (!error) error = std::current_exception();
+            stop = true;
+        }
+    };
+
+    std::vector<std::thread> helpers;
+    helpers.reserve(size_t(workers - 1));
+    for (int64_t worker = 1; worker < std::min(workers, parts); worker++) {
+        try {
+            helpers.emplace_back(run, worker);
+        } catch (const std::system_error&) {
+            break;  // no further thread is to be had: the work is done by those there are
+        }
+    }
+    run(0);
+    for (auto& helper : helpers) helper.join();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace isodepth
