@@ -71,7 +71,7 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
     ("arguments", "said"),
     [
         (["absent"], "there is no such file"),
-        (["empty"], "the folder holds no file that ends in"),
+        (["empty"], "the folder holds no table"),
         (["months/may.csv"], "one sample only (may)"),
         (["months", "--group-by", "temp"], "--group-by takes one table apart, got 4"),
         (["months", "--clusters", "0"], "'--clusters'"),

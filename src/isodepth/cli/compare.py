@@ -129,10 +129,7 @@ def _compare_chunks(
         "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in given.items() if value):
-        raise InvalidOptionError(
-            f"{flag} does not go with tables that are read in chunks (folders, large files); "
-            "leave it out" + (", and choose --columns" if "drop" in flag else "")
-        )
+        raise InvalidOptionError(f"{flag} does not go with tables that are read in chunks")
     note(
         "tables are read in chunks, on a grid of levels and without refinement: the distance "
         "differs a little from that of tables in memory"
@@ -227,9 +224,7 @@ def report(
     cli.check_outputs(None, page)
     called = file_names(files) if names is None else names.split(",")
     if len(called) != len(files):
-        raise InvalidOptionError(
-            f"--names must name each of the {len(files)} file(s), got {len(called)}"
-        )
+        raise InvalidOptionError(f"--names must name {len(files)} file(s), got {len(called)}")
     about: Options = {}
     if len(files) == 1:
         from isodepth.inference.monitor import DepthMonitor

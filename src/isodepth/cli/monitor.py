@@ -63,10 +63,7 @@ def fit(
     from isodepth.inference.watching import check_paths
 
     if not batch_size and blocks is None:
-        raise InvalidOptionError(
-            "say how many rows a batch will have (--batch-size N), or which column tells the "
-            "batches of the reference apart (--blocks COLUMN)"
-        )
+        raise InvalidOptionError("give --batch-size N, or --blocks COLUMN to tell batches apart")
     check_paths(output, None)
     if not force and Path(output).exists():
         raise InvalidOptionError(f"{output} is there already; replace it with --force")

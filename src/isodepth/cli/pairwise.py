@@ -55,10 +55,7 @@ def pairwise(
     target = None if output is None else check_table_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:
-        raise InvalidInputError(
-            f"there is one sample only ({labels[0]}), and nothing to compare it with"
-            + ("" if group_by else "; to take one table apart give --group-by COLUMN")
-        )
+        raise InvalidInputError(f"there is one sample only ({labels[0]}); give more, or --group-by")
     named = dict(zip(labels, tables, strict=True))
     matrix = distances(named, progress=progress_wanted(), **options)
     values = np.asarray(matrix)

@@ -144,7 +144,7 @@ def read_samples(
     if len(files) != 1:
         raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
     sources = open_sources(files)
-    labels = label_column(sources[0], group_by)
+    labels = np.asarray(label_column(sources[0], group_by))
     (found,) = read_tables(files, reading, without=[group_by], sources=sources)
     points, columns = found.table
     groups = {str(label): points[labels == label] for label in np.unique(labels)}
@@ -157,9 +157,7 @@ def _files(path: str) -> list[str]:
         return [path]
     found = [str(file) for file in Path(path).iterdir() if _is_table(file)]
     if not found:
-        raise UnreadableFileError(
-            f"cannot read {path}: the folder holds no file that ends in {', '.join(ENDINGS)}"
-        )
+        raise UnreadableFileError(f"cannot read {path}: the folder holds no table")
     return sorted(found, key=_natural)
 
 

@@ -18,6 +18,7 @@ from isodepth.plot.style import (
     dress,
     legend_below,
     new_axes,
+    root_figure,
     short,
 )
 
@@ -102,7 +103,7 @@ def _name(ax: Axes, axis: str, labels: list[str], **options: Any) -> None:
     every = -(-len(labels) // _MOST_TICKS)
     places = range(0, len(labels), every)
     names = [short(labels[i], 18) for i in places]
-    inches = 0.6 * min(ax.figure.get_size_inches())  # about the side of the image
+    inches = 0.6 * min(root_figure(ax).get_size_inches())  # about the side of the image
     size = min(8.0, 72 * inches / len(names) / 1.1)
     getattr(ax, f"set_{axis}ticks")(places, names, fontsize=size, **options)
 
@@ -170,7 +171,7 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
 
 def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
     """Write names beside their points: each where it covers nothing, or not at all."""
-    ax.figure.draw_without_rendering()  # positions are known only then
+    root_figure(ax).draw_without_rendering()  # positions are known only then
     points = ax.transData.transform(places)
     taken: list[Any] = []
     left_out = 0
@@ -219,7 +220,7 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     dendrogram(
         _linkage(found), ax=ax, labels=labels, orientation="left", color_threshold=0,
         above_threshold_color=FIRST,
-        leaf_font_size=min(8.0, 50 * ax.figure.get_figheight() / len(found)),
+        leaf_font_size=min(8.0, 50 * root_figure(ax).get_figheight() / len(found)),
     )  # fmt: skip
     ax.set_xlabel("average distance at which samples are joined")
     dress(ax, "Which samples are close to each other", grid="x")

@@ -57,6 +57,11 @@ def loose_figure(width: float, height: float) -> Any:
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 
+def root_figure(ax: Axes) -> Any:
+    """The figure that axes stand in, also by way of a part of it."""
+    return ax.figure.figure
+
+
 def _is_shown() -> bool:
     """Whether somebody waits for figures of pyplot to be shown: a notebook, or an open session."""
     if "matplotlib.pyplot" in sys.modules:

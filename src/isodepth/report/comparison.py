@@ -82,16 +82,16 @@ def _samples(
     missing = comparison.missing
     compared = [regions.n_points for regions in comparison.regions]
     dropped = [0, 0] if missing is None else [missing.x.n_dropped, missing.y.n_dropped]
-    return report_table(
-        {
-            "sample": list(names),
-            **({} if sources is None else {"file": list(sources)}),
-            "rows": [n + m for n, m in zip(compared, dropped, strict=True)],
-            "left out, with missing values": dropped,
-            "rows compared": compared,
-            "columns": [comparison.regions[0].n_features] * 2,
-        }
-    )
+    columns: dict[str, Any] = {"sample": names}
+    if sources is not None:
+        columns["file"] = sources
+    columns |= {
+        "rows": [n + m for n, m in zip(compared, dropped, strict=True)],
+        "left out, with missing values": dropped,
+        "rows compared": compared,
+        "columns": [comparison.regions[0].n_features] * 2,
+    }
+    return report_table(columns)
 
 
 def _missing(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | None:
