@@ -17,7 +17,8 @@ def help_of(words: list[str]) -> str:
 
     from isodepth.cli.program import cli
 
-    result = CliRunner().invoke(cli, [*words, "--help"], terminal_width=WIDTH, max_content_width=WIDTH)
+    width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    result = CliRunner().invoke(cli, [*words, "--help"], **width)
     if result.exit_code != 0:
         raise ValueError(f"isodepth {' '.join(words)} --help ends with {result.exit_code}")
     return result.stdout.rstrip()

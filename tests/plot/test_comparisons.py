@@ -121,7 +121,7 @@ def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
     points = np.concatenate([x, y])
     rng = np.random.default_rng(0)
     metric = isodepth.Metric(
-        directions=tested._drawn.directions, levels=20, refine=20, random_state=0
+        directions=tested._fitted.directions, levels=20, refine=20, random_state=0
     )
     for b in range(3):
         first = np.zeros(len(points), dtype=bool)

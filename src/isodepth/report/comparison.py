@@ -98,7 +98,7 @@ def _missing(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | N
     shares = [] if comparison.missing is None else comparison.missing.shares
     shares = [share for share in shares if share.x or share.y]
     heads = [f"missing in {name}" for name in names]
-    columns = {
+    columns: dict[str, Any] = {
         "column": [share.column for share in shares],
         heads[0]: [share.x for share in shares],
         heads[1]: [share.y for share in shares],
