@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         save(Path(f"months/{name}.csv"), bag)
         lines += [",".join([name, *map(repr, row)]) for row in bag.tolist()]
     save(Path("months/june.csv"), BAGS["june"][:, [2, 0, 1]], ("wind", "temp", "dewp"))
-    write(Path("months/readme.txt"), "not a table")
+    write(Path("months/_readme.txt"), "not a table")
     write(Path("whole.csv"), "\n".join(lines))
     return tmp_path
 
@@ -71,7 +71,7 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
     ("arguments", "said"),
     [
         (["absent"], "there is no such file"),
-        (["empty"], "the folder holds no table"),
+        (["empty"], "the folder holds no file that ends in"),
         (["months/may.csv"], "one sample only (may)"),
         (["months", "--group-by", "temp"], "--group-by takes one table apart, got 4"),
         (["months", "--clusters", "0"], "'--clusters'"),

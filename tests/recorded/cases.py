@@ -23,7 +23,7 @@ import numpy as np
 
 import isodepth
 from isodepth import baselines, hull, planar, theory
-from isodepth.directions import unit_vectors
+from isodepth.core.directions import unit_vectors
 from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
 
 VALUES = Path(__file__).with_name("values.json")

@@ -34,7 +34,7 @@ def sliced_wasserstein(
     p : float in [1, inf)
     n_directions : int
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
-        See :func:`isodepth.directions.unit_vectors`.
+        See :func:`isodepth.unit_vectors`.
     weights : pair (wx, wy) or None
     random_state : None, int or numpy.random.Generator
         Where the directions come from.
@@ -84,7 +84,7 @@ def max_sliced_wasserstein(
     p : float in [1, inf)
     n_directions : int
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
-        See :func:`isodepth.directions.unit_vectors`.
+        See :func:`isodepth.unit_vectors`.
     refine : int
         Steps of ascent from the best directions; 0 takes the maximum over the directions alone. It
         never lowers the result, and what it finds is a local maximum.

@@ -11,10 +11,9 @@ import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.options import Reading
 from isodepth.cli.tables import aligned, open_sources, read_tables
-from isodepth.data.appending import endings_for, with_column
-from isodepth.data.forms import plain
 from isodepth.data.output import replace_file
-from isodepth.data.saving import check_table_target
+from isodepth.data.results import plain
+from isodepth.data.saving import check_table_target, endings_for, with_column
 from isodepth.depth import BY_NAME
 
 _SHOWN = 5

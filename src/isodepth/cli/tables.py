@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +11,14 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
-from isodepth.data.file_source import ENDINGS, Source, is_stdin, open_source
 from isodepth.data.frames import Table
+from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
 from isodepth.data.missing import omit_missing
-from isodepth.data.readers import read_file
+from isodepth.data.read_options import Hints, ReadOptions, ReadResult, unknown_column
+from isodepth.data.readers import read_with_options
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.data.wishes import Found, Hints, Wish, unknown_column
-from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or leave out these rows with --nan-policy omit"
 _HINTS = Hints(
@@ -30,11 +29,11 @@ _MANY_ROWS = 0.5
 _NUMBER = re.compile(r"(\d+)")
 
 
-def open_sources(paths: Sequence[str]) -> list[Source]:
+def open_sources(paths: Sequence[str]) -> list[InputFile]:
     """Open all files before any is read: one that is not there is said first."""
     if sum(map(is_stdin, paths)) > 1:
         raise InvalidOptionError("standard input can be read once; give - for one table only")
-    return [open_source(path) for path in paths]
+    return [open_input(path) for path in paths]
 
 
 def read_tables(
@@ -42,19 +41,20 @@ def read_tables(
     reading: Reading,
     *,
     without: Sequence[str | None] = (),
-    sources: Sequence[Source] | None = None,
-) -> list[Found]:
+    sources: Sequence[InputFile] | None = None,
+) -> list[ReadResult]:
     """Read tables as the options say; `reading` keeps what was left out.
 
     Columns `without` hold labels and are not compared. `sources` are the files, where they were
     opened already.
     """
     taken = [name for name in without if name is not None]
-    options = Wish(
+    options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
-        drop=(*reading.drop, *taken), drop_text=reading.drop_text, lenient=True, hints=_HINTS,
+        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else "raise",
+        lenient=True, hints=_HINTS,
     )  # fmt: skip
-    found = [read_file(source, options) for source in sources or open_sources(paths)]
+    found = [read_with_options(source, options) for source in sources or open_sources(paths)]
     reading.omitted = []
     for path, each in zip(paths, found, strict=True):
         _check(each.table, path, reading)
@@ -81,7 +81,7 @@ def _check(table: Table, path: str, reading: Reading) -> None:
         )
 
 
-def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:
+def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> None:
     """A column that is to be left out must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
     if absent:
@@ -93,7 +93,7 @@ def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[Found]) -> None:
 # -- columns --------------------------------------------------------------------------------------
 
 
-def aligned(paths: Sequence[str], found: Sequence[Found]) -> list[Any]:
+def aligned(paths: Sequence[str], found: Sequence[ReadResult]) -> list[Any]:
     """Tables with the columns of the first that has names; arrays where none has any."""
     tables = [each.table for each in found]
     like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
@@ -113,15 +113,15 @@ def matched(table: Table, names: tuple[str, ...] | None, called: str, like: str)
     return table if names is None else Table(in_order(table, names, called, like).points, names)
 
 
-def label_column(source: Source, name: str | None) -> np.ndarray | None:
+def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """The labels in a column: numbers where all are, whole ones written as such, else texts."""
     if name is None:
         return None
-    options = Wish(missing=True, drop_text=True, labels=name, hints=_HINTS)
-    labels = read_file(source, options).labels or []
+    options = ReadOptions(missing=True, text="drop", labels=name, hints=_HINTS)
+    labels = read_with_options(source, options).labels or []
     if "" in labels:
         raise InvalidInputError(
-            f"{source.file}: {labels.count('')} rows have no value in column {name!r}; fill it in"
+            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"
         )
     try:
         values = np.array([float(label) for label in labels])
@@ -138,7 +138,8 @@ def read_samples(
     paths: Sequence[str], reading: Reading, group_by: str | None
 ) -> tuple[list[str], list[Any]]:
     """The samples of a command, and their labels: files, folders of files, or groups of rows."""
-    files = [file for path in paths for file in _files(path)]
+    folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
+    files = [file for folder in folders for file in folder]
     if group_by is None:
         return file_names(files), aligned(files, read_tables(files, reading))
     if len(files) != 1:
@@ -149,21 +150,6 @@ def read_samples(
     points, columns = found.table
     groups = {str(label): points[labels == label] for label in np.unique(labels)}
     return list(groups), [g if columns is None else Table(g, columns) for g in groups.values()]
-
-
-def _files(path: str) -> list[str]:
-    """A file, or the tables in a folder in the order of their names."""
-    if not os.path.isdir(path):
-        return [path]
-    found = [str(file) for file in Path(path).iterdir() if _is_table(file)]
-    if not found:
-        raise UnreadableFileError(f"cannot read {path}: the folder holds no table")
-    return sorted(found, key=_natural)
-
-
-def _is_table(file: Path) -> bool:
-    name = file.name.lower().removesuffix(".gz")
-    return file.is_file() and name.endswith(ENDINGS) and not name.startswith((".", "_"))
 
 
 def _natural(text: str) -> list[Any]:

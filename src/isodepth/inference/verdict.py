@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.forms import Pictured, named_shares, plain
+from isodepth.data.results import PlottableResult, named_shares, plain
 
 if TYPE_CHECKING:
     from isodepth.inference.batches import BatchReader
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict(Pictured):
+class Verdict(PlottableResult):
     """What a monitor says about one batch.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Forms, plain
+from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidOptionError
 from isodepth.many.bags import as_list
@@ -28,7 +28,7 @@ class _Neighbors(NamedTuple):
     pruned: float
 
 
-class Neighbors(Forms, _Neighbors):
+class Neighbors(ResultMixin, _Neighbors):
     """The answer to a query.
 
     Attributes

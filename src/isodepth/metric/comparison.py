@@ -12,8 +12,8 @@ import numpy as np
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.forms import Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, named_shares, plain
 from isodepth.engine.cached import cached_property
 from isodepth.engine.envelope_passes import write_quantiles
 from isodepth.engine.support_passes import write_supports
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(ReportableResult):
     """The result of comparing two samples.
 
     Attributes

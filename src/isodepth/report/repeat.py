@@ -53,10 +53,10 @@ def compare_code(
     lines = ["import isodepth"]
     missing = {"missing": True} if comparison.missing is not None else {}
     if sources is not None:
-        lines += ["from isodepth.readers import read_table", ""]
+        lines.append("")
         given = read_options or ({}, {})
         for name, path, own in zip("XY", sources, given, strict=True):
-            lines.append(f"{name} = read_table({path!r}{_keywords({**own, **missing})})")
+            lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
     options = _metric_options(comparison.signature)
     if options is None:
         lines.append("# Directions, scales or a depth of your own were used: give them again.")
@@ -79,7 +79,7 @@ def compare_code(
 def _blocks_code(sources: Sequence[str] | None, column: str | None) -> str:
     if sources is None or column is None:
         return "blocks = (..., ...)  # the label of the block of each row, for X and for Y"
-    read = f"read_table(path, columns=[{column!r}]).points[:, 0]"
+    read = f"isodepth.read_table(path, columns=[{column!r}]).points[:, 0]"
     return f"blocks = tuple({read} for path in {tuple(sources)!r})"
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, plain
 from isodepth.engine.cached import cached_property
 from isodepth.metric.comparison import Comparison
 
@@ -39,7 +39,7 @@ class ColumnTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult(Reported):
+class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
 
     Attributes

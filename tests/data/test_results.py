@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.forms import Forms, plain
 from isodepth.data.frames import Table
 from isodepth.data.markup import escaped, html_table, shown
+from isodepth.data.results import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text.scores import Scores
 
 EVIL = "<script>alert(1)</script>"
 
 
-def all_results() -> dict[str, Forms]:
+def all_results() -> dict[str, ResultMixin]:
     rng = np.random.default_rng(0)
     names = (EVIL, 'b"&')
     x = Table(rng.normal(size=(40, 2)), names)

@@ -1,13 +1,16 @@
-"""What is wanted of a table in a file: which columns, which column of labels, missing values."""
+"""What to read of a table in a file (`ReadOptions`), and what was read (`ReadResult`)."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from isodepth.data.frames import Table
+import numpy as np
+
+from isodepth.data.frames import Names, Table, read_frame
 from isodepth.errors import InvalidOptionError
 
 # Names are listed in a message until there are this many.
@@ -24,6 +27,8 @@ class Hints(NamedTuple):
 
     def leaving_out(self, names: Sequence[str]) -> str:
         """How to leave out columns that do not hold numbers."""
+        if len(names) > _LISTED:
+            return f"leave out all such columns with {self.drop_text}"
         by_name = self.drop.format(names=list(names), joined=",".join(names))
         return f"leave them out with {by_name}, or all such columns with {self.drop_text}"
 
@@ -32,8 +37,8 @@ PYTHON_HINTS = Hints()
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is wanted of a table.
+class ReadOptions:
+    """What to read of a table.
 
     Attributes
     ----------
@@ -43,49 +48,63 @@ class Wish:
         The columns to read, in this order; None for all.
     drop : sequence of str
         Columns to leave out.
-    drop_text : bool
-        Whether to leave out the columns that hold text or dates.
+    text : {"raise", "drop", "keep"}
+        What becomes of columns that hold text or dates.
     labels : str or None
         A column that is read as texts, and is not one of the numbers.
     lenient : bool
         Whether a column that is to be left out may be absent.
+    hints : Hints
+        The words of error messages.
     """
 
     missing: bool = False
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
-    drop_text: bool = False
+    text: str = "raise"
     labels: str | None = None
     lenient: bool = False
     hints: Hints = PYTHON_HINTS
 
     @property
-    def plain(self) -> bool:
+    def everything(self) -> bool:
         """Whether all columns are wanted, as numbers."""
-        return self.columns is None and not self.drop and not self.drop_text and self.labels is None
+        return self.columns is None and not self.drop and self.labels is None
 
 
 @dataclass
-class Found:
+class ReadResult:
     """What was read.
 
     Attributes
     ----------
-    table : Table
+    frame : pyarrow.Table, or ndarray of shape (n, d) for .npy and .npz
+        The chosen columns in their order. With ``text="keep"`` those of text and dates are among
+        them, as Arrow columns that `frame[name].to_numpy()` turns into arrays of objects.
+    columns : tuple of str or None
+        Their names; None where the file has none.
     labels : list of n texts, or None
     left_out : list of str
-        Columns that were left out: by name, or because of `drop_text`.
+        Columns that were left out: by name, or because they hold text.
     notes : list of str
         What a person should know about the file.
     absent : list of str
         Columns that were to be left out and are not there.
     """
 
-    table: Table
+    frame: Any
+    columns: Names
     labels: list[str] | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+
+    @cached_property
+    def table(self) -> Table:
+        """The numbers as floats, with NaN for what is missing, and the names of the columns."""
+        if isinstance(self.frame, np.ndarray):
+            return Table(self.frame, self.columns)
+        return Table(read_frame(self.frame, "the table")[0], self.columns)
 
 
 class Choice(NamedTuple):
@@ -97,14 +116,14 @@ class Choice(NamedTuple):
     absent: list[str]
 
 
-def choose(names: Sequence[str], wish: Wish, file: object) -> Choice:
+def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
     """Which of the columns of a file are wanted.
 
     Examples
     --------
-    >>> choose(["a", "b", "c"], Wish(drop=["b"], labels="c"), "table.csv")
+    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b"], labels="c"), "table.csv")
     Choice(kept=[0], labels=2, dropped=['b'], absent=[])
-    >>> choose(["a", "b", "c"], Wish(columns=["c,a"]), "table.csv").kept
+    >>> choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a"]), "table.csv").kept
     [2, 0]
     """
     places = {name: place for place, name in enumerate(names)}
@@ -122,27 +141,29 @@ def choose(names: Sequence[str], wish: Wish, file: object) -> Choice:
                     raise unknown_column(part, names, file)
         return found, absent
 
-    labels = None if wish.labels is None else find([wish.labels], False)[0][0]
-    dropped, absent = find(wish.drop, wish.lenient)
+    labels = None if options.labels is None else find([options.labels], False)[0][0]
+    dropped, absent = find(options.drop, options.lenient)
     kept = list(range(len(names)))
-    if wish.columns is not None:
-        kept = list(dict.fromkeys(find(wish.columns, False)[0]))
-    kept = [place for place in kept if place not in dropped and place != labels]
+    if options.columns is not None:
+        kept = list(dict.fromkeys(find(options.columns, False)[0]))
+    unwanted = {*dropped, labels}
+    kept = [place for place in kept if place not in unwanted]
     if not kept:
-        raise InvalidOptionError(f"no column of {file} is left; it has {_listed(names)}")
+        raise InvalidOptionError(f"no column of {file} is left; it has {listed(names)}")
     return Choice(kept, labels, [names[place] for place in dropped], absent)
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
     """The error for a column that is not there."""
-    near = difflib.get_close_matches(name, names, 1)
+    near = difflib.get_close_matches(name, names[:1000], 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {_listed(names)})")
+    return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {listed(names)})")
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+def listed(names: Sequence[str], most: int = _LISTED) -> str:
+    """Names in a message: the first, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def numbered(width: int) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def named_shares(shares: Any) -> list[dict[str, Any]]:
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
-class Forms:
+class ResultMixin:
     """A result that can be read by programs, frames and notebooks."""
 
     __slots__ = ()
@@ -96,16 +96,8 @@ class Forms:
         return f'<div class="isodepth"><p><strong>{escaped(first)}</strong>{lines}</p>{table}</div>'
 
 
-#: What draws a result and what reports it, set by the package above.
-showing: dict[str, Callable[..., Any]] = {}
-
-
-class Pictured(Forms):
-    """A result that can be drawn.
-
-    Pictures and reports stand above everything they show, so that no result knows them: the package
-    hangs them up in `showing`.
-    """
+class PlottableResult(ResultMixin):
+    """A result that can be drawn."""
 
     __slots__ = ()
 
@@ -126,10 +118,12 @@ class Pictured(Forms):
         -------
         ax : matplotlib.axes.Axes, or the Figure of a timeline
         """
-        return showing["plot"](self, kind, ax)
+        from isodepth.plot import draw
+
+        return draw(self, kind, ax)
 
 
-class Reported(Pictured):
+class ReportableResult(PlottableResult):
     """A result that can be written down for a colleague."""
 
     __slots__ = ()
@@ -148,4 +142,6 @@ class Reported(Pictured):
             report again. `when`: a date to put under it; without one, the same result gives the
             same bytes.
         """
-        showing["report"](self, path, **options)
+        from isodepth.report import write_report
+
+        write_report(self, path, **options)
