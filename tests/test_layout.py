@@ -38,7 +38,7 @@ FLOOR_OF = {workspace: floor for floor, rooms in enumerate(FLOORS) for workspace
 #: Imports of a higher layer, inside a function: a result draws and reports itself, and a source is
 #: made of a Dask collection. No other import may point upwards, and these run when first used.
 LAZY = {
-    ("isodepth.data.results", "isodepth.plot.shortcut"),
+    ("isodepth.data.results", "isodepth.plot.__init__"),
     ("isodepth.data.results", "isodepth.report.__init__"),
     ("isodepth.chunked.sources", "isodepth.chunked.dask"),
 }

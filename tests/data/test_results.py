@@ -27,7 +27,7 @@ def all_results() -> dict[str, ResultMixin]:
     y.points[0, 0] = np.nan
     y.points[1] = 50.0
     comparison = isodepth.compare(
-        x, y, n_resamples=19, n_directions=20, nan_policy="omit", random_state=0
+        x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
     )
     monitor = isodepth.DepthMonitor(
         Table(rng.normal(size=(2000, 2)), names), batch_size=30, n_directions=20, random_state=0,
@@ -143,7 +143,7 @@ def test_what_the_forms_say() -> None:
 def test_a_test_that_is_infinitely_far_out_is_valid_json() -> None:
     x = np.zeros((10, 1))
     y = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 9.0)])
-    test = isodepth.two_sample_test(x, y, n_resamples=19, scale=None, random_state=0)
+    test = isodepth.two_sample_test(x, y, n_permutations=19, scale=None, random_state=0)
     assert json.loads(test.to_json())["pvalue"] == test.pvalue
 
 

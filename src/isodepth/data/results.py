@@ -118,7 +118,7 @@ class PlottableResult(ResultMixin):
         -------
         ax : matplotlib.axes.Axes, or the Figure of a timeline
         """
-        from isodepth.plot.shortcut import draw
+        from isodepth.plot import draw
 
         return draw(self, kind, ax)
 
