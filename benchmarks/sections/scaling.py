@@ -79,11 +79,11 @@ def steps_of(
 ) -> dict[str, Callable[[], object]]:
     """Every step of a distance on its own, with what it needs made beforehand."""
     metric = Metric(depth=depth, n_directions=K, refine=0, n_jobs=threads, random_state=0)
-    drawn = metric.drawn(X.shape[1])
+    drawn = metric.fit(X.shape[1])
     source = BY_NAME[depth]()
     samples = drawn.merged_pair((X, None), (Y, None))
     at_once = threads if threads > 1 else 1
-    # As `DrawnMetric.fit_pair` shares them out for two samples of one size.
+    # As `FittedMetric.fit_pair` shares them out for two samples of one size.
     each = Resources(min(threads, -(-threads // 2) + (threads < 4)), 128.0)
 
     def depth_of(sample: Sample) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 from isodepth import theory
 from isodepth._version import __version__
-from isodepth.api import compare, distance, warm_up
+from isodepth.api import Metric, compare, distance
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.forms import showing
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
@@ -33,7 +33,6 @@ from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.metric import Metric
 from isodepth.metric.table import RegionTable
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
@@ -75,7 +74,6 @@ __all__ = [
     "tables",
     "theory",
     "two_sample_test",
-    "warm_up",
 ]
 
 # The first two need scikit-learn, which takes longer to import than all the rest.

@@ -2,33 +2,92 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from isodepth.depth import BY_NAME
-from isodepth.engine.ordering import order_of
 from isodepth.errors import InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.documented import with_metric_options
-from isodepth.metric.metric import Metric
+from isodepth.metric.docstrings import with_metric_options
+from isodepth.metric.inputs import is_chunked, is_tensor
+from isodepth.metric.table import RegionTable
 from isodepth.significance.two_sample import two_sample_test
 
 
-def metric_from_options(options: dict[str, Any]) -> Metric:
-    """A metric from keyword options; an unknown one gets an error that names the nearest."""
-    names = [field.name for field in fields(Metric)]
-    for name in options:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InvalidOptionError(
-                f"unknown option {name!r}{hint} (options are {', '.join(names)})"
-            )
-    return Metric(**options)
+class Metric(BaseMetric):
+    __doc__ = BaseMetric.__doc__
+
+    def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
+        """DR_{p,eps} between two samples.
+
+        Parameters
+        ----------
+        X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
+            Columns of frames are matched by name, in the order of X (or of regions). Regions must
+            be of this depth and these directions, see `regions`. What :func:`isodepth.scan` gives,
+            and Dask collections, are read in chunks and compared on a grid of levels (20 of them
+            for ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which
+            may require grad.
+        weights : pair (wx, wy) or None
+            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
+            taken in theirs already.
+
+        Returns
+        -------
+        distance : float, or a tensor without dimensions where X and Y are tensors
+        """
+        if is_chunked(X) or is_chunked(Y):
+            from isodepth.chunked import entry
+
+            return entry.distance(self, X, Y, weights)
+        if is_tensor(X) or is_tensor(Y):
+            from isodepth.torch import distance as tensors
+
+            return tensors.distance(self, X, Y, weights)
+        return super().distance(X, Y, weights)
+
+    def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
+        """Like `distance`, with the levels and directions where the samples differ.
+
+        Where `scale` is None and some column spreads more than a hundred times as widely as
+        another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
+
+        Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
+        """
+        if is_chunked(X) or is_chunked(Y):
+            from isodepth.chunked import entry
+
+            return entry.compare(self, X, Y, weights)
+        if is_tensor(X) or is_tensor(Y):
+            from isodepth.torch import distance as tensors
+
+            return tensors.compare(self, X, Y, weights)
+        return super().compare(X, Y, weights)
+
+    def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
+        """The regions of one sample on a fixed grid, for comparing it with many others.
+
+        Needs an integer number of `levels` and an integer `random_state` (or an array of
+        directions). Tables cannot be refined: `refine` does not apply, and the signature of the
+        table says ``refine=0``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
+        weights : array-like of shape (n,) or None
+        storage : {"float64", "float32"}
+            Precision of the stored support values.
+
+        Returns
+        -------
+        table : RegionTable, with values of shape (levels, 2 * n_directions)
+        """
+        if is_chunked(X):
+            from isodepth.chunked import entry
+
+            self.check_for_tables(storage)
+            return entry.table(self, X, weights, storage)
+        return super().table(X, weights, storage=storage)
 
 
 @with_metric_options()
@@ -57,7 +116,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return metric_from_options(options).distance(X, Y, weights=weights)
+    return Metric.from_options(options).distance(X, Y, weights=weights)
 
 
 @with_metric_options()
@@ -106,7 +165,7 @@ def compare(
       largest gap 5 at level beta = ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
-    metric = metric_from_options(options)
+    metric = Metric.from_options(options)
     asked = {"tolerance": tolerance, "blocks": blocks}
     if n_resamples is None:
         given = [name for name, value in asked.items() if value is not None]
@@ -128,43 +187,3 @@ def compare(
     shared.update({name: value for name, value in asked.items() if value is not None})
     test = two_sample_test(X, Y, n_resamples=n_resamples, progress=progress, **shared)
     return replace(metric.compare(X, Y), test=test)
-
-
-def warm_up(depths: Iterable[str] = tuple(BY_NAME), dtypes: Iterable[str] = ("float64",)) -> None:
-    """Compile, or load from the cache, what distances and tests need: the first is then not slow.
-
-    Compilation happens once on a machine and is then cached; loading takes well under a second.
-    The command ``isodepth warm-up`` does the same from a shell.
-
-    Parameters
-    ----------
-    depths : names of depths to prepare
-    dtypes : {"float64", "float32"}, the precisions to prepare
-
-    Examples
-    --------
-    >>> import isodepth
-    >>> isodepth.warm_up(["projection"])
-    """
-    rng = np.random.default_rng(0)
-    # Both ways of refining: by corners for few points, by climbing for many points per direction.
-    small, large = rng.standard_normal((2, 12, 4)), rng.standard_normal((2, 400, 4))
-    for dtype in dtypes:
-        for depth in depths:
-            options = {"depth": depth, "random_state": 0, "dtype": dtype, "n_jobs": 1}
-            distance(*small, n_directions=50, **options)
-            distance(*large, n_directions=4, **options)
-            distance(*small, n_directions=8, weights=(np.arange(1, 13), None), **options)
-        metric = Metric(n_directions=8, random_state=0, dtype=dtype, n_jobs=1)
-        replace(metric, q=2).distance(*small)
-        envelopes = replace(metric, region="envelope")
-        for weights in (None, (np.arange(1, 13), None)):
-            envelopes.distance(small[0], small[1], weights=weights)
-        grid = replace(metric, levels=2)
-        first, second = (grid.table(sample, storage=dtype) for sample in small)
-        first.distance_to(second)
-        # Many rows are ordered by their first column, and by their depths, by a sort of our own.
-        for kind in {dtype, "float64"}:
-            order_of(rng.standard_normal(5000).astype(kind))
-    for tolerance in (0.0, 0.1):
-        two_sample_test(*small, n_resamples=1, tolerance=tolerance, random_state=0, n_jobs=1)

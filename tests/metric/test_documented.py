@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth import Metric
-from isodepth.metric.documented import PLACE, metric_parameters, with_metric_options
+from isodepth.metric.docstrings import PLACE, metric_parameters, with_metric_options
 
 #: Options that do not apply.
 TABLES = {"gap", "refine", "n_levels"}
@@ -61,7 +61,7 @@ def test_estimators_explain_all_they_take() -> None:
 
 def test_defaults_are_those_of_the_metric_or_of_tables() -> None:
     assert 'depth : str, estimator or callable, default "projection"\n' in isodepth.distance.__doc__
-    assert "memory_mb : float, default 256\n" in isodepth.distance.__doc__
+    assert "memory_mb : float or None, default None\n" in isodepth.distance.__doc__
     assert 'levels : "exact", int or "monte-carlo", default "exact"\n' in isodepth.compare.__doc__
     assert "levels : int, default 20\n" in isodepth.pairwise.__doc__
 

@@ -170,7 +170,7 @@ def test_what_does_not_go_with_envelopes(options: dict, message: str) -> None:
 def test_there_are_no_regions_of_sample_points() -> None:
     metric = isodepth.Metric(random_state=0, **ENVELOPE)
     x = np.ones((3, 2))
-    for make in (metric.regions, metric.drawn(2).regions):
+    for make in (metric.regions, metric.fit(2).regions):
         with pytest.raises(InvalidOptionError, match="no regions of sample points"):
             make(x)
     with pytest.raises(InvalidOptionError, match="envelopes"):

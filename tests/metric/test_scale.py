@@ -82,7 +82,7 @@ def test_the_array_is_kept_as_it_was() -> None:
 @pytest.mark.parametrize("word", ["pooled", "reference"])
 def test_one_sample_alone_has_no_partner(word: str) -> None:
     metric = isodepth.Metric(scale=word, levels=5, **OPTIONS)
-    for make in (metric.regions, metric.table, lambda X: metric.drawn(3)):
+    for make in (metric.regions, metric.table, lambda X: metric.fit(3)):
         with pytest.raises(InvalidOptionError, match=r"one sample alone.*isodepth.tables"):
             make(X)
     regions = isodepth.Metric(**OPTIONS).regions(X)
@@ -97,14 +97,14 @@ def test_regions_keep_their_scale() -> None:
     assert metric.distance(regions, metric.regions(Y)) == metric.distance(X, Y)
     with pytest.raises(InvalidInputError, match=r"scale \(given:3:\w+ and none\)"):
         isodepth.Metric(**OPTIONS).distance(regions, Y)
-    drawn = metric.drawn(3)
+    drawn = metric.fit(3)
     assert drawn.distance(*drawn.all_regions([X, Y])) == metric.distance(X, Y)
 
 
 def test_a_scale_for_every_column() -> None:
     for make in (
         lambda: isodepth.distance(X, Y, scale=[1.0, 2.0]),
-        lambda: isodepth.Metric(scale=[1.0, 2.0]).drawn(3),
+        lambda: isodepth.Metric(scale=[1.0, 2.0]).fit(3),
         lambda: isodepth.Metric(scale=[1.0, 2.0]).regions(X),
     ):
         with pytest.raises(InvalidInputError, match="each of the 3 columns, got 2"):

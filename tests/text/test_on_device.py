@@ -57,7 +57,7 @@ def test_vectors_are_scaled_as_on_the_host(clouds, unit, anywhere):
 
 @pytest.mark.parametrize("depth", ["irw", "dual"])
 def test_regions_are_those_of_the_host(clouds, depth):
-    drawn = DepthScore(letters, depth=depth, n_directions=300).metric.drawn(WIDTH, "float32")
+    drawn = DepthScore(letters, depth=depth, n_directions=300).metric.fit(WIDTH, "float32")
     arrays = clean_clouds(clouds, True, "origin")
     found = on_device.regions_on_device(drawn, [torch.from_numpy(c) for c in arrays])
     for mine, expected in zip(found, drawn.all_regions(arrays), strict=True):

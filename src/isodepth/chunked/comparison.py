@@ -15,8 +15,8 @@ from isodepth.data.forms import plain
 from isodepth.engine.signed import code_of
 from isodepth.errors import InvalidInputError
 from isodepth.gap.supremum import Gaps
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.metric import Metric
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable, check_comparable
 
@@ -130,7 +130,9 @@ def table_gaps(
     return Gaps(plan, values, directions, code_of(place, signs))
 
 
-def bounds_of_distance(x: Streamed, y: Streamed, used: Metric, found: float) -> tuple[float, float]:
+def bounds_of_distance(
+    x: Streamed, y: Streamed, used: BaseMetric, found: float
+) -> tuple[float, float]:
     """Between what the distance of exact depths lies, along the same directions."""
     if x.made.inner is None and y.made.inner is None:
         return found, found

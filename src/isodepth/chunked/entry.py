@@ -28,8 +28,8 @@ from isodepth.data.validation import (
     split_weights,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.metric import Metric
-from isodepth.metric.preparation import refuse_word_for_one
+from isodepth.metric.base import BaseMetric
+from isodepth.metric.inputs import refuse_learned_scale
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable
 
@@ -38,22 +38,24 @@ LEVELS = 20
 
 
 def table(
-    metric: Metric, X: Any, weights: Any, storage: str, runner: Runner | None = None
+    metric: BaseMetric, X: Any, weights: Any, storage: str, runner: Runner | None = None
 ) -> RegionTable:
     """`Metric.table` of a source or a Dask collection."""
-    refuse_word_for_one(metric.scale)
+    refuse_learned_scale(metric.scale)
     source = _source(X, weights, "X")
     run = runner or _runner_of(source)
     return stream_table(metric, source, storage, runner=run, scale=metric.scale).table
 
 
-def distance(metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None = None) -> float:
+def distance(
+    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
+) -> float:
     """`Metric.distance` where a side is a source or a Dask collection."""
     return compare(metric, X, Y, weights, runner).distance
 
 
 def compare(
-    metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
+    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
     """`Metric.compare` where a side is a source or a Dask collection."""
     used, x, y, scale = _both(metric, X, Y, weights, runner)
@@ -78,7 +80,7 @@ def compare(
     )
 
 
-def shared_scale(metric: Metric, samples: Any, weights: Any, name: str) -> np.ndarray:
+def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
     """The spread (d,) of the columns in many samples together, some of which are sources."""
     if any(_is_delayed(sample) for sample in samples):
         raise InvalidOptionError(
@@ -103,7 +105,7 @@ def _is_delayed(sample: Any) -> bool:
 
 
 def tables_of_delayed(
-    metric: Metric, samples: Any, weights: Any, storage: str
+    metric: BaseMetric, samples: Any, weights: Any, storage: str
 ) -> list[RegionTable] | None:
     """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
     bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
@@ -116,7 +118,7 @@ def tables_of_delayed(
     return tables(metric, samples[0] if bag else samples, storage)
 
 
-def grid_metric(metric: Metric) -> Metric:
+def grid_metric(metric: BaseMetric) -> BaseMetric:
     """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
     changes: dict[str, Any] = {}
     if metric.levels == "exact":
@@ -126,7 +128,7 @@ def grid_metric(metric: Metric) -> Metric:
             "samples in chunks are compared on a grid of levels, got levels='monte-carlo'; give "
             "their number, such as levels=20"
         )
-    if metric.refine:
+    if metric._options()["refine"]:
         changes["refine"] = 0
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         rng = np.random.default_rng(metric.random_state)
@@ -135,8 +137,8 @@ def grid_metric(metric: Metric) -> Metric:
 
 
 def _both(
-    metric: Metric, X: Any, Y: Any, weights: Any, runner: Runner | None
-) -> tuple[Metric, Streamed, Streamed, np.ndarray | None]:
+    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None
+) -> tuple[BaseMetric, Streamed, Streamed, np.ndarray | None]:
     wx, wy = split_weights(weights)
     x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
     check_same_width(x.n_features, y.n_features)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.engine.threads import available_cores
-from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.fitted import FittedMetric
 
 _PILOTS = 1 << 16
 LEAST_PILOTS = 1 << 12
@@ -51,7 +51,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(
-        cls, drawn: DrawnMetric, dtype: str, n_rows: int | None = None, weighted: bool = True
+        cls, drawn: FittedMetric, dtype: str, n_rows: int | None = None, weighted: bool = True
     ) -> Limits:
         """Those of a metric with its directions drawn, for so many rows of that precision."""
         budget = drawn.resources.memory_mb * 2**20

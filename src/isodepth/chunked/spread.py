@@ -16,10 +16,10 @@ from isodepth.chunked.selection import by_digits, digit_search, median_ranks
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import draw
 from isodepth.errors import InvalidOptionError
-from isodepth.metric.metric import Metric
+from isodepth.metric.base import BaseMetric
 
 
-def column_spreads(sources: list[Source], metric: Metric, run: Runner) -> np.ndarray:
+def column_spreads(sources: list[Source], metric: BaseMetric, run: Runner) -> np.ndarray:
     """The spread (d,) of the columns in several sources together, with the bits it has in memory.
 
     Every column is looked at digit by digit, in double precision.

@@ -30,10 +30,9 @@ from isodepth.depth.projection import ProjectionDepth
 from isodepth.engine.spread_passes import largest_entries
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.metric import Metric
+from isodepth.metric.base import BaseMetric
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
-from isodepth.metric.tabulate import table_shape, table_signature, write_table
 
 
 class Tables(NamedTuple):
@@ -75,7 +74,7 @@ class Streamed:
 
 
 def stream_table(
-    metric: Metric,
+    metric: BaseMetric,
     source: Source,
     storage: str = "float64",
     *,
@@ -107,18 +106,18 @@ def stream_table(
         looked, rows, later = _look(run, source, preparation, limits)
         job = _Job(run, source, later, limits, drawn, looked, rows, storage)
         made = job.values(in_memory)
-    signature = table_signature(drawn, preparation.dtype)
+    signature = drawn.table_signature(preparation.dtype)
     table = RegionTable(made.values, str(signature), source.n_features, source.columns, scale=scale)
     labels = source.columns or column_labels(source.n_features)
     report = looked.report(labels) if preparation.nan_policy == "omit" else None
     return Streamed(table, looked.n_present, report, made)
 
 
-def draw(metric: Metric, width: int, scale: np.ndarray | None) -> DrawnMetric:
+def draw(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
     """The metric with its directions drawn for data of that width."""
-    from isodepth.metric.pipeline import draw_metric
+    from isodepth.metric.fitted import fit_metric
 
-    return draw_metric(metric._options(), metric._source, width, scale=scale)
+    return fit_metric(metric._options(), metric._source, width, scale=scale)
 
 
 def _look(
@@ -151,7 +150,7 @@ class _Job:
     source: Source
     preparation: Preparation
     limits: Limits
-    drawn: DrawnMetric
+    drawn: FittedMetric
     looked: Looked
     rows: Drawn
     storage: str
@@ -198,9 +197,9 @@ class _Job:
 
     def _of_sample(self, sample: Sample) -> np.ndarray:
         self.drawn.source.warn_if_uninformative(sample)
-        regions = self.drawn.fit(sample.points, None, None, sample)
-        out = np.empty(table_shape(self.drawn), dtype=self.storage)
-        write_table(self.drawn, regions, out)
+        regions = self.drawn.fit_regions(sample.points, None, None, sample)
+        out = np.empty(self.drawn.table_shape, dtype=self.storage)
+        self.drawn.write_table(regions, out)
         return out
 
     def _frame(self) -> tuple[Frame, Sizes, Pilot]:

@@ -77,11 +77,11 @@ def add_compare_parser(commands: Any) -> None:
 
 def compare_files(options: argparse.Namespace) -> Comparison:
     """Compare the two tables."""
-    from isodepth.api import compare, metric_from_options
+    from isodepth.api import Metric, compare
 
     policy = "omit" if wish_of(options).missing else "raise"
     given = {**given_settings(options, _SETTINGS), "nan_policy": policy}
-    metric = metric_from_options(given)
+    metric = Metric.from_options(given)
     if options.n_resamples is None:
         for name in ("tolerance", "blocks"):
             if getattr(options, name) is not None:

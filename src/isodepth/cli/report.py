@@ -106,10 +106,10 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _comparison(options: argparse.Namespace) -> Any:
-    from isodepth.api import compare, metric_from_options
+    from isodepth.api import Metric, compare
 
     given = _given(options)
-    metric = metric_from_options(given)
+    metric = Metric.from_options(given)
     n_resamples = _RELABELINGS if options.n_resamples is None else options.n_resamples
     if n_resamples == 0:
         for name in ("blocks", "tolerance"):

@@ -18,8 +18,8 @@ from isodepth.data.validation import check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError, IsodepthError
 
 if TYPE_CHECKING:
+    from isodepth.api import Metric
     from isodepth.chunked.comparison import SourceComparison
-    from isodepth.metric.metric import Metric
 
 #: Files above this are read in chunks.
 LARGE_BYTES = 1 << 28

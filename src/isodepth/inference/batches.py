@@ -13,9 +13,8 @@ from isodepth.data.matching import in_order
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
 from isodepth.errors import InvalidInputError
-from isodepth.metric.settings import DEFAULT_MEMORY_MB
-from isodepth.metric.sides import OMIT_HINT
-from isodepth.metric.streams import is_stream
+from isodepth.metric.inputs import OMIT_HINT, is_chunked
+from isodepth.metric.settings import MEMORY_MB
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class BatchReader:
         reference: Any,
         dtype: str | None,
         nan_policy: str,
-        memory_mb: float = DEFAULT_MEMORY_MB,
+        memory_mb: float = MEMORY_MB,
         seed: int | None = None,
     ) -> tuple[BatchReader, np.ndarray]:
         """The reader, and the rows of the reference as they are given.
@@ -53,7 +52,7 @@ class BatchReader:
         out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
         source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
-        if is_stream(reference):
+        if is_chunked(reference):
             points, columns, _, report = _loaded(
                 reference, "reference", dtype, nan_policy, memory_mb, seed
             )
@@ -76,9 +75,9 @@ class BatchReader:
         self, batch: Any, weights: Any = None
     ) -> tuple[np.ndarray, np.ndarray | None, MissingReport]:
         """Points and weights of a batch, and what was left out of it."""
-        if not is_stream(batch):
+        if not is_chunked(batch):
             batch = in_order(batch, self.columns, "the batch", "the reference")
-        if is_stream(batch):
+        if is_chunked(batch):
             if weights is not None:
                 raise InvalidInputError(
                     "batch is read in chunks and its weights with it, got weights as well; name "
@@ -115,7 +114,7 @@ def _loaded(
     name: str,
     dtype: str | None,
     nan_policy: str,
-    memory_mb: float = DEFAULT_MEMORY_MB,
+    memory_mb: float = MEMORY_MB,
     seed: int | None = None,
 ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None, MissingReport]:
     """The rows of a source, those with a missing value as rows of NaN."""

@@ -18,7 +18,7 @@ from isodepth.inference.table_gauge import TableGauge
 from isodepth.inference.verdict import Verdict, log_rows, middle, verdict_of
 from isodepth.inference.watching import Fitted, Gauge, Promise, check_paths, fit_watching
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_OPTIONS
-from isodepth.metric.documented import with_metric_options
+from isodepth.metric.docstrings import with_metric_options
 
 _OPTIONS = {
     "levels": TABLE_OPTIONS["levels"],

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.archive import read_file, unreadable, write_file
 from isodepth.data.missing import NAN_POLICIES, MissingReport
 from isodepth.data.validation import check_choice
@@ -24,7 +25,6 @@ from isodepth.inference.exceedances import ExceedanceEvidence
 from isodepth.inference.stream import Past, Stream
 from isodepth.inference.table_gauge import TableGauge
 from isodepth.inference.watching import Fitted, Gauge, Promise
-from isodepth.metric.metric import Metric
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import table_arrays, table_from, table_header
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from isodepth.api import Metric
 from isodepth.core.scaling import spread_of_samples
 from isodepth.errors import InvalidOptionError
 from isodepth.inference.table_gauge import TableGauge
 from isodepth.many.pairwise import table_metric
-from isodepth.metric.metric import Metric
-from isodepth.metric.preparation import prepare
-from isodepth.metric.streams import handler, is_stream
+from isodepth.metric.inputs import is_chunked, prepare
 
 
 def plain_gauge(reference: Any, weights: Any, options: dict[str, Any]) -> TableGauge:
     """The gauge of a monitor that only scores."""
     metric = table_metric(options)
-    if is_stream(reference):
+    if is_chunked(reference):
         return _gauge_of_source(reference, weights, metric)
     given = prepare(
         reference, weights, "reference",
@@ -34,13 +33,14 @@ def plain_gauge(reference: Any, weights: Any, options: dict[str, Any]) -> TableG
 
 def _gauge_of_source(reference: Any, weights: Any, metric: Metric) -> TableGauge:
     """The same of a reference that is read in chunks, whatever its size."""
+    from isodepth.chunked.entry import shared_scale
     from isodepth.chunked.opening import as_source
 
     source = as_source(reference)
     metric = replace(metric, dtype=metric.dtype or source.dtype)
     if isinstance(metric.scale, str):
         _refuse_pooled(metric.scale)
-        scale = handler().shared_scale(metric, [source], [weights], "reference")
+        scale = shared_scale(metric, [source], [weights], "reference")
         metric = replace(metric, scale=scale)
     # One table serves batches of every size, so that its own does not matter.
     return TableGauge(metric, [metric.table(source, weights)], [source.n_rows or 1])

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.frames import Table
 from isodepth.inference.envelope_gauge import column_shares
-from isodepth.metric.metric import Metric
+from isodepth.metric.attribution import shares_of_directions
 from isodepth.metric.table import RegionTable
-from isodepth.metric.where import shares_of_directions
 
 #: Samples whose mean table has little noise beside that of a batch; more are taken where there are.
 FEW_SAMPLES = 20
@@ -114,7 +114,7 @@ class TableGauge:
         table, usual = self.metric.table(points), self.table_of(n_rows)
         score = usual.distance_to(table)
         gaps = np.abs(table.values.astype(np.float64) - usual.values)
-        directions = np.asarray(self.metric.drawn(self.n_features).directions, dtype=np.float64)
+        directions = np.asarray(self.metric.fit(self.n_features).directions, dtype=np.float64)
         return score, _column_shares(gaps, directions, self.metric.q)
 
 

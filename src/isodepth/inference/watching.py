@@ -33,7 +33,7 @@ from isodepth.inference.exceedances import ExceedanceEvidence
 from isodepth.inference.stream import Stream
 from isodepth.inference.table_gauge import TableGauge, samples_of
 from isodepth.many.pairwise import table_metric
-from isodepth.metric.settings import DEFAULT_MEMORY_MB
+from isodepth.metric.settings import MEMORY_MB
 
 ALPHA = 0.01
 DIRECTIONS = 200
@@ -129,7 +129,7 @@ def fit_watching(
     options = _checked_options(options, promise.tolerance)
     nan_policy = check_choice(options.pop("nan_policy", "raise"), "nan_policy", NAN_POLICIES)
     seed = _seed(options.get("random_state"))
-    memory_mb = options.get("memory_mb", DEFAULT_MEMORY_MB)
+    memory_mb = options.get("memory_mb", MEMORY_MB)
     # A label for each row needs all of them, in their order.
     drawn = None if blocks is not None or groups is not None else seed
     reader, points = BatchReader.of_reference(

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.frames import clashing_columns
 from isodepth.data.matching import in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
-from isodepth.metric.metric import Metric
-from isodepth.metric.preparation import pooled_scale
-from isodepth.metric.streams import handler, is_stream
+from isodepth.metric.inputs import is_chunked, pooled_scale
 
 
 def with_shared_scale(
@@ -35,8 +34,10 @@ def with_shared_scale(
     if theirs[0] is not None:
         samples += matched(theirs[0], names, "other", f"{name}[0]")
         weights += list(weights_of_each(theirs[1], len(theirs[0]), "other"))
-    if any(map(is_stream, samples)):
-        shared = handler().shared_scale(metric, samples, weights, name)
+    if any(map(is_chunked, samples)):
+        from isodepth.chunked.entry import shared_scale
+
+        shared = shared_scale(metric, samples, weights, name)
     else:
         shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
     return replace(metric, scale=shared)

@@ -33,8 +33,8 @@ from isodepth.many.pairwise import (
     table_metric,
 )
 from isodepth.many.stack import TableStack
-from isodepth.metric.documented import with_metric_options
-from isodepth.metric.preparation import prepare
+from isodepth.metric.docstrings import with_metric_options
+from isodepth.metric.inputs import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.api import metric_from_options
+from isodepth.api import Metric
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
@@ -25,14 +25,10 @@ from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.labeled import labeled
 from isodepth.many.matrix import fill_distances
 from isodepth.many.stack import TableList, TableStack
-from isodepth.metric.documented import with_metric_options
-from isodepth.metric.metric import Metric
-from isodepth.metric.preparation import Prepared, prepare
+from isodepth.metric.docstrings import with_metric_options
+from isodepth.metric.inputs import PreparedSample, is_chunked, is_tensor, prepare
 from isodepth.metric.settings import draws_at_random
-from isodepth.metric.streams import handler, is_stream
 from isodepth.metric.table import RegionTable, check_comparable
-from isodepth.metric.tabulate import table_shape, table_signature, write_table
-from isodepth.metric.tensors import room_for_tensors
 from isodepth.progress import progress_bar
 
 #: What tables take where a metric has no usable default: tables need a grid of levels.
@@ -55,24 +51,24 @@ TABLE_OPTIONS = {
             ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
     "random_state": """\
         random_state : None, int or numpy.random.Generator, default None
-            Where the directions come from, drawn once for all samples. None draws other ones at
+            Where the directions come from, fitted once for all samples. None draws other ones at
             every call, of a seed that the signature names. Tables that are made at different times
             can be compared if they are made with the same integer.""",
 }
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
-    """The metric for tables that keyword options ask for; a missing seed is drawn here, once."""
+    """The metric for tables that keyword options ask for; a missing seed is fitted here, once."""
     if options.get("refine"):
         raise InvalidOptionError(
             f"tables cannot be refined, got refine={options['refine']!r}; leave it out, or compare "
             "pairs with Metric.distance"
         )
-    metric = metric_from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
+    metric = Metric.from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
-        # A generator that nothing is drawn from says nothing about how tables are made.
+        # A generator that nothing is fitted from says nothing about how tables are made.
         return replace(metric, random_state=None)
     seed = int(np.random.default_rng(metric.random_state).integers(2**31))
     return replace(metric, random_state=seed)
@@ -115,7 +111,7 @@ def tables(
     >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    given = [samples] if is_stream(samples) else as_list(samples, "samples")
+    given = [samples] if is_chunked(samples) else as_list(samples, "samples")
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
@@ -235,19 +231,21 @@ def fit_tables(
         samples = matched(samples, like.columns, name, "samples[0]")
     else:
         samples = matched(samples, columns_of(samples), name)
-    if any(map(is_stream, samples)):
+    if any(map(is_chunked, samples)):
         return _tables_of_streams(samples, each, metric, storage, progress, like, name)
-    tensors = room_for_tensors(*samples)
-    if tensors is not None and tensors.lie_elsewhere(samples, name):
-        values, signature, width = tensors.tables(metric, samples, each, storage, progress, name)
-        stack = TableStack(values, signature, width, None, scale=metric.scale)
-        if like is not None:
-            check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-        return stack
+    if any(map(is_tensor, samples)):
+        from isodepth.torch import distance as tensors
+
+        if tensors.lie_elsewhere(samples, name):
+            made = tensors.tables(metric, samples, each, storage, progress, name)
+            stack = TableStack(*made, None, scale=metric.scale)
+            if like is not None:
+                check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+            return stack
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
 
-    def checked(i: int) -> Prepared:
+    def checked(i: int) -> PreparedSample:
         return prepare(
             samples[i],
             each[i],
@@ -265,11 +263,11 @@ def fit_tables(
     # One sample a task; where there are too few of them, directions are shared out instead.
     inner = metric
     if workers > 1:
-        inner = replace(metric, n_jobs=1, memory_mb=metric.memory_mb / workers)
+        inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
     metric.check_for_tables(storage)
-    drawn = inner.drawn(first.shape[1])
-    values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
-    signature = str(table_signature(drawn, str(first.dtype)))
+    fitted = inner.fit(first.shape[1])
+    values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
+    signature = str(fitted.table_signature(str(first.dtype)))
     stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
     if like is not None:
         check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
@@ -282,12 +280,12 @@ def fit_tables(
             sample = Sample.of(points, own)
             if sample.n_points <= sample.n_features + 1:
                 simplices.append(sample)
-            write_table(drawn, drawn.fit(points, own, names, sample), values[i])
+            fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
             advance(1)
 
         with single_threaded_blas():
             fold_blocks(range(len(samples)), lambda: None, step, workers)
-    drawn.source.warn_if_uninformative(*simplices)
+    fitted.source.warn_if_uninformative(*simplices)
     return stack
 
 
@@ -304,7 +302,9 @@ def _tables_of_streams(
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
     metric.check_for_tables(storage)
-    made = handler().tables_of_delayed(metric, samples, weights, storage)
+    from isodepth.chunked import entry
+
+    made = entry.tables_of_delayed(metric, samples, weights, storage)
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
         for i, sample in enumerate(samples if made is None else ()):
             made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]

@@ -20,7 +20,7 @@ from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import Gaps
-from isodepth.metric.where import (
+from isodepth.metric.attribution import (
     LargestGap,
     RowsOutside,
     rows_outside,
@@ -76,7 +76,7 @@ class Comparison(Reported):
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
     test: Any = None
-    _drawn: Any = None
+    _fitted: Any = None
 
     @property
     def levels(self) -> np.ndarray:

@@ -23,24 +23,14 @@ from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.supremum import REGIONS, WAYS
 
-
-class DefaultSteps(int):
-    """Steps of ascent that nobody asked for: a gradient, which has none, may go without them."""
-
-
-#: Steps of ascent where nothing is said, with the supremum over directions.
-REFINE = DefaultSteps(20)
-
-
-class DefaultMegabytes(float):
-    """A budget that nobody asked for: on another device its own memory says how much there is."""
-
-
-DEFAULT_MEMORY_MB = DefaultMegabytes(256.0)
+#: Steps of ascent where `refine` is None, with the supremum over directions.
+REFINE = 20
+#: Scratch memory on the host where `memory_mb` is None.
+MEMORY_MB = 256.0
 
 
 def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
-    """The settings of a metric in the form in which it keeps them, and the depth they ask for.
+    """The settings of a metric, defaults filled in, and the depth they ask for.
 
     Parameters
     ----------
@@ -75,7 +65,11 @@ def checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource
     if given["dtype"] is not None:
         check_choice(given["dtype"], "dtype", ("float32", "float64"))
     check_n_jobs(given["n_jobs"])
-    check_number(given["memory_mb"], "memory_mb", 0, low_open=True, high_open=True)
+    settings["memory_mb"] = MEMORY_MB
+    if given["memory_mb"] is not None:
+        settings["memory_mb"] = check_number(
+            given["memory_mb"], "memory_mb", 0, low_open=True, high_open=True
+        )
     seed = given["random_state"]
     if not (seed is None or isinstance(seed, np.random.Generator)):
         settings["random_state"] = check_integer(seed, "random_state", 0)
@@ -132,7 +126,7 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
 
 def _checked_refine(refine: Any, q: float, region: str) -> int:
     """Steps towards the supremum; a mean over directions has none to climb to."""
-    if refine is None or isinstance(refine, DefaultSteps):
+    if refine is None:
         return REFINE if math.isinf(q) and region != "envelope" else 0
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:

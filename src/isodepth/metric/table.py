@@ -12,8 +12,7 @@ import numpy as np
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
-from isodepth.metric.signature import Signature
-from isodepth.metric.signature_texts import scale_text
+from isodepth.metric.signature import Signature, scale_text
 
 STORAGES = ("float64", "float32")
 KIND = "region table"

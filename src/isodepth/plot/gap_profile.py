@@ -22,8 +22,8 @@ from isodepth.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from isodepth.metric.attribution import LargestGap
     from isodepth.metric.comparison import Comparison
-    from isodepth.metric.where import LargestGap
     from isodepth.significance.null_profile import NullProfile
 
 # About as many as a picture has dots from left to right.

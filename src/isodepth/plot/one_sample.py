@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.metric import Metric
 
 _DIRECTIONS = 360
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from isodepth.api import Metric
 from isodepth.errors import IsodepthError
-from isodepth.metric.metric import Metric
 from isodepth.metric.signature import Signature
 from isodepth.report.parts import table
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.sphere import mean_of_direction
-from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.metric import Metric
+from isodepth.metric.base import BaseMetric
+from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.relabelings import WORD
 from isodepth.significance.split_statistics import Split, SplitStatistics
 
@@ -25,11 +25,11 @@ def depth_statistics(split: Split, depth: Any, eps: float, levels: int) -> Split
     levels : int
     """
     d = split.points.shape[1]
-    metric = Metric(
+    metric = BaseMetric(
         depth=depth, q=split.q, p=split.p, eps=eps, levels=levels, directions=split.directions,
         refine=0, random_state=0, **split.resources._asdict(),
     )  # fmt: skip
-    drawn = metric.drawn(d)
+    drawn = metric.fit(d)
     betas = midpoint_levels(levels, eps)
     out, axes = np.empty(split.count), np.empty((split.count, d))
     for first, words in split.rounds():
@@ -42,7 +42,7 @@ def depth_statistics(split: Split, depth: Any, eps: float, levels: int) -> Split
     return SplitStatistics(float(out[0]), out[1:], axes[0], axes[1:])
 
 
-def _axis_gaps(drawn: DrawnMetric, x: Any, y: Any, betas: np.ndarray, q: float) -> np.ndarray:
+def _axis_gaps(drawn: FittedMetric, x: Any, y: Any, betas: np.ndarray, q: float) -> np.ndarray:
     """The gap along each axis and its opposite alone, over all levels, of shape (d,)."""
     d = x.n_features
     signed = np.concatenate([np.eye(d), -np.eye(d)])

@@ -13,7 +13,7 @@ from isodepth.core.sample import Sample
 from isodepth.data.forms import Forms, plain
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.relabelings import Relabelings
 
 _LEVELS = 20
@@ -87,7 +87,7 @@ def null_profile(
         Such as the relabelings of the test.
     """
     x, y = (regions.points for regions in comparison.regions)
-    drawn: DrawnMetric = comparison._drawn
+    drawn: FittedMetric = comparison._fitted
     drawn = replace(drawn, betas=midpoint_levels(_LEVELS, drawn.options["eps"]))
     points = np.concatenate([x, y])
     affordable = _WORK // (len(points) * len(drawn.directions))
@@ -104,5 +104,5 @@ def null_profile(
     return NullProfile(drawn.betas, gaps, distances)  # type: ignore[arg-type]
 
 
-def _fit(drawn: DrawnMetric, points: np.ndarray) -> TrimmedRegions:
-    return drawn.fit(points, None, None, Sample.of(points, None, resources=drawn.resources))
+def _fit(drawn: FittedMetric, points: np.ndarray) -> TrimmedRegions:
+    return drawn.fit_regions(points, None, None, Sample.of(points, None, resources=drawn.resources))

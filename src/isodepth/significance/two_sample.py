@@ -18,8 +18,8 @@ from isodepth.data.missing import MissingPair
 from isodepth.depth.resolve import depth_text
 from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
-from isodepth.metric.tensors import arrays_on_host
 from isodepth.progress import progress_bar
 from isodepth.significance.any_depth import depth_statistics
 from isodepth.significance.pooled_rows import directions_with_axes, standardized, units_of
@@ -234,10 +234,10 @@ def _comparison(
     directions: np.ndarray,
     given: Settings,
 ) -> Comparison:
-    from isodepth.metric.metric import Metric
+    from isodepth.metric.base import BaseMetric
 
     # With a tolerance the mean over directions explains more than the largest gap.
-    metric = Metric(
+    metric = BaseMetric(
         depth=given.depth,
         q=2.0 if given.tolerance else given.q,
         p=given.p,

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.data.arrays import to_array
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
-from isodepth.metric.tensors import is_tensor
+from isodepth.metric.inputs import is_tensor
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")

@@ -27,7 +27,7 @@ from isodepth.engine.arrays.few import centered_ranks, coordinates_in_span, mean
 from isodepth.engine.arrays.products import budget_on, full_precision
 from isodepth.engine.arrays.rank import mean_rank_weight
 from isodepth.errors import InvalidInputError
-from isodepth.metric.drawn import DrawnMetric
+from isodepth.metric.fitted import FittedMetric
 
 # Samples of different sizes share a batch as long as little is padded.
 _PADDED = 8
@@ -67,13 +67,13 @@ def clean_tensors(clouds: Sequence[Any], l2_normalize: bool) -> list[torch.Tenso
 
 
 def regions_on_device(
-    drawn: DrawnMetric, clouds: Sequence[torch.Tensor]
+    drawn: FittedMetric, clouds: Sequence[torch.Tensor]
 ) -> list[TrimmedRegions] | None:
     """The regions of float32 clouds (n, d) of one device; None for depths that only the host knows.
 
     Parameters
     ----------
-    drawn : DrawnMetric
+    drawn : FittedMetric
     clouds : sequence of tensors, as `clean_tensors` gives them
     """
     if type(drawn.source) not in (SteadyIRWDepth, DualDepth):
@@ -106,7 +106,9 @@ class _Member(NamedTuple):
     places: np.ndarray
 
 
-def _depths(drawn: DrawnMetric, rows: torch.Tensor, members: Sequence[_Member]) -> list[np.ndarray]:
+def _depths(
+    drawn: FittedMetric, rows: torch.Tensor, members: Sequence[_Member]
+) -> list[np.ndarray]:
     """The depths of the distinct points of every cloud."""
     budget = min(_MOST_BYTES, budget_on(rows.device, None))
     directions = torch.from_numpy(np.array(drawn.directions, dtype=np.float32)).to(rows.device)

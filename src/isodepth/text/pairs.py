@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
 from isodepth.hull import hausdorff_levels
 from isodepth.hull.span import coordinates_in_span
-from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.metric import Metric
-from isodepth.metric.tensors import is_tensor
+from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.inputs import is_tensor
 
 _BLOCK = 16
 
@@ -54,7 +54,7 @@ def pair_distances(
         return np.empty(0)
     wanted = sorted({i for pair in distinct for i in pair})
     first = clouds[wanted[0]]
-    drawn = metric.drawn(first.shape[1], metric.dtype or str(first.dtype).removeprefix("torch."))
+    drawn = metric.fit(first.shape[1], metric.dtype or str(first.dtype).removeprefix("torch."))
     regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
@@ -74,7 +74,7 @@ def pair_distances(
     return found[[where[min(pair), max(pair)] for pair in pairs]]
 
 
-def _all_regions(drawn: DrawnMetric, clouds: list[Any]) -> list[TrimmedRegions]:
+def _all_regions(drawn: FittedMetric, clouds: list[Any]) -> list[TrimmedRegions]:
     """The regions of arrays, or of tensors with depths worked out where they lie."""
     if not is_tensor(clouds[0]):
         return drawn.all_regions(clouds)
@@ -84,7 +84,7 @@ def _all_regions(drawn: DrawnMetric, clouds: list[Any]) -> list[TrimmedRegions]:
     return drawn.all_regions([c.cpu().numpy() for c in clouds]) if found is None else found
 
 
-def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: DrawnMetric) -> float:
+def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> float:
     if drawn.options["gap"] != "exact":
         return drawn.distance(x, y)
     plan = drawn.plan(x, y)

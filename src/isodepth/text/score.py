@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.api import Metric
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import AIIRWDepth
 from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.metric import Metric
 from isodepth.text.clouds import EMPTY, clean_clouds, embed
 from isodepth.text.encoding.encoder import Encoder
 from isodepth.text.pairs import pair_distances

@@ -1,7 +1,6 @@
-"""Distances of tensors, with gradients: `isodepth.distance` takes tensors, and this is its room.
+"""Distances of tensors, with gradients. Importing it needs torch.
 
-Importing it needs torch. Nothing else here is needed for :func:`isodepth.distance`, which finds its
-way to this room by itself when it is given tensors.
+:func:`isodepth.distance` takes tensors itself; :class:`DepthLoss` is a module for training.
 """
 
 from isodepth.torch.loss import DepthLoss

@@ -17,10 +17,9 @@ from isodepth.engine.arrays.mean import mean_gaps, mean_pulls
 from isodepth.engine.arrays.products import budget_on, full_precision, memory_named
 from isodepth.engine.arrays.support import supports
 from isodepth.errors import InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.metric import Metric
-from isodepth.metric.settings import DefaultMegabytes
+from isodepth.metric.fitted import FittedMetric
 from isodepth.torch.checks import Pair
 from isodepth.torch.regions import (
     DevicePlan,
@@ -51,12 +50,12 @@ def too_few(pair: Pair) -> bool:
     return min(len(pair.x), len(pair.y)) <= pair.x.shape[1] + 1
 
 
-def stays_on_device(metric: Metric) -> bool:
+def stays_on_device(metric: BaseMetric) -> bool:
     """Whether the whole distance is worked out on the device, and not the depths alone."""
-    return metric.gap == "search" and metric.refine == 0
+    return metric.gap == "search" and metric._options()["refine"] == 0
 
 
-def check_for_device(metric: Metric, device: torch.device) -> None:
+def check_for_device(metric: BaseMetric, device: torch.device) -> None:
     """Raise for settings that only the host knows."""
     for name, known in (("region", "sample"), ("nan_policy", "raise"), ("scale", None)):
         value = getattr(metric, name)
@@ -68,7 +67,7 @@ def check_for_device(metric: Metric, device: torch.device) -> None:
     check_depth(metric._source, device)
 
 
-def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Found | None:
+def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:
     """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
     drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
@@ -111,7 +110,7 @@ def distance_on_device(metric: Metric, pair: Pair, gradient: bool = False) -> Fo
         return Found(value, (by_row[0], by_row[1]))
 
 
-def regions_on_device(metric: Metric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
+def regions_on_device(metric: BaseMetric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
     """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
     drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
@@ -119,7 +118,7 @@ def regions_on_device(metric: Metric, pair: Pair) -> tuple[DeviceRegions, Device
         return _both_regions(drawn, pair, directions, budget)
 
 
-def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
+def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
     drawn = _drawn(metric, pair.x)
     with _at_work(pair.device):
@@ -133,7 +132,7 @@ def compare_from_device(metric: Metric, pair: Pair) -> Comparison | None:
 
 
 def table_from_device(
-    metric: Metric, drawn: DrawnMetric, points: torch.Tensor, weights: Any, name: str
+    metric: BaseMetric, drawn: FittedMetric, points: torch.Tensor, weights: Any, name: str
 ) -> np.ndarray | None:
     """The support values (L, 2K) of one sample, worked out on its device."""
     check_for_device(metric, points.device)
@@ -171,12 +170,12 @@ class _at_work:
             self.parts[0].__exit__(*error)
 
 
-def _drawn(metric: Metric, tensor: torch.Tensor) -> DrawnMetric:
+def _drawn(metric: BaseMetric, tensor: torch.Tensor) -> FittedMetric:
     check_for_device(metric, tensor.device)
-    return metric.drawn(tensor.shape[1])
+    return metric.fit(tensor.shape[1])
 
 
-def _prepared(tensor: torch.Tensor, drawn: DrawnMetric, precision: torch.dtype) -> torch.Tensor:
+def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
     """The points in the precision of the work and in the units asked for."""
     points = tensor.detach().to(precision)
     if drawn.origin.scale is None:
@@ -186,10 +185,10 @@ def _prepared(tensor: torch.Tensor, drawn: DrawnMetric, precision: torch.dtype) 
     return (points.double() / scale).to(precision)
 
 
-def _budget(metric: Metric, *samples: torch.Tensor) -> int:
+def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
     """Bytes for blocks of directions; of those that were asked for the samples' copies go off."""
     device = samples[0].device
-    if isinstance(metric.memory_mb, DefaultMegabytes):
+    if metric.memory_mb is None:
         return budget_on(device, None)
     asked = budget_on(device, metric.memory_mb)
     # Rows moved or in order, and a few numbers for each of them.
@@ -197,14 +196,14 @@ def _budget(metric: Metric, *samples: torch.Tensor) -> int:
     return max(asked // 4, asked - copies)
 
 
-def _directions(drawn: DrawnMetric, pair: Pair) -> torch.Tensor:
+def _directions(drawn: FittedMetric, pair: Pair) -> torch.Tensor:
     # Rounded on the host, to the same numbers as there.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     return torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
 
 
 def _both_regions(
-    drawn: DrawnMetric, pair: Pair, directions: torch.Tensor, budget: int
+    drawn: FittedMetric, pair: Pair, directions: torch.Tensor, budget: int
 ) -> tuple[DeviceRegions, DeviceRegions] | None:
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
@@ -219,7 +218,7 @@ def _both_regions(
 
 
 def _regions(
-    drawn: DrawnMetric,
+    drawn: FittedMetric,
     points: torch.Tensor,
     weights: Any,
     name: str,
@@ -235,7 +234,7 @@ def _regions(
 
 
 def _host_regions(
-    drawn: DrawnMetric,
+    drawn: FittedMetric,
     regions: DeviceRegions,
     tensor: torch.Tensor,
     weights: Any,

@@ -20,18 +20,16 @@ from isodepth.data.arrays import describe
 from isodepth.data.validation import check_same_width
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import fit_both
 from isodepth.metric.gradient import check_has_gradient
-from isodepth.metric.metric import Metric
-from isodepth.metric.pipeline import fit_pair
-from isodepth.metric.settings import DefaultSteps
-from isodepth.metric.tabulate import table_shape, table_signature
 from isodepth.progress import progress_bar
 from isodepth.torch import device
 from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
 
 
-def distance(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Any:
+def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     """What `Metric.distance` gives for tensors.
 
     Parameters
@@ -55,14 +53,14 @@ def distance(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Any:
     return _as_tensor(metric.distance(*_host_arrays(pair), weights=_host_weights(pair)), pair)
 
 
-def compare(metric: Metric, X: Any, Y: Any, weights: Any = None) -> Comparison:
+def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
     if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
         return metric.compare(_host_side(X, "X"), _host_side(Y, "Y"), weights)
     return _compared(metric, check_tensors(X, Y, weights, metric.dtype))
 
 
-def _compared(metric: Metric, pair: Pair) -> Comparison:
+def _compared(metric: BaseMetric, pair: Pair) -> Comparison:
     found = None
     if pair.device.type != "cpu" and not device.too_few(pair):
         found = device.compare_from_device(metric, pair)
@@ -71,7 +69,7 @@ def _compared(metric: Metric, pair: Pair) -> Comparison:
     return metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
 
 
-def _value(metric: Metric, pair: Pair) -> torch.Tensor:
+def _value(metric: BaseMetric, pair: Pair) -> torch.Tensor:
     """The distance of tensors on another device, where nobody asks for a gradient."""
     if device.stays_on_device(metric) and not device.too_few(pair):
         found = device.distance_on_device(metric, pair)
@@ -80,11 +78,11 @@ def _value(metric: Metric, pair: Pair) -> torch.Tensor:
     return _as_tensor(_compared(metric, pair).distance, pair)
 
 
-def with_gradient(metric: Metric) -> Metric:
+def with_gradient(metric: BaseMetric) -> BaseMetric:
     """The same metric, if its distance has a gradient; steps that nobody asked for are left out."""
-    steps = metric.refine
-    if isinstance(steps, DefaultSteps) and metric.gap != "exact":
-        metric, steps = replace(metric, refine=0), 0
+    if metric.refine is None and metric.gap != "exact":
+        metric = replace(metric, refine=0)
+    steps = metric._options()["refine"]
     if metric.nan_policy != "raise":
         raise InvalidOptionError(
             f"tensors that require grad are taken as they are, got nan_policy="
@@ -101,7 +99,7 @@ class _Distance(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: Metric, pair: Pair
+        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: Pair
     ) -> torch.Tensor:
         value, slopes = _with_slopes(metric, pair)
         ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
@@ -135,7 +133,7 @@ def lie_elsewhere(samples: Any, name: str) -> bool:
 
 
 def tables(
-    metric: Metric, samples: Any, weights: Any, storage: str, progress: bool, name: str
+    metric: BaseMetric, samples: Any, weights: Any, storage: str, progress: bool, name: str
 ) -> tuple[np.ndarray, str, int]:
     """The support values (N, L, 2K) of samples on one device, their signature and their width."""
     metric.check_for_tables(storage)
@@ -149,8 +147,8 @@ def tables(
             )
     precision = precision_of(real_of(samples[0]), metric.dtype)
     width = samples[0].shape[1]
-    drawn = metric.drawn(width)
-    values = np.empty((len(samples), *table_shape(drawn)), dtype=storage)
+    drawn = metric.fit(width)
+    values = np.empty((len(samples), *drawn.table_shape), dtype=storage)
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
         for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
             rows = sample.detach().to(precision)
@@ -160,7 +158,7 @@ def tables(
                 found = metric.table(rows.cpu().numpy(), on_host).values
             values[i] = found
             advance(1)
-    return values, str(table_signature(drawn, str(precision).removeprefix("torch."))), width
+    return values, str(drawn.table_signature(str(precision).removeprefix("torch."))), width
 
 
 def on_host(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, str | None]:
@@ -172,7 +170,7 @@ def on_host(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, str | None]:
     return *_host_arrays(pair), None if pair.device.type == "cpu" else str(pair.device)
 
 
-def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
+def _with_slopes(metric: BaseMetric, pair: Pair) -> tuple[torch.Tensor, Any]:
     """The distance, and its derivatives by the rows of both samples."""
     elsewhere = pair.device.type != "cpu" and not device.too_few(pair)
     if elsewhere and device.stays_on_device(metric):
@@ -183,7 +181,7 @@ def _with_slopes(metric: Metric, pair: Pair) -> tuple[torch.Tensor, Any]:
     if comparison is None:
         given = *_host_arrays(pair), _host_weights(pair)
         with single_threaded_blas():
-            drawn, x, y, _ = fit_pair(metric._options(), metric._source, *given)
+            drawn, x, y, _ = fit_both(metric._options(), metric._source, *given)
             comparison = drawn.compare(x, y)
     slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
     return _as_tensor(comparison.distance, pair), slopes
@@ -209,7 +207,7 @@ def _host_weights(pair: Pair) -> tuple[Any, Any]:
     return wx, wy
 
 
-def _beside_regions(metric: Metric, X: Any, Y: Any, weights: Any) -> torch.Tensor:
+def _beside_regions(metric: BaseMetric, X: Any, Y: Any, weights: Any) -> torch.Tensor:
     """A tensor on the host beside regions, which are there as well."""
     tensor = X if isinstance(X, torch.Tensor) else Y
     value = metric.distance(_host_side(X, "X"), _host_side(Y, "Y"), weights)

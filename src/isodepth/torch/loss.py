@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from isodepth.api import metric_from_options
 from isodepth.data.validation import check_boolean, check_integer
 from isodepth.errors import InvalidOptionError
-from isodepth.metric.documented import with_metric_options
-from isodepth.torch.distance import with_gradient
+from isodepth.metric.base import BaseMetric
+from isodepth.metric.docstrings import with_metric_options
+from isodepth.torch.distance import distance, with_gradient
 
 
 @with_metric_options(leave_out=("refine", "random_state"))
@@ -51,7 +51,7 @@ class DepthLoss(torch.nn.Module):
                 f"the directions of a loss come from seed, got random_state="
                 f"{options['random_state']!r}; give seed instead"
             )
-        self.metric = with_gradient(metric_from_options({**options, "random_state": self.seed}))
+        self.metric = with_gradient(BaseMetric.from_options({**options, "random_state": self.seed}))
         self.draws = 0
 
     @property
@@ -65,7 +65,7 @@ class DepthLoss(torch.nn.Module):
         if self.resample and self.training:
             metric = replace(metric, random_state=self._seed_of(self.draws))
             self.draws += 1
-        return metric.distance(X, Y, weights)
+        return distance(metric, X, Y, weights)
 
     def _seed_of(self, draw: int) -> int:
         """A seed for the directions of that call; those of the first are the fixed ones."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from isodepth.metric.metric import Metric
+from isodepth.metric.base import BaseMetric
 
 #: A line of its own among the parameters of a docstring.
 PLACE = "{options of Metric}"
@@ -48,7 +48,7 @@ def with_metric_options(
 
 def metric_parameters() -> dict[str, tuple[str, list[str]]]:
     """What the docstring of Metric says: for every parameter its type, and indented lines."""
-    text = inspect.cleandoc(Metric.__doc__ or "")
+    text = inspect.cleandoc(BaseMetric.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     found: dict[str, tuple[str, list[str]]] = {}
     name = ""
@@ -62,7 +62,7 @@ def metric_parameters() -> dict[str, tuple[str, list[str]]]:
 
 
 def _entries(leave_out: set[str], instead: Mapping[str, str]) -> str:
-    defaults = {field.name: _shown(field.default) for field in fields(Metric)}
+    defaults = {field.name: _shown(field.default) for field in fields(BaseMetric)}
     lines = []
     for name, (kind, description) in metric_parameters().items():
         if name in instead:
@@ -75,6 +75,6 @@ def _entries(leave_out: set[str], instead: Mapping[str, str]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    if isinstance(value, float):  # also a budget that knows that nobody asked for it
-        return f"{float(value):g}"
+    if isinstance(value, float):
+        return f"{value:g}"
     return repr(value)

@@ -1,4 +1,4 @@
-"""DrawnMetric: directions and levels drawn once, for regions of many samples and any pair."""
+"""FittedMetric: directions and levels sampled once, for regions of many samples and any pair."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.envelopes import envelope_plan
-from isodepth.core.levels import LevelPlan, exact_plan, level_plan, power_mean
+from isodepth.core.directions import seeded_vectors, unit_vectors
+from isodepth.core.envelopes import envelope_plan, tail_units
+from isodepth.core.levels import LevelPlan, exact_plan, level_plan, midpoint_levels, power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.data.validation import (
-    check_same_columns,
-    check_same_width,
-)
+from isodepth.data.missing import MissingPair
+from isodepth.data.validation import check_same_columns, check_same_width
 from isodepth.depth.base import Depth
-from isodepth.depth.resolve import DepthSource
+from isodepth.depth.resolve import DepthSource, depth_key, depth_text
+from isodepth.engine.envelope_passes import write_quantiles
+from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import (
     Resources,
     fold_blocks,
@@ -31,20 +32,79 @@ from isodepth.gap.envelopes import find_envelope_gaps
 from isodepth.gap.mean import find_mean_gaps
 from isodepth.gap.supremum import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.origin import Origin
-from isodepth.metric.preparation import prepare, refuse_envelopes
-from isodepth.metric.signature import Signature
+from isodepth.metric.inputs import prepare, prepare_sides, refuse_envelopes
+from isodepth.metric.settings import draws_at_random
+from isodepth.metric.signature import Signature, directions_text, scale_text, seed_text
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where regions come from.
+
+    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
+    the depth and the directions along which it is computed do.
+
+    Attributes
+    ----------
+    source : DepthSource
+    directions : ndarray of shape (K, d)
+    family, count : str or ndarray, and int
+        `directions` and `n_directions` of the metric.
+    seed : str
+        Its random state, as in a signature.
+    scale : ndarray of shape (d,) or None
+        What the columns were divided by.
+    """
+
+    source: DepthSource
+    directions: np.ndarray
+    family: Any
+    count: int
+    seed: str
+    scale: np.ndarray | None = None
+
+    @property
+    def depth(self) -> str:
+        """The depth with its settings, as in a signature."""
+        return depth_text(self.source)
+
+    @property
+    def dirs(self) -> str:
+        """Family and number of the directions, as in a signature."""
+        return directions_text(self.family, self.count)
+
+    def differences(self, other: Origin) -> list[str]:
+        """What differs, each with the values of both; empty where regions can be compared."""
+        if self is other:
+            return []
+        found = []
+        if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
+            found.append(f"depth ({self.depth} and {other.depth})")
+        if self.directions is not other.directions and not np.array_equal(
+            self.directions, other.directions
+        ):
+            found.append(f"directions ({self._recipe} and {other._recipe})")
+        if self.scale is not other.scale:
+            texts = [scale_text(scale) or "none" for scale in (self.scale, other.scale)]
+            if texts[0] != texts[1]:
+                found.append(f"scale ({' and '.join(texts)})")
+        return found
+
+    @property
+    def _recipe(self) -> str:
+        return f"{self.dirs} with seed {self.seed}"
+
 
 # Fewer numbers are put into canonical form before another thread has woken up.
 _WORTH_MERGING_TOGETHER = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DrawnMetric:
-    """A metric with its directions and levels drawn: fit each sample once, compare any two.
+class FittedMetric:
+    """A metric with its directions and levels sampled: fit each sample once, compare any two.
 
-    Made by :meth:`isodepth.Metric.drawn`. Everything it compares is looked at along the same
-    directions, also where the metric has no fixed seed, and nothing is drawn again: what many
+    Made by :meth:`isodepth.Metric.fit`. Everything it compares is looked at along the same
+    directions, also where the metric has no fixed seed, and nothing is fitted again: what many
     pairs, or the permutations of a test, have in common is done once.
 
     Attributes
@@ -61,9 +121,9 @@ class DrawnMetric:
     Examples
     --------
     >>> import isodepth
-    >>> drawn = isodepth.Metric(depth="halfspace").drawn(n_features=1)
-    >>> a, b, c = drawn.all_regions([[[0.0], [1.0]], [[3.0], [4.0]], [[0.0], [5.0]]])
-    >>> drawn.distance(a, b), drawn.distance(a, c)
+    >>> fitted = isodepth.Metric(depth="halfspace").fit(n_features=1)
+    >>> a, b, c = fitted.all_regions([[[0.0], [1.0]], [[3.0], [4.0]], [[0.0], [5.0]]])
+    >>> fitted.distance(a, b), fitted.distance(a, c)
     (3.0, 4.0)
     """
 
@@ -133,13 +193,13 @@ class DrawnMetric:
 
         def step(_: None, i: int) -> None:
             points, columns, w = checked[i]
-            result[i] = inner.fit(points, w, columns, clouds[i])
+            result[i] = inner.fit_regions(points, w, columns, clouds[i])
 
         with single_threaded_blas():
             fold_blocks(range(len(given)), lambda: None, step, workers)
         return result
 
-    def fit(
+    def fit_regions(
         self,
         points: np.ndarray,
         weights: np.ndarray | None,
@@ -178,10 +238,10 @@ class DrawnMetric:
         return side_by_side([lambda: merged(*x), lambda: merged(*y)], threads)
 
     def fit_pair(self, x: tuple[Any, ...], y: tuple[Any, ...]) -> list[TrimmedRegions]:
-        """The regions of two samples, each given as the arguments of `fit`."""
+        """The regions of two samples, each given as the arguments of `fit_regions`."""
         threads = self._threads_for_both(x[0], y[0])
         if threads == 1:
-            return [self.fit(*x), self.fit(*y)]
+            return [self.fit_regions(*x), self.fit_regions(*y)]
         rows = len(x[0]) + len(y[0])
 
         def fit(given: tuple[Any, ...]) -> TrimmedRegions:
@@ -189,7 +249,7 @@ class DrawnMetric:
             n_jobs = min(threads, -(-threads * len(given[0]) // rows) + (threads < 4))
             shared = {"n_jobs": n_jobs, "memory_mb": self.options["memory_mb"] / 2}
             part = replace(self, options={**self.options, **shared})
-            regions = part.fit(*given)
+            regions = part.fit_regions(*given)
             # Needed for the gaps: now is a good time, while the other sample is at work as well.
             regions.put_in_order(part.resources)
             return regions
@@ -227,7 +287,7 @@ class DrawnMetric:
             _q=self.options["q"],
             _envelope=self.options["region"] == "envelope",
             _resources=self.resources,
-            _drawn=self,
+            _fitted=self,
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
@@ -269,6 +329,33 @@ class DrawnMetric:
         """The distance that gaps (L,) at the levels of a plan add up to."""
         return power_mean(gaps, plan.shares, self.options["p"], self._length)
 
+    # -- tables -----------------------------------------------------------------------------
+
+    @property
+    def table_shape(self) -> tuple[int, int]:
+        """Shape (L, 2K) of a table."""
+        assert self.betas is not None
+        return len(self.betas), 2 * len(self.directions)
+
+    def table_signature(self, dtype: str) -> Signature:
+        """The signature of tables of samples of that precision."""
+        return replace(Signature.of(self.options, dtype), refine=0)
+
+    def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
+        """Write the support values of regions to `out` (L, 2K)."""
+        assert self.betas is not None
+        if self.options["region"] == "envelope":
+            sample = regions.sample
+            tails = tail_units(self.betas, sample.total)
+            write_quantiles(
+                sample.points, sample.masses, tails, self.directions, out, self.resources
+            )
+            return
+        stops = regions.counts[regions.group(self.betas)]
+        write_supports(regions.ordered, stops, self.directions, out, self.resources)
+
+    # -- what follows from the settings -----------------------------------------------------
+
     def signature(self, dtype: str | None = None) -> Signature:
         """How numbers are made in that precision, said only where it is not the usual one."""
         return Signature.of(self.options, dtype if dtype == "float32" else self.options["dtype"])
@@ -285,7 +372,7 @@ class DrawnMetric:
             raise InvalidInputError(
                 f"the regions of {name} do not fit this metric: they differ in "
                 f"{', '.join(found)}; make them with this metric (without an integer random_state "
-                "directions are drawn anew each time: give one, or use Metric.drawn)"
+                "directions are sampled anew each time: give one, or use Metric.fit)"
             )
 
     @property
@@ -306,11 +393,115 @@ class DrawnMetric:
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
-                f"{name} is {points.dtype}, and the directions were drawn for samples in "
-                f"{self.directions.dtype}; leave out dtype in Metric.drawn"
+                f"{name} is {points.dtype}, and the directions were sampled for data in "
+                f"{self.directions.dtype}; leave out dtype in Metric.fit"
             )
         return points, columns, checked
 
     def __repr__(self) -> str:
         count, width = self.directions.shape
-        return f"DrawnMetric({count} directions in {width} dimension(s), {self.signature()})"
+        return f"FittedMetric({count} directions in {width} dimension(s), {self.signature()})"
+
+
+Pair = tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]
+
+
+def fit_metric(
+    settings: Mapping[str, Any],
+    source: DepthSource,
+    width: int,
+    *,
+    given: np.ndarray | None = None,
+    dtype: str | None = None,
+    scale: np.ndarray | None = None,
+) -> FittedMetric:
+    """Draw the directions, unless they are given, and the levels for data of `width` columns.
+
+    Parameters
+    ----------
+    settings : the fields of a metric
+    given : ndarray of shape (K, width) or None
+    dtype : the precision of the samples to come, where it is known
+    scale : ndarray of shape (width,) or None
+        What columns are divided by, where that is no word.
+    """
+    if settings["region"] == "exact" and width > 2:
+        raise InvalidInputError(
+            f"region='exact' is for data of one or two columns, got {width}; use region='sample'"
+        )
+    directions, betas = _draw(settings, width, given)
+    used = directions if dtype is None else directions.astype(dtype, copy=False)
+    seed = seed_text(settings["random_state"])
+    family, count = settings["directions"], settings["n_directions"]
+    origin = Origin(source, directions, family, count, seed, scale)
+    return FittedMetric(settings, origin, used, betas)
+
+
+def fit_both(
+    settings: Mapping[str, Any], source: DepthSource, X: Any, Y: Any, weights: Any
+) -> Pair:
+    """The regions of both sides of a comparison, and the metric they were made with."""
+    (x, y, columns, wx, wy), scale, missing = prepare_sides(
+        X,
+        Y,
+        weights,
+        dtype=settings["dtype"],
+        nan_policy=settings["nan_policy"],
+        scale=settings["scale"],
+    )
+    fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
+    if not isinstance(X, TrimmedRegions) and not isinstance(Y, TrimmedRegions):
+        sample_x, sample_y = fitted.merged_pair((x, wx), (y, wy))
+        source.warn_if_uninformative(sample_x, sample_y)
+        X, Y = fitted.fit_pair((x, wx, columns, sample_x), (y, wy, columns, sample_y))
+        return fitted, X, Y, missing
+    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
+    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
+    source.warn_if_uninformative(sample_x, sample_y)
+    if not isinstance(X, TrimmedRegions):
+        X = fitted.fit_regions(x, wx, columns, sample_x)
+    if not isinstance(Y, TrimmedRegions):
+        Y = fitted.fit_regions(y, wy, columns, sample_y)
+    return fitted, X, Y, missing
+
+
+def _draw(
+    settings: Mapping[str, Any], width: int, given: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Directions (K, width), and the levels, None for exact ones."""
+    levels, seed = settings["levels"], settings["random_state"]
+    family, count = settings["directions"], settings["n_directions"]
+    grid = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
+    if isinstance(seed, int) and levels != "monte-carlo":
+        return seeded_vectors(width, count, family, seed), grid
+    rng = np.random.default_rng(seed)
+    if given is None:
+        given = unit_vectors(width, count, family, rng)
+    if levels == "monte-carlo":
+        return given, rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
+    return given, grid
+
+
+def _fitting(
+    settings: Mapping[str, Any],
+    source: DepthSource,
+    width: int,
+    X: Any,
+    Y: Any,
+    scale: np.ndarray | None,
+) -> FittedMetric:
+    """The metric with the directions of the regions among the two sides, or an error."""
+    named = [(n, s) for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)]
+    family, count = settings["directions"], settings["n_directions"]
+    fixed = isinstance(settings["random_state"], int) or not draws_at_random(family)
+    directions = None
+    if named and not fixed:
+        # Nothing says which directions this metric should have fitted: those of the regions are as
+        # good as any, if it could have fitted them.
+        origin = named[0][1].origin
+        if origin.dirs == f"{family}:{count}":
+            directions = origin.directions
+    fitted = fit_metric(settings, source, width, given=directions, scale=scale)
+    for name, regions in named:
+        fitted.check(regions, name)
+    return fitted

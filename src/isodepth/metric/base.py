@@ -1,10 +1,12 @@
-"""Metric: one frozen value that holds all settings, and the pipeline they describe."""
+"""BaseMetric: one frozen value that holds all settings, and the pipeline for arrays."""
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,20 +18,21 @@ from isodepth.depth.resolve import DepthSource, depth_key
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.drawn import DrawnMetric
-from isodepth.metric.pipeline import draw_metric, fit_pair
-from isodepth.metric.preparation import prepare, refuse_envelopes, refuse_word_for_one
-from isodepth.metric.settings import DEFAULT_MEMORY_MB, check_table_settings, checked_settings
+from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric
+from isodepth.metric.inputs import (
+    prepare,
+    refuse_chunks,
+    refuse_envelopes,
+    refuse_learned_scale,
+    warn_of_different_spreads,
+)
+from isodepth.metric.settings import check_table_settings, checked_settings
 from isodepth.metric.signature import Signature
-from isodepth.metric.streams import handler, is_stream, refuse_stream
 from isodepth.metric.table import STORAGES, RegionTable
-from isodepth.metric.tabulate import table_shape, table_signature, write_table
-from isodepth.metric.tensors import room_for_tensors
-from isodepth.metric.units import warn_of_units
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Metric:
+class BaseMetric:
     """The pseudo-metric DR_{p,eps}: all its settings, checked once.
 
     Parameters
@@ -97,11 +100,11 @@ class Metric:
         compared with each other, written down or tested.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
-    memory_mb : float
+    memory_mb : float or None
         How much scratch memory all threads together may take for blocks of directions; fewer of
         them are used where it is short. One thread with one direction is the least. The result
-        does not depend on it. For tensors on a device it bounds the scratch memory there; unless
-        told otherwise that is a share of what is free, at most 8 GB.
+        does not depend on it. None takes 256 on the host; for tensors on another device a share
+        of what is free there, at most 8 GB.
 
     Examples
     --------
@@ -133,16 +136,18 @@ class Metric:
     dtype: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
-    memory_mb: float = DEFAULT_MEMORY_MB
+    memory_mb: float | None = None
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         settings, source = checked_settings(given)
-        for name, value in {**settings, "_depth": source, "_settings": settings}.items():
+        # What was left to be chosen stays so: a copy with another q chooses anew.
+        kept = {name: settings[name] for name in given if name not in ("refine", "memory_mb")}
+        for name, value in {**kept, "_depth": source, "_settings": settings}.items():
             object.__setattr__(self, name, value)
 
     @classmethod
-    def paper(cls, n_alpha: int, K: int, **options: Any) -> Metric:
+    def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
         """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
 
         Parameters
@@ -168,7 +173,20 @@ class Metric:
         )
 
     @classmethod
-    def from_signature(cls, text: str) -> Metric:
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """A metric from keyword options; an unknown one gets an error that names the nearest."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                near = difflib.get_close_matches(name, names, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise InvalidOptionError(
+                    f"unknown option {name!r}{hint} (options are {', '.join(names)})"
+                )
+        return cls(**options)
+
+    @classmethod
+    def from_signature(cls, text: str) -> Self:
         """The metric that wrote this signature."""
         options = Signature.parse(text).options()
         try:
@@ -184,51 +202,18 @@ class Metric:
     # -- what it makes ----------------------------------------------------------------------
 
     def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
-        """DR_{p,eps} between two samples.
-
-        Parameters
-        ----------
-        X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Columns of frames are matched by name, in the order of X (or of regions). Regions must
-            be of this depth and these directions, see `regions`. What :func:`isodepth.scan` gives,
-            and Dask collections, are read in chunks and compared on a grid of levels (20 of them
-            for ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which
-            may require grad.
-        weights : pair (wx, wy) or None
-            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
-            taken in theirs already.
-
-        Returns
-        -------
-        distance : float, or a tensor without dimensions where X and Y are tensors
-        """
-        if is_stream(X) or is_stream(Y):
-            return handler().distance(self, X, Y, weights)
-        tensors = room_for_tensors(X, Y)
-        if tensors is not None:
-            return tensors.distance(self, X, Y, weights)
+        """DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
         with single_threaded_blas():
-            drawn, x, y, _ = fit_pair(self._options(), self._source, X, Y, weights)
-            return drawn.distance(x, y)
+            fitted, x, y, _ = fit_both(self._options(), self._source, X, Y, weights)
+            return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ.
-
-        Where `scale` is None and some column spreads more than a hundred times as widely as
-        another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
-
-        Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
-        """
-        if is_stream(X) or is_stream(Y):
-            return handler().compare(self, X, Y, weights)
-        tensors = room_for_tensors(X, Y)
-        if tensors is not None:
-            return tensors.compare(self, X, Y, weights)
+        """Like `distance`, with the levels and directions where the samples differ."""
         with single_threaded_blas():
-            drawn, x, y, missing = fit_pair(self._options(), self._source, X, Y, weights)
-            comparison = drawn.compare(x, y)
+            fitted, x, y, missing = fit_both(self._options(), self._source, X, Y, weights)
+            comparison = fitted.compare(x, y)
         if self.scale is None:
-            warn_of_units(x.sample.points, y.sample.points, comparison.columns)
+            warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
         return comparison if missing is None else replace(comparison, missing=missing)
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
@@ -238,7 +223,7 @@ class Metric:
         given to `distance` and `compare` of any metric that has the same; p, eps, levels and the
         way of finding gaps may differ. A metric without an integer `random_state` takes the
         directions of the regions it is given. Two regions that it made one after the other have
-        different directions, and are refused: make them together with `drawn`.
+        different directions, and are refused: make them together with `fit`.
 
         Parameters
         ----------
@@ -246,15 +231,15 @@ class Metric:
         weights : array-like of shape (n,) or None
         """
         refuse_envelopes(self.region)
-        refuse_stream(X, "Metric.regions")
+        refuse_chunks(X, "Metric.regions")
         points, columns, checked = self._one(X, weights)
-        drawn = self.drawn(points.shape[1])
+        fitted = self.fit(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
-        return drawn.fit(points, checked, columns, sample)
+        return fitted.fit_regions(points, checked, columns, sample)
 
-    def drawn(self, n_features: int, dtype: str | None = None) -> DrawnMetric:
-        """This metric with its directions and levels drawn: fit once, compare many.
+    def fit(self, n_features: int, dtype: str | None = None) -> FittedMetric:
+        """This metric with its directions and levels sampled once: fit once, compare many.
 
         Parameters
         ----------
@@ -266,7 +251,7 @@ class Metric:
 
         Returns
         -------
-        drawn : DrawnMetric
+        fitted : FittedMetric
             With `regions` and `all_regions` of samples, and the `distance` of any two of them.
 
         Examples
@@ -274,48 +259,31 @@ class Metric:
         >>> import numpy as np
         >>> from isodepth import Metric
         >>> rng = np.random.default_rng(0)
-        >>> drawn = Metric(depth="irw").drawn(n_features=2)
-        >>> x, y = drawn.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
-        >>> drawn.distance(x, x), drawn.distance(x, y) > 6
+        >>> fitted = Metric(depth="irw").fit(n_features=2)
+        >>> x, y = fitted.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
+        >>> fitted.distance(x, x), fitted.distance(x, y) > 6
         (0.0, True)
         """
         check_integer(n_features, "n_features", 1)
         if dtype is not None:
             check_choice(dtype, "dtype", STORAGES)
-        refuse_word_for_one(self.scale)
+        refuse_learned_scale(self.scale)
         if self.scale is not None:
             check_scale_width(self.scale, n_features)
-        return draw_metric(self._options(), self._source, n_features, dtype=dtype, scale=self.scale)
+        return fit_metric(self._options(), self._source, n_features, dtype=dtype, scale=self.scale)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
-        """The regions of one sample on a fixed grid, for comparing it with many others.
-
-        Needs an integer number of `levels` and an integer `random_state` (or an array of
-        directions). Tables cannot be refined: `refine` does not apply, and the signature of the
-        table says ``refine=0``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
-        weights : array-like of shape (n,) or None
-        storage : {"float64", "float32"}
-            Precision of the stored support values.
-
-        Returns
-        -------
-        table : RegionTable, with values of shape (levels, 2 * n_directions)
-        """
+        """The regions of one sample (n, d) on a fixed grid of levels and directions."""
         self.check_for_tables(storage)
-        if is_stream(X):
-            return handler().table(self, X, weights, storage)
+        refuse_chunks(X, "a table of rows")
         points, columns, checked = self._one(X, weights)
-        drawn = self.drawn(points.shape[1])
+        fitted = self.fit(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
-        values = np.empty(table_shape(drawn), dtype=storage)
+        values = np.empty(fitted.table_shape, dtype=storage)
         with single_threaded_blas():
-            write_table(drawn, drawn.fit(points, checked, columns, sample), values)
-        signature = table_signature(drawn, str(points.dtype))
+            fitted.write_table(fitted.fit_regions(points, checked, columns, sample), values)
+        signature = fitted.table_signature(str(points.dtype))
         return RegionTable(values, str(signature), points.shape[1], columns, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
@@ -329,7 +297,7 @@ class Metric:
         self, X: Any, weights: Any
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
         """One sample, checked: points, columns and weights."""
-        refuse_word_for_one(self.scale)
+        refuse_learned_scale(self.scale)
         return prepare(
             X,
             weights,
@@ -358,7 +326,7 @@ class Metric:
         return tuple(options.values())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and self._key() == other._key()
+        return isinstance(other, BaseMetric) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
