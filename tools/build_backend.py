@@ -71,8 +71,9 @@ def choose_compiler() -> None:
                 f"of {', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later; or "
                 f"'pip install {ZIG.partition('>')[0]}', a compiler in a package, and build again."
             )
-        # By itself zig compiles for the processor of this machine alone.
-        os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline"
+        # By itself zig compiles for the processor of this machine alone; and it compiles the
+        # standard library anew for every other optimization.
+        os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline -O3 -fPIC"
 
 
 def build_wheel(
