@@ -1,7 +1,7 @@
 """Write the type stubs of the compiled core, or check that they are current (--check).
 
-`python .ci/stubs.py src/isodepth/_core/__init__.pyi` asks nanobind for the signatures of the module that
-is built in `src`, and formats them as `make format` would.
+`python .ci/stubs.py src/isodepth/_core/__init__.pyi` asks nanobind for the signatures of the module
+that is built in `src`, and formats them as `make format` would.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-HEADER = "# Written by `make stubs`.\n\ninstruction_set: str\n\n"
+HEADER = "# Written by `make stubs`.\n\n"
+FOOTER = "\ninstruction_set: str\n"
 
 
 def stubs() -> str:
@@ -22,7 +23,7 @@ def stubs() -> str:
 
     generator = StubGen(baseline)
     generator.put(baseline)
-    return formatted(HEADER + generator.get())
+    return formatted(HEADER + generator.get() + FOOTER)
 
 
 def formatted(text: str) -> str:

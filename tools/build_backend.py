@@ -67,9 +67,9 @@ def choose_compiler() -> None:
     if compiler_requires():
         if find_spec("ziglang") is None:
             raise SystemExit(
-                f"isodepth is built with a C++ compiler, and there is none: CXX is not set, and none "
-                f"of {', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later; or "
-                f"'pip install {ZIG.partition('>')[0]}', a compiler in a package, and build again."
+                "isodepth is built with a C++ compiler, and there is none: CXX is not set, and none of "
+                f"{', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later; or "
+                f"'pip install \"{ZIG}\"', a compiler in a package, and build again."
             )
         # By itself zig compiles for the processor of this machine alone; and it compiles the
         # standard library anew for every other optimization.
@@ -84,7 +84,7 @@ def build_wheel(
 
 
 def build_core(wheel_directory: str, config_settings: Settings = None) -> Path:
-    """Build a wheel and copy its compiled modules to where the sources are; the path of the wheel."""
+    """Build a wheel and copy its compiled modules into `src`; the path of the wheel."""
     wheel = Path(wheel_directory) / build_wheel(wheel_directory, config_settings)
     with ZipFile(wheel) as archive:
         for name in archive.namelist():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -16,16 +15,6 @@ from isodepth import _core
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((20_000, 4))
 DIRECTIONS = RNG.standard_normal((64, 4))
-
-#: One pass of many minutes, were it not interrupted: 2^25 parts of 16 directions of one number each
-#: written to a small result again and again would need a kernel of its own, so the work is in `d`.
-LONG_PASS = """
-import sys
-import numpy as np
-from isodepth import _core
-points = np.ones((64, 400_000))
-directions = np.broadcast_to(np.ones((1, 400_000)), (2_000, 400_000))
-"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -51,3 +40,28 @@ def test_forks_of_a_busy_parent_compute_the_same() -> None:
     finally:
         stop.set()
         busy.join()
+
+
+@pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="needs timers that count processor time"
+)
+def test_an_interrupt_ends_a_pass_before_its_time() -> None:
+    rng = np.random.default_rng(0)
+    points, directions = (rng.standard_normal((1000, 4000)) for _ in range(2))
+    start = time.process_time()
+    _core.project(points, directions, 1)
+    whole = time.process_time() - start
+
+    # What Ctrl-C does, after a tenth of the work: processor time does not depend on other processes.
+    former = signal.signal(signal.SIGVTALRM, signal.default_int_handler)
+    start = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, whole / 10)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _core.project(points, directions, 1)
+        spent = time.process_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, former)
+
+    assert spent < whole / 2

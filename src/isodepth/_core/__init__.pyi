@@ -1,7 +1,5 @@
 # Written by `make stubs`.
 
-instruction_set: str
-
 from typing import Annotated, overload
 
 import numpy
@@ -31,3 +29,5 @@ def project(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Projections (K, n) of points (n, d) on directions (K, d)."""
+
+instruction_set: str
