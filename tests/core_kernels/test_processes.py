@@ -52,7 +52,7 @@ def test_an_interrupt_ends_a_pass_before_its_time() -> None:
     _core.project(points, directions, 1)
     whole = time.process_time() - start
 
-    # What Ctrl-C does, after a tenth of the work: processor time does not depend on other processes.
+    # What Ctrl-C does, after a tenth of the work. Processor time is the same under any load.
     former = signal.signal(signal.SIGVTALRM, signal.default_int_handler)
     start = time.process_time()
     signal.setitimer(signal.ITIMER_VIRTUAL, whole / 10)

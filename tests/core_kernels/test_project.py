@@ -27,7 +27,7 @@ def test_projections_are_products(
     found = _core.project(points, directions, n_threads)
 
     exact = directions.astype(np.longdouble) @ points.T.astype(np.longdouble)
-    # A sum of d products, however it is ordered, is off by at most d roundings of its absolute terms.
+    # A sum of d products, in any order, is off by at most d roundings of its absolute terms.
     bound = d * np.finfo(dtype).eps * (np.abs(directions) @ np.abs(points).T)
     assert found.dtype == dtype
     assert (np.abs(found - exact) <= bound).all()
