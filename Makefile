@@ -76,7 +76,7 @@ test-sanitized: $(TEST_ENV)  ## run the tests of the kernels under AddressSaniti
 # Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
 test-cuda: $(ALL_ENV) core  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
-	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/tensors/kernels $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
 
 # Chromium comes from the packages of the distribution; without a browser .ci/browser.sh says so.
 test-browser: $(DEV_ENV) core  ## open reports and pages of the documentation in a real browser

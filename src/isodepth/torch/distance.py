@@ -3,7 +3,7 @@
 Levels, directions and support points are found without a graph. Where they are known the gradient
 is known as well, so that it is worked out together with the distance and only scaled on the way
 back. On the host the tensors are arrays that share their memory; elsewhere the work is done by
-`engine.arrays` where the tensors are.
+`tensors` where the tensors are.
 """
 
 from __future__ import annotations

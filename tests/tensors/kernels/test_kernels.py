@@ -17,9 +17,9 @@ if DEVICE == "cpu":
     os.environ["TRITON_INTERPRET"] = "1"
 pytest.importorskip("triton")
 
-from isodepth.engine.arrays import gap, rank, spread  # noqa: E402
-from isodepth.engine.arrays.kernels import middles, tails, walk  # noqa: E402
-from isodepth.engine.arrays.products import full_precision  # noqa: E402
+from isodepth.tensors import gaps, ranks, spread  # noqa: E402
+from isodepth.tensors.kernels import middles, tails, walk  # noqa: E402
+from isodepth.tensors.products import full_precision  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 BUDGET = 1 << 26
@@ -69,7 +69,7 @@ def test_walk(seed, monkeypatch):
     x, y = cloud(seed, n, d, kind).to(dtype), cloud(seed + 50, m, d, kind).to(dtype)
     u = units(seed, 20, d, axes=kind == "lattice").to(dtype)
     ends = stops(seed, len(x), levels), stops(seed + 9, len(y), levels)
-    expected, codes = gap.search_gaps(x, y, *ends, u, BUDGET, locate=True)
+    expected, codes = gaps.search_gaps(x, y, *ends, u, BUDGET, locate=True)
     for budget in (BUDGET, 4_000):
         found, mine = walk.search_gaps(x, y, *ends, u, budget, locate=True)
         torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
@@ -134,7 +134,7 @@ def test_halfspaces_by_sorting(kind, monkeypatch):
     points = cloud(2, 300, 2 if kind != "lattice" else 3, kind)
     n = len(points)
     u = units(2, 6, points.shape[1], axes=kind == "lattice")
-    expected = rank.smallest_halfspace(points, None, n, u, BUDGET)
+    expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
     for budget in (BUDGET, 20_000):
         assert torch.equal(tails._by_sorting(points, u, budget), expected)
 
@@ -173,7 +173,7 @@ def test_halfspaces(kind, d, few, monkeypatch):
     points = cloud(d, 500, d, kind)
     n = len(points)
     u = units(d, 6, d, axes=kind == "lattice")
-    expected = rank.smallest_halfspace(points, None, n, u, BUDGET)
+    expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
     for budget in (BUDGET, 20_000):
         assert torch.equal(tails.smallest_halfspace(points, None, n, u, budget), expected)
 
@@ -192,5 +192,5 @@ def test_tails_and_counts_of_any_size(share, few, monkeypatch):
     points = cloud(1, 300, 3)
     points[7:11] = points[3]
     u = units(1, 5, 3)
-    expected = rank.smallest_halfspace(points, None, 300, u, BUDGET)
+    expected = ranks.smallest_halfspace(points, None, 300, u, BUDGET)
     assert torch.equal(tails.smallest_halfspace(points, None, 300, u, BUDGET), expected)

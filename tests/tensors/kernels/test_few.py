@@ -11,8 +11,8 @@ from isodepth.hull.span import coordinates_in_span
 
 torch = pytest.importorskip("torch")
 
-from isodepth.engine.arrays import few  # noqa: E402
-from isodepth.engine.arrays.products import full_precision  # noqa: E402
+from isodepth.tensors import ranks as few  # noqa: E402
+from isodepth.tensors.products import full_precision  # noqa: E402
 
 BUDGET = 1 << 24
 

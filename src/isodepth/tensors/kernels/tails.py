@@ -13,9 +13,9 @@ import torch
 import triton
 import triton.language as tl
 
-from isodepth.engine.arrays.kernels.middles import block_for, pilot_rows
-from isodepth.engine.arrays.kernels.multiply import products
-from isodepth.engine.arrays.products import blocks
+from isodepth.tensors.kernels.middles import block_for, pilot_rows
+from isodepth.tensors.kernels.multiply import products
+from isodepth.tensors.products import blocks
 
 # Sizes and warps were the fastest of a few on an H200.
 _BLOCK = 1024
@@ -40,7 +40,7 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """The same as `engine.arrays.rank.smallest_halfspace`, for float32 and unit masses."""
+    """The same as `tensors.rank.smallest_halfspace`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
     pilot, depths = _pilot(points[pilot_rows(n, points.device)], directions, budget)

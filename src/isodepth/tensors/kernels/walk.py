@@ -11,8 +11,8 @@ import torch
 import triton
 import triton.language as tl
 
-from isodepth.engine.arrays.kernels.multiply import products
-from isodepth.engine.arrays.products import blocks
+from isodepth.tensors.kernels.multiply import products
+from isodepth.tensors.products import blocks
 
 # Directions in a tile, one warp each.
 _TILE = 128
@@ -33,7 +33,7 @@ def search_gaps(
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The same as `engine.arrays.gap.search_gaps`."""
+    """The same as `tensors.gap.search_gaps`."""
     ends = torch.stack([stops_x[-1], stops_y[-1]]).tolist()
     rows = [x[: ends[0]], y[: ends[1]]]
     chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))

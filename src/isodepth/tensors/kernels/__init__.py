@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from isodepth.engine.arrays.kernels.middles import largest_outlyingness
-from isodepth.engine.arrays.kernels.tails import smallest_halfspace
-from isodepth.engine.arrays.kernels.walk import search_gaps
+from isodepth.tensors.kernels.middles import largest_outlyingness
+from isodepth.tensors.kernels.tails import smallest_halfspace
+from isodepth.tensors.kernels.walk import search_gaps
 
 #: Below this many points a sort of everything takes no longer than what avoids it.
 WORTH_KERNELS = 20_000

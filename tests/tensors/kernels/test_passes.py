@@ -15,8 +15,8 @@ from isodepth.engine.support_passes import support_points, write_supports
 from isodepth.engine.threads import Resources
 
 torch = pytest.importorskip("torch")
-from isodepth.engine.arrays import gap, rank, spread, support  # noqa: E402
-from isodepth.engine.arrays.products import blocks, budget_on, full_precision  # noqa: E402
+from isodepth.tensors import gaps, ranks, spread  # noqa: E402
+from isodepth.tensors.products import blocks, budget_on, full_precision  # noqa: E402
 
 BUDGET = 1 << 16
 ONE = Resources(n_jobs=1)
@@ -39,9 +39,9 @@ def test_ranks_and_spreads(case):
     given_ = sample.points, sample.masses, sample.total
     mine = (*tensors_of(sample, case.directions), BUDGET)
     fewest, _ = smallest_halfspace(*given_, case.directions, ONE)
-    np.testing.assert_array_equal(rank.smallest_halfspace(*mine).numpy(), fewest)
+    np.testing.assert_array_equal(ranks.smallest_halfspace(*mine).numpy(), fewest)
     weights = mean_rank_weight(*given_, case.directions, ONE)
-    np.testing.assert_array_equal(rank.mean_rank_weight(*mine).numpy(), weights)
+    np.testing.assert_array_equal(ranks.mean_rank_weight(*mine).numpy(), weights)
     out, _ = largest_outlyingness(*given_, None, case.directions, ONE)
     # A deviation may cancel all but a few digits of a product.
     np.testing.assert_allclose(spread.largest_outlyingness(*mine).numpy(), out, rtol=1e-9)
@@ -54,21 +54,21 @@ def test_gaps_and_supports(case):
     levels = min(len(case.x), len(case.y))
     stops = [np.sort(rng.integers(1, len(rows) + 1, levels)) for rows in (case.x, case.y)]
     x, y = np.ascontiguousarray(case.x), np.ascontiguousarray(case.y)
-    gaps, where = search_gaps(x, y, *stops, case.directions, ONE)
+    expected_gaps, where = search_gaps(x, y, *stops, case.directions, ONE)
     tensors = [torch.from_numpy(np.array(a)) for a in (x, y, *stops, case.directions)]
-    found, codes = gap.search_gaps(*tensors, BUDGET, locate=True)
-    np.testing.assert_allclose(found.numpy(), gaps, rtol=1e-12, atol=1e-13)
-    assert gap.search_gaps(*tensors, BUDGET)[1] is None
+    found, codes = gaps.search_gaps(*tensors, BUDGET, locate=True)
+    np.testing.assert_allclose(found.numpy(), expected_gaps, rtol=1e-12, atol=1e-13)
+    assert gaps.search_gaps(*tensors, BUDGET)[1] is None
     exact = case.name.startswith("lattice")
     if exact:
         np.testing.assert_array_equal(codes.numpy(), where)
     out = np.empty((levels, 2 * len(case.directions)))
     write_supports(x, stops[0], case.directions, out, ONE)
-    mine = support.supports(tensors[0], tensors[2], tensors[4], BUDGET)
+    mine = gaps.supports(tensors[0], tensors[2], tensors[4], BUDGET)
     np.testing.assert_allclose(mine.numpy(), out, rtol=1e-12, atol=1e-13)
     place = torch.from_numpy(rng.integers(0, len(case.directions), levels))
     sign = torch.from_numpy(rng.choice([-1, 1], levels))
-    rows = gap.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
+    rows = gaps.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
     known = support_points(x, stops[0], case.directions)
     side = (sign.numpy() < 0).astype(int)
     expected = known[2 + side, np.arange(levels), place.numpy()]

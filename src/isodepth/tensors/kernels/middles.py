@@ -13,9 +13,9 @@ import torch
 import triton
 import triton.language as tl
 
-from isodepth.engine.arrays import spread
-from isodepth.engine.arrays.kernels.multiply import products
-from isodepth.engine.arrays.products import blocks
+from isodepth.tensors import spread
+from isodepth.tensors.kernels.multiply import products
+from isodepth.tensors.products import blocks
 
 # How many standard errors of a median of the pilot rows a bracket reaches to both sides.
 _SURE = 4.5
@@ -37,7 +37,7 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """The same as `engine.arrays.spread.largest_outlyingness`, for float32 and unit masses."""
+    """The same as `tensors.spread.largest_outlyingness`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
     zero, _ = spread.rounding_of(points)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 
-from isodepth.engine.arrays import gap, rank, spread
+from isodepth.tensors import gaps, ranks, spread
 
 
 class Passes(NamedTuple):
-    """The passes of `rank`, `spread` and `gap`, or others that give the same numbers."""
+    """The passes of `ranks`, `spread` and `gaps`, or others that give the same numbers."""
 
     smallest_halfspace: Callable[..., torch.Tensor]
     mean_rank_weight: Callable[..., torch.Tensor]
@@ -21,10 +21,10 @@ class Passes(NamedTuple):
 
 
 PLAIN = Passes(
-    rank.smallest_halfspace,
-    rank.mean_rank_weight,
+    ranks.smallest_halfspace,
+    ranks.mean_rank_weight,
     spread.largest_outlyingness,
-    gap.search_gaps,
+    gaps.search_gaps,
 )
 
 
@@ -32,7 +32,7 @@ def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
     """The passes for points (u, d) with those masses, chosen by their device."""
     if points.device.type != "cuda" or not _has_kernels():
         return PLAIN
-    from isodepth.engine.arrays import kernels
+    from isodepth.tensors import kernels
 
     return kernels.passes(points, masses, PLAIN)
 

@@ -1,21 +1,98 @@
-"""Ranks of a few points along many directions on tensors, for many small samples at once.
-
-The twins of `engine.compiled.few_ranks`: the same integers, and the same series for arcsines.
-"""
+"""Ranks of points along directions on tensors: halfspace masses, rank weights, centered ranks."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 
-from isodepth.engine.arrays.products import blocks
+from isodepth.tensors.products import blocks
 
-# As in `engine.compiled.few_ranks`: Abramowitz and Stegun 4.4.46.
+# The same series as on the host: Abramowitz and Stegun 4.4.46.
 ASIN = (
     1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
     0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911,
 )  # fmt: skip
+
+
+def smallest_halfspace(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Smallest closed-halfspace mass at each point, over u and -u, in units of 1/total.
+
+    Parameters
+    ----------
+    points : tensor of shape (u, d)
+    masses : int64 tensor of shape (u,), or None where each is one unit
+    total : int
+        The sum of the masses.
+    directions : tensor of shape (K, d)
+    budget : int
+        Bytes for blocks of directions.
+
+    Returns
+    -------
+    smallest : int64 tensor of shape (u,)
+    """
+    best = points.new_full((len(points),), total + 1, dtype=torch.int64)
+    for index, below, upto in _ranks(points, masses, directions, budget):
+        smaller = torch.minimum(upto, total - below)
+        best.scatter_reduce_(0, index.flatten(), smaller.flatten(), "amin")
+        del index, below, upto, smaller
+    return best
+
+
+def mean_rank_weight(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Mean over the directions of min(F, 1 - F) at each point, F with mid-ranks; float64 (u,).
+
+    Integers keep the sums exact, as on the host: the order of blocks cannot matter.
+    """
+    shift = max(0, (2 * total * len(directions)).bit_length() - 63)
+    sums = points.new_zeros(len(points), dtype=torch.int64)
+    for index, below, upto in _ranks(points, masses, directions, budget):
+        twice = below + upto
+        weight = torch.minimum(twice, 2 * total - twice) >> shift
+        sums.scatter_add_(0, index.flatten(), weight.flatten())
+        del index, below, upto, twice, weight
+    return sums.double() * 2.0**shift / (2.0 * total * len(directions))
+
+
+def _ranks(
+    points: torch.Tensor, masses: torch.Tensor | None, directions: torch.Tensor, budget: int
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """For blocks of directions: the points in order (B, u), the masses before and up to each."""
+    n = len(points)
+    # Projections, their sorted copy and its scratch, and a few integers beside each.
+    each = n * (3 * points.element_size() + 7 * 8)
+    places = torch.arange(n, device=points.device)
+    for which in blocks(len(directions), each, budget):
+        values, index = (directions[which] @ points.T).sort(dim=1)
+        tied = bool((values[:, 1:] == values[:, :-1]).any())
+        if tied:
+            first = torch.searchsorted(values, values)
+            last = torch.searchsorted(values, values, right=True)
+        else:
+            first, last = places.expand_as(values), (places + 1).expand_as(values)
+        del values
+        if masses is not None:
+            cumulated = torch.zeros(len(index), n + 1, dtype=torch.int64, device=points.device)
+            torch.cumsum(masses[index], dim=1, out=cumulated[:, 1:])
+            first, last = cumulated.gather(1, first), cumulated.gather(1, last)
+            del cumulated
+        yield index, first, last
+        # Or the next block would be made while this one is still held.
+        del index, first, last
 
 
 def centered_ranks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from isodepth.engine.arrays.products import blocks
+from isodepth.tensors.products import blocks
 
 # As `isodepth.engine.middle_rows` has it, which stands above; a test compares what comes of it.
 _FEW_ROWS = 4096
