@@ -130,9 +130,8 @@ def check_installed(python: str, sdist: Path, tests: list[str]) -> None:
         with tarfile.open(sdist) as archive:
             archive.extractall(place / "sdist", filter="data")
         (source,) = (place / "sdist").iterdir()
-        tables = [source / "examples" / "weather" / f"{month}.csv" for month in ("june", "july")]
-        options = ["--missing", "omit", "--blocks", "day", "--test", "199", "--report", "r.html"]
-        run(interpreter.with_name("isodepth"), "compare", *tables, *options, cwd=place)
+        tables = [source / "examples" / "demo" / f"{name}.csv" for name in ("before", "after")]
+        run(interpreter.with_name("isodepth"), "compare", *tables, "--report", "r.html", cwd=place)
         # Without `src` on the path: what is tested is what was installed.
         paths = "pythonpath=tests ."
         run(interpreter, "-m", "pytest", "-q", "-n", "auto", "-o", paths, *tests, cwd=source)

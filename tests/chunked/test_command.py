@@ -134,7 +134,7 @@ from isodepth.chunked.runner import Runner
 
 # A process that was started in the background ignores this signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-isodepth.warm_up(["projection"])
+isodepth.distance([[0.0], [1.0]], [[1.0], [3.0]])  # so that everything is loaded
 points = np.random.default_rng(0).normal(size=(30_000, 4))
 
 def advance(count):
