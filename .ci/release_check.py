@@ -130,7 +130,9 @@ def check_installed(python: str, sdist: Path, tests: list[str]) -> None:
         with tarfile.open(sdist) as archive:
             archive.extractall(place / "sdist", filter="data")
         (source,) = (place / "sdist").iterdir()
-        tables = [source / "examples" / "demo" / f"{name}.csv" for name in ("before", "after")]
+        tables = [
+            source / "examples" / "demo" / f"{name}.csv" for name in ("first_half", "second_half")
+        ]
         run(interpreter.with_name("isodepth"), "compare", *tables, "--report", "r.html", cwd=place)
         # Without `src` on the path: what is tested is what was installed.
         paths = "pythonpath=tests ."

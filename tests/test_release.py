@@ -19,7 +19,8 @@ def text_of(name: str) -> str:
 
 def test_the_version_stands_in_one_place() -> None:
     assert PROJECT["project"]["dynamic"] == ["version"]
-    assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/isodepth/_version.py"
+    version = PROJECT["tool"]["scikit-build"]["metadata"]["version"]
+    assert version["input"] == "src/isodepth/_version.py"
     assert not re.search(r"^version:", text_of("CITATION.cff"), re.MULTILINE)
     assert f'__version__ = "{isodepth.__version__}"' in text_of("src/isodepth/_version.py")
 
@@ -45,11 +46,11 @@ def test_workflows_install_extras_that_exist() -> None:
     extras = set(PROJECT["project"]["optional-dependencies"])
     named = set()
     for path in WORKFLOWS:
-        for group in re.findall(r'--editable "\.\[([\w,]+)\]"', path.read_text("utf-8")):
+        for group in re.findall(r'--editable "\.\[([\w,-]+)\]"', path.read_text("utf-8")):
             named |= set(group.split(","))
 
-    assert len(WORKFLOWS) == 3
-    assert {"test", "docs", "plot"} <= named <= extras
+    assert len(WORKFLOWS) == 4
+    assert {"test-all", "docs", "plot"} <= named <= extras
 
 
 def test_workflows_and_makefile_take_the_same_encoder() -> None:
@@ -58,3 +59,24 @@ def test_workflows_and_makefile_take_the_same_encoder() -> None:
     assert model
     for name in ("tests.yml", "docs.yml"):
         assert model[1] in text_of(f".github/workflows/{name}")
+
+
+def test_the_build_tools_of_the_makefile_are_those_of_the_build() -> None:
+    """The Makefile installs them itself, to compile again only what changed."""
+    makefile = text_of("Makefile")
+
+    for requirement in PROJECT["build-system"]["requires"]:
+        assert f'"{requirement}"' in makefile
+
+
+def test_nothing_that_make_test_installs_is_large() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    needed, queue = set(), ["test"]
+    while queue:
+        for requirement in extras[queue.pop()]:
+            inner = re.fullmatch(r"isodepth\[([\w,-]+)\]", requirement)
+            queue += inner[1].split(",") if inner else []
+            needed.add(re.match(r"[\w.-]+", requirement)[0])
+
+    assert {"pytest", "matplotlib", "pandas"} <= needed
+    assert not needed & {"torch", "transformers", "dask", "torchmetrics"}
