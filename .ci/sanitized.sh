@@ -28,8 +28,9 @@ export LD_PRELOAD
 run=()
 if [[ $sanitizer == thread ]]; then
     LD_PRELOAD=$("$compiler" -print-file-name=libtsan.so)
-    export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0
+    export TSAN_OPTIONS=halt_on_error=1
     run=(setarch -R)  # its shadow memory has fixed addresses
+    set -- "$@" -k "not fork"  # it cannot follow threads that are started after a fork
 else
     LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
     export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1
