@@ -98,7 +98,8 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         Columns of frames are matched by name, whatever their order; that of X is kept.
-        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Also tensors of torch on one device, and sources of
+        :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     {options of Metric}
@@ -137,7 +138,8 @@ def compare(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         Columns of frames are matched by name, whatever their order; that of X is kept.
-        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Also tensors of torch on one device, and sources of
+        :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     n_permutations : int or None
@@ -159,9 +161,9 @@ def compare(
     >>> import numpy as np, isodepth
     >>> X = np.arange(20.0).reshape(10, 2)
     >>> isodepth.compare(X, X + [3, 4], random_state=0)
-    Comparison: distance 5 between 10 and 10 points in 2 dimension(s)
-      carried by column 1 (64%), column 0 (36%)
-      largest gap 5 at level beta = ...
+    Comparison: distance 5 between 10 and 10 rows in 2 column(s)
+      largest contributions: column 1 64%, column 0 36%
+      largest gap 5 at level ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
     metric = Metric.from_options(options)

@@ -74,8 +74,10 @@ def test_rows_that_are_left_out_take_their_labels_along() -> None:
         ([1, 1, 1, 1, 1], "rows in both"),
         ([1.0, 2.0, np.nan, 3.0, 4.0], r"1 missing label\(s\)"),
         (["a", None, "b", "c", None], r"2 missing label\(s\)"),
-        (np.array(["2013-06-01", "NaT", "2013-06-02", "2013-06-03", "2013-06-04"], "M8[D]"),
-         r"1 missing label\(s\)"),
+        (
+            np.array(["2013-06-01", "NaT", "2013-06-02", "2013-06-03", "2013-06-04"], "M8[D]"),
+            r"1 missing label\(s\)",
+        ),
     ],
 )
 def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:

@@ -287,9 +287,7 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
                 [WEIGHTS[name] for name in found.parts],
             )
             p_values.append(permutation_p_value(scores[0], scores[1:]))
-        columns.append(
-            permutation_p_value(found.columns[:, 0], found.columns[:, 1:].max(axis=0))
-        )
+        columns.append(permutation_p_value(found.columns[:, 0], found.columns[:, 1:].max(axis=0)))
     count = len(p_values)
     for found_p in (p_values, np.min(columns, axis=1)):
         for k in range(1, count + 1):

@@ -57,7 +57,9 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
 @pytest.mark.parametrize("q", [1, 2, math.inf])
 def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float) -> None:
     X, Y = pair()
-    result = run(X * [1, 5, 0.5], Y * [1, 5, 0.5] + 0.3, method="regions", scale=scale, q=q, p=3, eps=0.2)
+    result = run(
+        X * [1, 5, 0.5], Y * [1, 5, 0.5] + 0.3, method="regions", scale=scale, q=q, p=3, eps=0.2
+    )
     # Rows are moved to their median before they are projected: another rounding, no more.
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
@@ -417,7 +419,8 @@ def test_a_wide_column_hides_nothing() -> None:
 def test_the_signature_says_how_it_was_made() -> None:
     X, Y = pair()
     parts = dict(
-        part.split("=") for part in run(X, Y, method="regions", q=1, eps=0.3, levels=7).signature.split("|")[1:]
+        part.split("=")
+        for part in run(X, Y, method="regions", q=1, eps=0.3, levels=7).signature.split("|")[1:]
     )
     wanted = {"q": "1", "eps": "0.3", "levels": "7", "seed": "0", "scale": "pooled",
               "blocks": "rows", "dirs": "axes+orthogonal:102"}  # fmt: skip

@@ -49,9 +49,7 @@ def mean(values: Sequence[float]) -> float:
 def unit_ranks(values: Sequence[float]) -> list[float]:
     """Return for each value the share of smaller ones and half of those that are equal."""
     n = len(values)
-    return [
-        (sum(w < v for w in values) + 0.5 * sum(w == v for w in values)) / n for v in values
-    ]
+    return [(sum(w < v for w in values) + 0.5 * sum(w == v for w in values)) / n for v in values]
 
 
 def difference(values: Sequence[float], labels: Sequence[bool]) -> float:

@@ -42,7 +42,9 @@ class GammaTail:
     def evidence(self, values: np.ndarray) -> np.ndarray:
         """-log of the tail beyond each value, of shape (..., any)."""
         root = np.cbrt(values / self.mean)
-        return -log_ndtr(3.0 * np.sqrt(self.shape) * (1.0 - root) - 1.0 / (3.0 * np.sqrt(self.shape)))
+        return -log_ndtr(
+            3.0 * np.sqrt(self.shape) * (1.0 - root) - 1.0 / (3.0 * np.sqrt(self.shape))
+        )
 
 
 def evidence(values: np.ndarray) -> np.ndarray:

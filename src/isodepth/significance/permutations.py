@@ -68,7 +68,7 @@ class Permutations:
             for b in range(min(WORD, self.count - w * WORD)):
                 units = np.zeros(n_units, np.uint8)
                 given = w == b == 0
-                units[: n_units_x] = given
+                units[:n_units_x] = given
                 if not given:
                     units[rng.permutation(n_units)[:n_units_x]] = 1
                 labels[b] = units if blocks is None else units[blocks]
@@ -82,7 +82,9 @@ class Permutations:
     ) -> np.ndarray:
         """Which rows are of the first sample, 0 or 1, of shape (rows, labelings)."""
         some = np.ascontiguousarray(self.words[words, rows], "<u8")
-        bits = np.unpackbits(some.view(np.uint8).reshape(*some.shape, 8), axis=-1, bitorder="little")
+        bits = np.unpackbits(
+            some.view(np.uint8).reshape(*some.shape, 8), axis=-1, bitorder="little"
+        )
         there = self.count - WORD * (words.start or 0)
         return bits.transpose(1, 0, 2).reshape(some.shape[1], -1)[:, :there].astype(dtype)
 

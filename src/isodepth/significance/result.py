@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, plain
 from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ComparisonRecipe:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult(Reported):
+class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -197,14 +197,18 @@ class TwoSampleResult(Reported):
     def verdict(self) -> str:
         """One sentence: whether the samples differ, and what changed in which columns."""
         beyond = (
-            f" by more than {self.tolerance:.3g} of the rows could explain" if self.tolerance else ""
+            f" by more than {self.tolerance:.3g} of the rows could explain"
+            if self.tolerance
+            else ""
         )
         p = f"(p = {self.p_value:.3g})"
         if not self.significant:
             return f"no significant difference{beyond and ' beyond the tolerance'} {p}"
-        return f"the samples differ{beyond} {p}: {self._what()}"
+        return f"the samples differ{beyond} {p}: {self.what}"
 
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """What changed in which columns, as far as the test can tell."""
         if self.changes:
             return sentence_of(self.changes)
         first = self.components[0]

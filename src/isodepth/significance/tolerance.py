@@ -149,9 +149,7 @@ def tolerant_statistics(
             add("intervals", intervals, shapes)
             if group.name == "columns":
                 columns += [each, softened(intervals, share)]
-                own = [
-                    Candidate("shape", (name,), f"the shape of {name}") for name in rows.names
-                ]
+                own = [Candidate("shape", (name,), f"the shape of {name}") for name in rows.names]
                 # Intervals see changes of location and spread too.
                 found.candidate(own, columns[1] / _SHAPE)
             elif group.name == "spreads":

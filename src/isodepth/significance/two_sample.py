@@ -189,7 +189,10 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         null_distribution=scores[1:],
         components=[
             Component(
-                name, found.kinds[name], found.carriers[name], float(found.parts[name][0]),
+                name,
+                found.kinds[name],
+                found.carriers[name],
+                float(found.parts[name][0]),
                 float(permutation_p_value(parts[name][0], parts[name][1:])),
             )
             for name in order
