@@ -15,6 +15,8 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 KINDS = ("numeric", "category", "omit")
 #: A column with more categories than this is taken for an identifier.
 MOST_CATEGORIES = 200
+# Of fewer rows each may have a category of its own.
+_MANY = 20
 #: What missing values of a category are called.
 MISSING = "(missing)"
 
@@ -159,6 +161,7 @@ def _texts(series: Any, name: str, called: str, nan_policy: str) -> list[str]:
 
 
 def _is_identifier(values: tuple[list[str], list[str]]) -> bool:
-    """Whether most rows have a value of their own, or there are too many values."""
-    distinct = len({*values[0], *values[1]})
-    return distinct > MOST_CATEGORIES or distinct > 0.9 * (len(values[0]) + len(values[1]))
+    """Whether nearly all of many rows have a value of their own, or there are too many values."""
+    if len({*values[0], *values[1]}) > MOST_CATEGORIES:
+        return True
+    return all(len(part) >= _MANY and len(set(part)) > 0.9 * len(part) for part in values)
