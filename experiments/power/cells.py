@@ -46,7 +46,8 @@ class Cell:
 
     Attributes
     ----------
-    group : {"level", "columns", "kinds", "tolerance", "attacks", "power", "masked", "shares", "laws"}
+    group : str
+        One of `experiments.power.report.PARTS`.
     kind : str
         What the samples are, see `laws`.
     n, d : int
@@ -168,9 +169,7 @@ def _all_cells() -> Iterator[Cell]:
     for kind in laws.ATTACKS:
         for d in (1, 5) if kind.startswith("binary") else (5,):
             yield Cell("attacks", kind, 1000, d, 0.05, True, rival_tests=0, plain=False, wider=True)
-    yield Cell(
-        "attacks", "selective", 1000, 5, 0.05, True, rival_tests=0, plain=False, wider=True
-    )
+    yield Cell("attacks", "selective", 1000, 5, 0.05, True, rival_tests=0, plain=False, wider=True)
     for kind in ("shift 0.6", "scale 1.3"):
         yield Cell("power", kind, 500, 5, wider=True)
     for kind in ("shift 0.35", "diagonal shift 0.35", "random shift 0.35", "scale 1.15"):

@@ -220,8 +220,8 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Rows or their mirror images: the inner half mostly on the right, the outer on the left.
 
     Along every direction as many rows lie on either side of the center as before, and just as far
-    from it, so medians, spreads and depths are those of the normal distribution; and rows lie on all sides
-    at every depth, so the hulls are the same as well. DR with the projection depth is exactly 0.
+    from it, so medians, spreads and depths are those of the normal distribution; and rows lie on
+    all sides at every depth, so the hulls are the same as well. DR with the projection depth is exactly 0.
     """
     middle = 2 * gammaincinv(y.shape[1] / 2, 0.5)
     inner = (y * y).sum(axis=1) < middle

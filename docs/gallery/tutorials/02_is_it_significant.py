@@ -3,7 +3,8 @@ Is it significant?
 ==================
 
 Two samples of the same distribution are never at distance zero. :func:`isodepth.two_sample_test`
-says how often chance gives as much as was seen, what kind of difference it is, and in which columns.
+says how often chance gives as much as was seen, what kind of difference it is, and in which
+columns.
 """
 
 import matplotlib.pyplot as plt
@@ -43,7 +44,8 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
 
 # %%
 # ``compare(..., n_permutations=199)`` runs the test along with the comparison. The profile of gaps
-# then has the band in which those of the same distribution would lie: here they differ at every level.
+# then has the band in which those of the same distribution would lie: here they differ at every
+# level.
 
 compared = isodepth.compare(
     first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0

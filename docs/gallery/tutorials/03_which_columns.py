@@ -30,9 +30,7 @@ for column, share in result.column_shares[:5]:
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.columns:
-    print(
-        f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.p_value:.3f}"
-    )
+    print(f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.p_value:.3f}")
 
 # %%
 # Both in one picture: ``compare(..., n_permutations=...)`` makes the test along with the

@@ -1,4 +1,4 @@
-"""Category columns: which value a row has, with rare values pooled without looking at the labels."""
+"""Category columns: which value each row has; rare values are pooled whatever the labels are."""
 
 from __future__ import annotations
 

@@ -176,5 +176,6 @@ def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
     if not found:
         raise InvalidInputError("X and Y must have a column of numbers or categories, got neither")
     x, y = next(iter(mixed.categories.values()))
-    empty = [np.empty((len(values), 0)) for values in (x, y)]
-    return Samples(*empty, (), found, notes, check_blocks(blocks, len(x), len(y)), None)
+    numbers = check_blocks(blocks, len(x), len(y))
+    empty = np.empty((max(len(x), len(y)), 0))
+    return Samples(empty[: len(x)], empty[: len(y)], (), found, notes, numbers, None)

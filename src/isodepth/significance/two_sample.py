@@ -12,9 +12,9 @@ from isodepth.core.sphere import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
-from isodepth.errors import InvalidInputError
 from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.engine.resources import Resources
+from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
@@ -211,7 +211,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
                 float(permutation_p_value(parts[name][0], parts[name][1:])),
             )
             for name in order
-        ],  # fmt: skip
+        ],
         changes=_changes(found),
         columns=_columns(rows, found),
         n_rows=(len(x), len(y)),
