@@ -53,6 +53,7 @@ def evidence(values: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax()
     0
     """
@@ -69,6 +70,7 @@ def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> permutation_p_value(2.0, np.array([1.0, 2.0, 3.0]))
     0.75
     """
