@@ -3,4 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
-namespace isodepth {}  // namespace isodepth
+namespace isodepth {
+
+void bind_depths(nanobind::module_& m);
+void bind_hull(nanobind::module_& m);
+void bind_exact(nanobind::module_& m);
+
+}  // namespace isodepth

@@ -44,13 +44,29 @@ template <class T> class Workspace {
     std::unique_ptr<T[]> values_;
 };
 
+// Looks for signals such as Ctrl-C, at most every 50 ms. For the thread that called the pass, without the
+// GIL.
+class Signals {
+    using clock = std::chrono::steady_clock;
+
+  public:
+    void check() {
+        if (clock::now() - looked_ <= std::chrono::milliseconds(50)) return;
+        nanobind::gil_scoped_acquire held;
+        if (PyErr_CheckSignals()) throw nanobind::python_error();
+        looked_ = clock::now();
+    }
+
+  private:
+    clock::time_point looked_ = clock::now();
+};
+
 // Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
 //
 // Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
 // parts should take less than a tenth of a second. An exception in any thread ends the others at their
 // next part and is thrown again here.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    using clock = std::chrono::steady_clock;
     std::atomic<int64_t> next{0};
     std::atomic<bool> stop{false};
     std::exception_ptr error;
@@ -58,16 +74,12 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
 
     auto run = [&](int64_t worker) {
         try {
-            auto looked = clock::now();
+            Signals signals;
             while (!stop.load(std::memory_order_relaxed)) {
                 const int64_t part = next.fetch_add(1, std::memory_order_relaxed);
                 if (part >= parts) return;
                 work(worker, part);
-                if (worker == 0 && clock::now() - looked > std::chrono::milliseconds(50)) {
-                    nanobind::gil_scoped_acquire held;
-                    if (PyErr_CheckSignals()) throw nanobind::python_error();
-                    looked = clock::now();
-                }
+                if (worker == 0) signals.check();
             }
         } catch (...) {
             std::lock_guard<std::mutex> held(guard);
@@ -89,5 +101,25 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
 }
+
+// What each worker has of its own, made when it takes its first part.
+template <class State> class PerWorker {
+  public:
+    explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
+    template <class Make> State& of(int64_t worker, Make make) {
+        auto& state = states_[size_t(worker)];
+        if (!state) state = make();
+        return *state;
+    }
+    std::vector<State*> made() const {
+        std::vector<State*> found;
+        for (auto& state : states_)
+            if (state) found.push_back(state.get());
+        return found;
+    }
+
+  private:
+    std::vector<std::unique_ptr<State>> states_;
+};
 
 }  // namespace isodepth

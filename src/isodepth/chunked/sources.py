@@ -154,8 +154,8 @@ def scan(
     ----------
     data : str, path, array, sequence of these, callable, or Dask collection
         * a ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
-          ``.gz``, or a folder of such files, all of which are read; names that begin with a dot or
-          an underscore are left alone, and any other file in the folder is an error;
+          ``.gz``, or a folder of such files, all of which are read; names that begin with a dot, an
+          underscore or "readme" are left alone, and any other file in the folder is an error;
         * an array, a memory map or a data frame;
         * a list of files, or of arrays and frames, of any lengths, also 0;
         * a function without arguments that gives a fresh iterator of chunks at each call: data are

@@ -63,7 +63,7 @@ class CsvFormat(NamedTuple):
                 f"the cells of {file.path} are separated by {found}, not {expected}{comma}"
             )
         if self.names is None:
-            notes.append(f"{file.path} has no header: columns are numbered from 0")
+            notes.append(f"{file.path} has no header: its first row is taken for data")
         return notes
 
 
@@ -77,8 +77,8 @@ def csv_format(file: InputFile) -> CsvFormat:
         except UnicodeDecodeError as error:
             _refuse_encoding(file, error)
         lines = list(io.StringIO(text, newline=""))[: None if whole else -1]
-        marks = "\t" if file.ending == ".tsv" else _DELIMITERS
-        sniffed = {mark: _first_rows(lines, mark) for mark in marks}
+        usual = "\t" if file.ending == ".tsv" else ","
+        sniffed = {mark: _first_rows(lines, mark) for mark in (usual, *_DELIMITERS)}
         if whole or all(sniffed.values()):
             break
     delimiter = _best_delimiter(sniffed)

@@ -94,8 +94,8 @@ def open_input(path: Any) -> InputFile:
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
     """A file, or all tables in a folder in the order of their names.
 
-    Files whose names begin with a dot or an underscore are left alone (`_SUCCESS`, `.crc`); any
-    other file must be a table, so that nothing is left out without a word.
+    Files whose names begin with a dot or an underscore (`_SUCCESS`, `.crc`) or with "readme" are
+    left alone; any other file must be a table, so that nothing is left out without a word.
     """
     folder = Path(path)
     try:
@@ -109,6 +109,7 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
         for file in entries
         if file.is_file()
         and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+        and not file.name.lower().startswith("readme")
     ]
     odd = [file for file in files if _ending(file)[0] not in ENDINGS]
     if odd:
@@ -160,9 +161,9 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
         except (OSError, EOFError, zlib.error) as error:
             refuse(file, f"it is damaged or not compressed by gzip ({error})", error)
     if not ending:
-        ending = next(
-            (kind for start, kind in _STARTS.items() if content.startswith(start)), ".csv"
-        )
+        first = content[:65536].lstrip().partition(b"\n")[0]
+        text = ".tsv" if b"\t" in first and b"," not in first else ".csv"
+        ending = next((kind for start, kind in _STARTS.items() if content.startswith(start)), text)
     return InputFile(file, ending, content)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -38,6 +39,7 @@ from isodepth.data.read_options import (
 from isodepth.errors import IsodepthError
 
 MOST_NAMED = 20
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 EVERYTHING = ReadOptions()
 
 
@@ -173,7 +175,7 @@ def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
         labels = [] if choice.labels is None else [choice.labels]
 
         def where(row: int, place: int) -> str:
-            return f"row {row}, column {names[place]!r} of type {frame.schema.field(place).type}"
+            return f"row {row}, column {names[place]!r} is of type {frame.schema.field(place).type}"
 
         chosen = frame.select([*choice.kept, *labels])
         return _chosen_columns(file, chosen, names, choice, options, where)
@@ -188,8 +190,8 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
     if isinstance(error, MemoryError):
         refuse(file.path, f"it does not fit into memory {error}", error)
     # A flipped bit can surface as any error of pyarrow, zipfile, NumPy or Python.
-    said = f"it is damaged or not a {file.ending} file of numbers"
-    refuse(file.path, f"{said} ({error})", error)
+    kind = file.ending.removeprefix(".")
+    refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 
 
 def arrow_table(file: InputFile) -> Any:
@@ -252,17 +254,21 @@ def _chosen_columns(
         if options.text == "raise":
             row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
             named = [names[place] for place in texts]
+            kinds = " or ".join(sorted({_kind_of_text(fault[1]) for fault in faults}))
             refuse(
                 file.path,
-                f"{where(row, place)}: {cell!r} is not a number; text or dates in column(s) "
+                f"{where(row, place)}: {cell!r} is not a number; {kinds} in column(s) "
                 f"{listed([*map(repr, named)])}: {options.hints.leaving_out(named)}",
             )
-        about = [
-            f"{names[place]!r} ({count} of {len(frame)} cells hold text or dates, such as {cell!r} in "
-            f"{where(row, place).partition(',')[0]})"
-            for row, cell, count, place in faults
-        ]
-        notes.append(f"left out of {file.path}: {listed([*about, *(names[place] for place in texts[MOST_NAMED:])])}")
+        about = []
+        for row, cell, count, place in faults:
+            total, such = len(frame) - columns[place].null_count, f", such as {cell!r}"
+            if count < total:  # a slip in a column of numbers should not go unseen
+                line = where(row, place).partition(",")[0]
+                such = f" in {count} of {total} cells, the first {cell!r} in {line}"
+            about.append(f"{names[place]!r} ({_kind_of_text(cell)}{such})")
+        about += [names[place] for place in texts[MOST_NAMED:]]
+        notes.append(f"left out of {file.path}: {listed(about)}")
         left_out += [names[place] for place in texts]
         kept = [place for place in kept if holds_numbers(columns[place].type)]
         if not kept:
@@ -288,6 +294,10 @@ def _chosen_columns(
     chosen = [names[place] for place in kept]
     table = pa.Table.from_arrays([columns[place] for place in kept], names=chosen)
     return ReadResult(table, tuple(chosen), labels, left_out, notes, choice.absent)
+
+
+def _kind_of_text(cell: str) -> str:
+    return "dates" if _DATE.match(cell.strip()) else "text"
 
 
 def _first(mask: Any) -> int:
@@ -351,9 +361,10 @@ def _array_of_archive(file: InputFile) -> np.ndarray:
             refuse(file.path, "it is a file of isodepth (tables or a monitor), not a table of rows")
         name = names[0] if file.member is None and len(names) == 1 else file.member
         if name not in names:
-            said = f"it holds {len(names)} arrays ({listed(names)})"
-            which = "no such array" if file.member else "say which one"
-            refuse(file.path, f"{said}, {which}; write such as {file.path}:{[*names, 'name'][0]}")
+            if file.member is not None:
+                refuse(file.path, f"it holds no array {file.member!r}; there are {listed(names)}")
+            said = f"it holds {len(names)} arrays ({listed(names)}); say which one"
+            refuse(file.path, f"{said}, such as {file.path}:{[*names, 'name'][0]}")
         with archive.open(f"{name}.npy") as member:
             about = read_npy_header(member, archive.getinfo(f"{name}.npy").file_size)
         try:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.engine.compiled.lite.loop import loop
-from isodepth.hull.factor_loops import Workspace, append, descend, factorize, move_to
+from isodepth.gap.factor_loops import Workspace, append, descend, factorize, move_to
 
 
 class Climbers(NamedTuple):

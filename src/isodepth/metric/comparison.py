@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ReportableResult, named_shares, plain
-from isodepth.engine.cached import cached_property
 from isodepth.engine.envelope_passes import write_quantiles
 from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ReportableResult, plain
-from isodepth.engine.cached import cached_property
 from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
