@@ -20,7 +20,7 @@ FLOORS = (
     ("engine",),
     ("tensors",),
     ("core", "hull"),
-    ("depth", "baselines"),
+    ("depth",),
     ("gap", "theory"),
     ("metric",),
     ("significance",),

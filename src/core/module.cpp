@@ -61,4 +61,5 @@ NB_MODULE(CORE_NAME, m) {
     bind_depths(m);
     bind_hull(m);
     bind_exact(m);
+    bind_gaps(m);
 }

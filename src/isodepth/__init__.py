@@ -31,7 +31,6 @@ from isodepth.errors import (
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.table import RegionTable
@@ -58,7 +57,6 @@ __all__ = [
     "MissingExtraError",
     "PlainLoopsWarning",
     "ProjectionDepth",
-    "RegionIndex",
     "RegionTable",
     "RegionTransformer",
     "ScaleWarning",

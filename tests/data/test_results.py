@@ -47,7 +47,6 @@ def all_results() -> dict[str, ResultMixin]:
         "DepthMonitor": monitor,
         "Verdict": verdict,
         "DistanceMatrix": matrix,
-        "Neighbors": isodepth.RegionIndex(tables).query(tables[0], k=2),
         "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}", False),
     }
 

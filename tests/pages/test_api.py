@@ -13,7 +13,7 @@ from isodepth import errors
 
 #: Whose public names are documented one by one.
 MODULES = [
-    "baselines", "hull", "plot", "report", "text", "text.correlation", "text.rivals", "theory",
+    "hull", "plot", "report", "text", "theory",
 ]  # fmt: skip
 #: A list of names, described where it is used.
 CONSTANTS = {"__version__"}

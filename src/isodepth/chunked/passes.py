@@ -19,8 +19,8 @@ from isodepth.chunked.sampling import FewRows, RowDraw
 from isodepth.chunked.sources import Chunk
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
+from isodepth.engine.gap_passes import write_supports
 from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of
-from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
 
 Summary = Counts | Gathered | Digits

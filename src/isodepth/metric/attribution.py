@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.results import ResultMixin, named_shares, plain
-from isodepth.gap.supremum import Gaps
+from isodepth.gap.gaps import Gaps
 
 # Numbers that are held together while directions are looked at a few at a time.
 _BLOCK_NUMBERS = 1 << 20

@@ -15,11 +15,10 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ReportableResult, named_shares, plain
-from isodepth.engine.envelope_passes import write_quantiles
-from isodepth.engine.support_passes import write_supports
+from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.gap.supremum import Gaps
+from isodepth.gap.gaps import Gaps
 from isodepth.metric.attribution import (
     LargestGap,
     RowsOutside,
@@ -119,8 +118,7 @@ class Comparison(ReportableResult):
         bounds = hausdorff_bracket(
             x.ordered,
             y.ordered,
-            plan.stops_x,
-            plan.stops_y,
+            *plan.prefix_sizes,
             initial_directions=np.unique(self.direction, axis=0),
         )
         upper = np.maximum(bounds.upper, self.gaps)
@@ -203,13 +201,14 @@ class Comparison(ReportableResult):
 
     def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]
-        stops = (plan.stops_x, plan.stops_y)[side][levels]
-        out = np.empty((len(stops), 2 * len(directions)))
+        sizes = plan.prefix_sizes[side][levels]
+        out = np.empty((len(sizes), 2 * len(directions)))
         if self._envelope:
             sample = regions.sample
-            write_quantiles(sample.points, sample.masses, stops, directions, out, self._resources)
+            weighted = (sample.points, sample.masses)
+            write_quantiles(weighted, sizes, directions, out, self._resources)
         else:
-            write_supports(regions.ordered, stops, directions, out, self._resources)
+            write_supports(regions.ordered, sizes, directions, out, self._resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
