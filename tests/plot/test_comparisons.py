@@ -101,7 +101,8 @@ def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name, _ in tested.column_shares]
     of_test = column_shares(tested.test, most=2)
-    assert [bar.get_width() for bar in of_test.patches] == [c.difference for c in tested.test.columns[:2]]
+    differences = [column.difference for column in tested.test.columns[:2]]
+    assert [bar.get_width() for bar in of_test.patches] == differences
     assert "and 1 more column(s)" in texts(of_test)
 
 
