@@ -51,13 +51,11 @@ class HalfspaceSearch {
           d_(sample.points.d),
           exact_(sample.points),
           chosen_(d_),
-          pivots_(d_),
-          lows_(n_),
-          highs_(n_),
-          sides_(n_),
-          order_(n_),
-          other_(n_) {
+          pivots_(d_) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
+        lines_.resize(n_);
+        order_.resize(n_);
+        other_.resize(n_);
     }
 
     int64_t at_query = 0;  // mass found at the query
@@ -103,10 +101,13 @@ class HalfspaceSearch {
     const double* origin_ = nullptr;
     std::vector<Projected> levels_;
     std::vector<int64_t> chosen_, pivots_;  // points eliminated so far and their pivot columns
-    // The planar sweep. The key of a line is minus the cotangent of its angle, which increases with angles
-    // in [0, pi).
-    std::vector<double> lows_, highs_;  // what the key of the line of each vector may be
-    std::vector<int64_t> sides_;        // 1 when the vector points to angles in [0, pi), -1 when its opposite
+    // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
+    // with angles in [0, pi).
+    struct Line {
+        double low, high;  // what the key may be
+        int side;          // 1 when the vector points to angles in [0, pi), -1 when its opposite does
+    };
+    std::vector<Line> lines_;
     std::vector<int64_t> order_, other_;
 
     static void lower(std::atomic<int64_t>& best, int64_t mass) {
@@ -224,72 +225,57 @@ class HalfspaceSearch {
 
     // Smallest mass on one side of a line through the origin, the line turning by pi.
     int64_t planar_sweep(const Projected& state, int64_t level) {
-        set_keys(state, level);
-        sort_lines(state, level);
         int64_t left = 0, total = 0;
         for (int64_t j = 0; j < state.count; j++) {
+            lines_[j] = line_of(state, level, j);
             const int64_t mass = sample_.masses[state.ids[j]];
             total += mass;
-            if (sides_[j] > 0) left += mass;
+            if (lines_[j].side > 0) left += mass;
         }
+        sort_lines(state, level);
         int64_t smallest = std::min(left, total - left);
         for (int64_t place = 0; place < state.count; place++) {
             const int64_t j = order_[place];
             // Lines of one angle change sides together.
             if (place == 0 || compare(state, level, order_[place - 1], j) != 0)
                 smallest = std::min({smallest, left, total - left});
-            left -= sides_[j] * sample_.masses[state.ids[j]];
+            left -= lines_[j].side * sample_.masses[state.ids[j]];
         }
         return smallest;
     }
 
-    // Keys of the lines of all vectors, as bounds that hold the true ones.
-    void set_keys(const Projected& state, int64_t level) {
-        for (int64_t j = 0; j < state.count; j++) {
-            const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
-            const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
-            if (std::abs(y) > y_error) {
-                sides_[j] = y > 0.0 ? 1 : -1;
-                const double key = -x / y;
-                double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
-                error = (error + roundoff * std::abs(key)) * slack + tiny;
-                // Fractions of integers below 2**26 are equal or differ by more than a rounding.
-                if (sample_.lattice) error = 0.0;
-                if (error < std::numeric_limits<double>::infinity()) {
-                    lows_[j] = key - error;
-                    highs_[j] = key + error;
-                    continue;
-                }
-            }
-            set_key_exactly(state, level, j);
-        }
-    }
-
-    // The same for a vector whose coordinates are too uncertain for a quotient.
-    void set_key_exactly(const Projected& state, int64_t level, int64_t j) {
+    // The line of vector `j`, with bounds that hold the true key.
+    Line line_of(const Projected& state, int64_t level, int64_t j) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
         const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
-        highs_[j] = std::numeric_limits<double>::infinity();
-        lows_[j] = -highs_[j];
-        sides_[j] = component_sign(level, j, 1);
-        if (sides_[j] == 0) {
-            sides_[j] = component_sign(level, j, 0);
-            highs_[j] = lows_[j];
-        } else if (std::abs(x) > x_error) {
-            // The line is all but horizontal; which way it leans is known from the exact sign.
-            const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
-            ((x > 0.0) == (sides_[j] > 0) ? highs_[j] = -least : lows_[j] = least);
+        if (std::abs(y) > y_error) {
+            const double key = -x / y;
+            double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
+            error = (error + roundoff * std::abs(key)) * slack + tiny;
+            // Fractions of integers below 2**26 are equal or differ by more than a rounding.
+            if (sample_.lattice) error = 0.0;
+            if (error < infinity) return {key - error, key + error, y > 0.0 ? 1 : -1};
         }
+        // The coordinates are too uncertain for a quotient.
+        const int side = component_sign(level, j, 1);
+        if (side == 0) return {-infinity, -infinity, component_sign(level, j, 0)};
+        if (std::abs(x) <= x_error) return {-infinity, infinity, side};
+        // The line is all but horizontal; which way it leans is known from the exact sign.
+        const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
+        if ((x > 0.0) == (side > 0)) return {-infinity, -least, side};
+        return {least, infinity, side};
     }
 
     // Negative when line `j` has the smaller angle in [0, pi), positive when line `k` has, 0 when equal.
     int compare(const Projected& state, int64_t level, int64_t j, int64_t k) {
-        if (highs_[j] < lows_[k]) return -1;
-        if (highs_[k] < lows_[j]) return 1;
+        if (lines_[j].high < lines_[k].low) return -1;
+        if (lines_[k].high < lines_[j].low) return 1;
         if (sample_.lattice) return 0;
         chosen_[level] = state.ids[j];
         chosen_[level + 1] = state.ids[k];
-        return -exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2) * int(sides_[j] * sides_[k]);
+        const int sign = exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2);
+        return -sign * lines_[j].side * lines_[k].side;
     }
 
     // Set the order of the lines of all vectors, by merging.
