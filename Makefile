@@ -27,12 +27,11 @@ PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
 # What the wheel is tested with; all of tests/ in the workflow that publishes.
 RELEASE_TESTS ?= tests/core tests/metric tests/cli
 
-# How many mutants, which ones, for how long, in how many processes, in which rooms of src/isodepth.
-MUTANTS ?= 150
-SEED    ?= 0
-MINUTES ?= 60
-JOBS    ?= 2
-ROOMS   ?= core depth gap metric many data theory
+# How many mutants, drawn with which seed, in which packages of src/isodepth.
+MUTANTS  ?= 150
+SEED     ?= 0
+PACKAGES ?= core depth gap metric many data theory
+SESSION  := out/mutants.sqlite
 
 .PHONY: core help demo test test-slow test-plain test-cuda test-browser lowest mutants lint format bench reproduce docs links
 .PHONY: release-check picture clean
@@ -70,9 +69,16 @@ test-browser: $(DEV_ENV)  ## open reports and pages of the documentation in a re
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
 
+# Cosmic Ray changes one file of src/ at a time and restores it.
 mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes that no test notices
-	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
-	    --jobs $(JOBS) --rooms $(ROOMS)
+	@git diff --quiet HEAD -- src || { echo "commit src/ first: mutants are made in place"; exit 1; }
+	@mkdir -p out && rm -f $(SESSION)
+	$(BIN)/cosmic-ray init cosmic-ray.toml $(SESSION)
+	$(BIN)/cr-filter-operators $(SESSION) cosmic-ray.toml
+	$(BIN)/python .ci/sample_mutants.py $(SESSION) $(MUTANTS) $(SEED) $(PACKAGES)
+	PYTHONDONTWRITEBYTECODE=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cosmic-ray exec cosmic-ray.toml $(SESSION)
+	$(BIN)/cr-report --surviving-only --show-diff $(SESSION)
+	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
 # In place, so that PYTHONPATH=src finds it: only what changed is compiled again.
 core:  ## build the compiled core into src/isodepth/_core
@@ -137,9 +143,9 @@ $(DOCS_ENV): $(VENV)/.created pyproject.toml
 # The bounds are read from pyproject.toml; what only runs the tests may be of any age.
 $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(PYTHON) -m venv --clear $(LOWEST)
-	$(PYTHON) .ci/lower_bounds.py plot frames baselines > $(LOWEST)/bounds.txt
+	$(PYTHON) .ci/lower_bounds.py plot frames > $(LOWEST)/bounds.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
-		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
+		--editable ".[plot,frames]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
 	@touch $@
 

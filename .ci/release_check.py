@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the tests need beside the package.
-EXTRAS = "plot,frames,baselines,progress"
+EXTRAS = "plot,frames,progress"
 TOOLS = ["pytest>=8.0", "pytest-xdist>=3.5", "hypothesis>=6.100"]
 
 
@@ -48,7 +48,8 @@ def test_installed(sdist: Path, wheel: Path, tests: list[str]) -> None:
         where = "import isodepth; print(isodepth.__version__, isodepth.__file__)"
         run(python, "-c", where, cwd=place)
         tables = [source / "examples" / "weather" / f"{month}.csv" for month in ("june", "july")]
-        options = ["--missing", "omit", "--blocks", "day", "--test", "199", "--report", "r.html"]
+        options = ["--nan-policy", "omit", "--blocks", "day", "--permutations", "199"]
+        options += ["--report", "r.html"]
         run(python.with_name("isodepth"), "compare", *tables, *options, cwd=place)
         # Without `src` on the path: what is tested is what was installed.
         paths = "pythonpath=tests ."

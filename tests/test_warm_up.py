@@ -26,7 +26,7 @@ for n in (30, 5000):
         isodepth.distance(X, Y, region="envelope", n_directions=20, weights=weights, levels=5)
     isodepth.pairwise([X, Y], n_directions=20, random_state=0)
     for tolerance in (0.0, 0.05):
-        isodepth.two_sample_test(X, Y, n_resamples=2, tolerance=tolerance)
+        isodepth.two_sample_test(X, Y, n_permutations=2, tolerance=tolerance)
 print(sorted({one.name for one in journal[before:]}), "numba" in sys.modules)
 """
 

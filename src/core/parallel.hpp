@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -95,6 +96,75 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
             helpers.emplace_back(run, worker);
         } catch (const std::system_error&) {
             break;  // no further thread is to be had: the work is done by those there are
+        }
+    }
+    run(0);
+    for (auto& helper : helpers) helper.join();
+    if (error) std::rethrow_exception(error);
+}
+
+// What each worker has of its own, made when it takes its first part.
+template <class State> class PerWorker {
+  public:
+    explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
+    template <class Make> State& of(int64_t worker, Make make) {
+        auto& state = states_[size_t(worker)];
+        if (!state) state = make();
+        return *state;
+    }
+    std::vector<State*> made() const {
+        std::vector<State*> found;
+        for (auto& state : states_)
+            if (state) found.push_back(state.get());
+        return found;
+    }
+
+  private:
+    std::vector<std::unique_ptr<State>> states_;
+};
+
+// The same in rounds, on threads that stay: `next()` prepares a round and returns how many parts it has, 0
+// when all is done. It is called by one thread while the others wait.
+template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {
+    std::atomic<int64_t> part{0};
+    std::atomic<bool> stop{false};
+    std::exception_ptr error;
+    std::mutex guard;
+    auto note_error = [&] {
+        std::lock_guard<std::mutex> held(guard);
+        if (!error) error = std::current_exception();
+        stop = true;
+    };
+    int64_t parts = next();
+    auto advance = [&]() noexcept {
+        try {
+            parts = stop ? 0 : next();
+        } catch (...) {
+            note_error();
+            parts = 0;
+        }
+        part = 0;
+    };
+    std::barrier<decltype(advance)> all_done(workers, advance);
+    auto run = [&](int64_t worker) {
+        Signals signals;
+        while (parts > 0) {
+            try {
+                for (int64_t i; !stop && (i = part++) < parts;) work(worker, i);
+                if (worker == 0) signals.check();
+            } catch (...) {
+                note_error();
+            }
+            all_done.arrive_and_wait();
+        }
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(size_t(workers - 1));
+    for (int64_t worker = 1; worker < workers; worker++) {
+        try {
+            helpers.emplace_back(run, worker);
+        } catch (const std::system_error&) {
+            for (; worker < workers; worker++) all_done.arrive_and_drop();
         }
     }
     run(0);

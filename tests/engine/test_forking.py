@@ -258,7 +258,7 @@ stop.set()
 
 def test_properties_under_way_elsewhere_do_not_block_a_child() -> None:
     program = """
-from isodepth.engine.cached import cached_property
+from functools import cached_property
 
 class Slow:
     seconds = 0

@@ -9,7 +9,7 @@ import numpy as np
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth.base import Depth
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 
 METHODS = ("directions", "exact")

@@ -8,8 +8,8 @@ from isodepth.core.sample import Sample
 from isodepth.depth.base import standardize
 from isodepth.depth.direction_search import search_directions
 from isodepth.depth.minimized import MinimizedDepth
-from isodepth.engine.spread_passes import largest_outlyingness
-from isodepth.engine.threads import Resources
+from isodepth.engine.depth_passes import largest_outlyingness
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 
 
@@ -56,21 +56,22 @@ class ProjectionDepth(MinimizedDepth):
         directions: np.ndarray,
         resources: Resources,
     ) -> np.ndarray:
-        points = standardize(sample, sample.points, resources)
-        asked = None if queries is None else standardize(sample, queries)
+        points, weights = sample.points, sample.masses
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-                return largest_outlyingness(
-                    points, sample.masses, sample.total, asked, rows, resources, locate=True
+                largest, where = largest_outlyingness(
+                    points, rows, weights=weights, queries=queries, locate=True, resources=resources
                 )
+                assert where is not None
+                return largest, where
 
-            searched = points if asked is None else asked
+            searched = standardize(sample, points if queries is None else queries)
             directions = search_directions(searched, directions, self.refine, judge)
         largest, _ = largest_outlyingness(
-            points, sample.masses, sample.total, asked, directions, resources
+            points, directions, weights=weights, queries=queries, resources=resources
         )
-        return 1.0 / (1.0 + largest.astype(np.float64))
+        return 1.0 / (1.0 + largest.astype(np.float64, copy=False))
 
     def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.projection import exact_projection_depth_2d

@@ -35,7 +35,7 @@ def search_gaps(
     -------
     gaps : float64 tensor of shape (L,)
     where : int64 tensor of shape (L,), or None
-        Codes of directions and signs, as in `engine.signed`; of equal gaps the first direction.
+        Codes of directions and signs, as in `engine.gap_passes`; of equal gaps the first direction.
     """
     rows = [x[: int(stops_x[-1])], y[: int(stops_y[-1])]]
     last_x, last_y = stops_x - 1, stops_y - 1

@@ -93,7 +93,7 @@ def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> floa
 
 def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:
     """Exact gaps, in the few coordinates that the points of both span."""
-    first, second, stops = x.ordered, y.ordered, (plan.stops_x, plan.stops_y)
+    first, second, stops = x.ordered, y.ordered, (plan.prefix_sizes_x, plan.prefix_sizes_y)
     # Rounding differs between (x, y) and (y, x): always take them in one order.
     if first.tobytes() > second.tobytes():
         first, second, stops = second, first, stops[::-1]

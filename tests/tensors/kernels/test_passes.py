@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from strategies import cases
 
 from isodepth.core.sample import Sample
-from isodepth.engine.gap_passes import search_gaps
+from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
 from isodepth.engine.rank_passes import mean_rank_weight, smallest_halfspace
 from isodepth.engine.spread_passes import largest_outlyingness
-from isodepth.engine.support_passes import support_points, write_supports
 from isodepth.engine.threads import Resources
 
 torch = pytest.importorskip("torch")
@@ -54,7 +53,7 @@ def test_gaps_and_supports(case):
     levels = min(len(case.x), len(case.y))
     stops = [np.sort(rng.integers(1, len(rows) + 1, levels)) for rows in (case.x, case.y)]
     x, y = np.ascontiguousarray(case.x), np.ascontiguousarray(case.y)
-    expected_gaps, where = search_gaps(x, y, *stops, case.directions, ONE)
+    expected_gaps, where = level_gaps(x, y, stops, case.directions, ONE)
     tensors = [torch.from_numpy(np.array(a)) for a in (x, y, *stops, case.directions)]
     found, codes = gaps.search_gaps(*tensors, BUDGET, locate=True)
     np.testing.assert_allclose(found.numpy(), expected_gaps, rtol=1e-12, atol=1e-13)
@@ -69,13 +68,13 @@ def test_gaps_and_supports(case):
     place = torch.from_numpy(rng.integers(0, len(case.directions), levels))
     sign = torch.from_numpy(rng.choice([-1, 1], levels))
     rows = gaps.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
-    known = support_points(x, stops[0], case.directions)
-    side = (sign.numpy() < 0).astype(int)
-    expected = known[2 + side, np.arange(levels), place.numpy()]
+    known = support_rows(x, stops[0], case.directions)
+    at, upward = (np.arange(levels), place.numpy()), sign.numpy() > 0
+    expected = np.where(upward, known.top_rows[at], known.low_rows[at])
     if exact:
         np.testing.assert_array_equal(rows.numpy(), expected)
     else:
-        reach = known[side, np.arange(levels), place.numpy()]
+        reach = np.where(upward, known.tops[at], known.lows[at])
         along = (x[rows.numpy()] * case.directions[place.numpy()]).sum(axis=1)
         np.testing.assert_allclose(along, reach, rtol=1e-12, atol=1e-12)
 
