@@ -64,7 +64,9 @@ class ActiveSet {
 
     int64_t capacity() const { return int64_t(ids.size()); }
 
-    bool contains(int64_t id) const { return std::find(ids.begin(), ids.begin() + count, id) != ids.begin() + count; }
+    bool contains(int64_t id) const {
+        return std::find(ids.begin(), ids.begin() + count, id) != ids.begin() + count;
+    }
 
     // Start from one row; false if that is the query itself.
     template <class T> bool start(Rows<T> rows, int64_t id, const T* query) {

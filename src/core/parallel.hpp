@@ -103,6 +103,26 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
     if (error) std::rethrow_exception(error);
 }
 
+// What each worker has of its own, made when it takes its first part.
+template <class State> class PerWorker {
+  public:
+    explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
+    template <class Make> State& of(int64_t worker, Make make) {
+        auto& state = states_[size_t(worker)];
+        if (!state) state = make();
+        return *state;
+    }
+    std::vector<State*> made() const {
+        std::vector<State*> found;
+        for (auto& state : states_)
+            if (state) found.push_back(state.get());
+        return found;
+    }
+
+  private:
+    std::vector<std::unique_ptr<State>> states_;
+};
+
 // The same in rounds, on threads that stay: `next()` prepares a round and returns how many parts it has, 0
 // when all is done. It is called by one thread while the others wait.
 template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {

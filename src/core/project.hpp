@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "arrays.hpp"
 #include "parallel.hpp"
@@ -27,12 +28,58 @@ template <class T, int H> struct TileProducts {
     }
 };
 
+// Where a sample lies and how large it is, roughly: the lower median of each column of some rows, evenly
+// spaced, and the power of two next to their median distance from it. Depths do not change when the data
+// are moved and scaled; rounding and overflow do.
+template <class T> class Frame {
+  public:
+    std::vector<T> center;
+    int exponent;
+
+    Frame(const T* rows, int64_t n, int64_t d) : center(size_t(d)) {
+        constexpr int64_t most = 7;  // a rough idea is enough
+        const int64_t step = (n + most - 1) / most, count = (n + step - 1) / step;
+        T some[most];
+        for (int64_t k = 0; k < d; k++) {
+            for (int64_t i = 0; i < count; i++) some[i] = rows[i * step * d + k];
+            std::nth_element(some, some + (count - 1) / 2, some + count);
+            center[size_t(k)] = some[(count - 1) / 2];
+        }
+        auto distance = [&](int64_t i) {
+            T largest = 0;
+            for (int64_t k = 0; k < d; k++)
+                largest = std::max(largest, std::fabs(rows[i * d + k] - center[size_t(k)]));
+            return largest;
+        };
+        for (int64_t i = 0; i < count; i++) some[i] = distance(i * step);
+        std::nth_element(some, some + count / 2, some + count);
+        T size = some[count / 2];
+        if (size == 0) size = *std::max_element(some, some + count);
+        if (size == 0)
+            for (int64_t i = 0; i < n; i++) size = std::max(size, distance(i));
+        std::frexp(size, &exponent);
+        // In two steps: the power of two itself may be out of range.
+        scale_ = std::ldexp(T(1), -exponent / 2);
+        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
+        limit_ = std::numeric_limits<T>::max() / T(8 * d);
+    }
+
+    // Not so far away that a projection could overflow.
+    T moved(T x, int64_t column) const {
+        return std::clamp((x - center[size_t(column)]) * scale_ * rest_, -limit_, limit_);
+    }
+
+  private:
+    T scale_, rest_, limit_;
+};
+
 // Rows (n, d) laid out so that the same column of `lanes` rows lies side by side.
 template <class T> class Tiles {
   public:
     int64_t count, n, d;  // tiles, rows, columns
 
-    Tiles(const T* rows, int64_t n, int64_t d, int64_t n_threads)
+    // With a frame the rows are moved and scaled.
+    Tiles(const T* rows, int64_t n, int64_t d, int64_t n_threads, const Frame<T>* frame = nullptr)
         : count(std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>)),
           n(n),
           d(d),
@@ -44,7 +91,8 @@ template <class T> class Tiles {
                 for (int64_t lane = 0; lane < lanes<T>; lane++) {
                     const T* row = rows + std::min(start(tile) + lane, n - 1) * d;
                     T* out = values_.data() + tile * d * lanes<T> + lane;
-                    for (int64_t k = 0; k < d; k++) out[k * lanes<T>] = row[k];
+                    for (int64_t k = 0; k < d; k++)
+                        out[k * lanes<T>] = frame ? frame->moved(row[k], k) : row[k];
                 }
         });
     }
@@ -54,6 +102,15 @@ template <class T> class Tiles {
     // with fewer rows than lanes the last row is repeated.
     int64_t start(int64_t i) const {
         return std::max<int64_t>(0, std::min<int64_t>(i * lanes<T>, n - lanes<T>));
+    }
+
+    // The largest absolute value of row i.
+    T size(int64_t i) const {
+        const int64_t number = std::min(i / lanes<T>, count - 1);
+        const T* at = tile(number) + (i - start(number));
+        T largest = 0;
+        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
+        return largest;
     }
 
     // The first lane of a tile with a row that no tile before has.
@@ -84,9 +141,22 @@ template <class T> class Tiles {
 
     template <int H> ISODEPTH_INLINE void write(int64_t i, const T* directions, T* at) const {
         const TileProducts<T, H> found(tile(i), directions, d);
+        const int64_t apart = n;
         for (int h = 0; h < H; h++)
-            for (int j = 0; j < vectors; j++) store(at + h * n + j * width<T>, found.of[h][j]);
+            for (int j = 0; j < vectors; j++) store(at + h * apart + j * width<T>, found.of[h][j]);
     }
 };
+
+// Write to `out` (n, lanes) the projections of rows (n, d) on the directions of a tile.
+template <class T> void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out) {
+    auto write = [&]<int H>(int64_t i) {
+        const TileProducts<T, H> found(tile, rows + i * d, d);
+        for (int h = 0; h < H; h++)
+            for (int j = 0; j < vectors; j++) store(out + (i + h) * lanes<T> + j * width<T>, found.of[h][j]);
+    };
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) write.template operator()<4>(i);
+    for (; i < n; i++) write.template operator()<1>(i);
+}
 
 }  // namespace isodepth

@@ -28,10 +28,12 @@ constexpr int vectors = tile_bytes / vector_bytes;
 template <class T> struct VectorOf;
 template <> struct VectorOf<float> {
     typedef float V __attribute__((vector_size(vector_bytes)));
+    typedef float Anywhere __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
     typedef int32_t I __attribute__((vector_size(vector_bytes)));
 };
 template <> struct VectorOf<double> {
     typedef double V __attribute__((vector_size(vector_bytes)));
+    typedef double Anywhere __attribute__((vector_size(vector_bytes), aligned(8), may_alias));
     typedef int64_t I __attribute__((vector_size(vector_bytes)));
 };
 template <class T> using Vec = typename VectorOf<T>::V;
@@ -42,34 +44,59 @@ template <class T> using Mask = typename VectorOf<T>::I;
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 
+// Not by memcpy, which gcc takes through general registers on aarch64.
 template <class T> ISODEPTH_INLINE Vec<T> load(const T* at) {
-    Vec<T> v;
-    std::memcpy(&v, at, sizeof v);
-    return v;
+    return *reinterpret_cast<const typename VectorOf<T>::Anywhere*>(at);
 }
-template <class T> ISODEPTH_INLINE void store(T* at, Vec<T> v) { std::memcpy(at, &v, sizeof v); }
+template <class T> ISODEPTH_INLINE void store(T* at, Vec<T> v) {
+    *reinterpret_cast<typename VectorOf<T>::Anywhere*>(at) = v;
+}
 template <class T> ISODEPTH_INLINE Vec<T> broadcast(T x) { return x - Vec<T>{}; }
 #if defined(__aarch64__)
-// In one instruction each, which the compiler does not find by itself: it has to mind what is not a number.
+// In one instruction, which the compiler does not find by itself.
 template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     if constexpr (sizeof(T) == 4) return (Vec<T>)vabsq_f32((float32x4_t)v);
     else return (Vec<T>)vabsq_f64((float64x2_t)v);
-}
-template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
-    if constexpr (sizeof(T) == 4) return (Vec<T>)vmaxnmq_f32((float32x4_t)a, (float32x4_t)b);
-    else return (Vec<T>)vmaxnmq_f64((float64x2_t)a, (float64x2_t)b);
-}
-template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
-    if constexpr (sizeof(T) == 4) return (Vec<T>)vminnmq_f32((float32x4_t)a, (float32x4_t)b);
-    else return (Vec<T>)vminnmq_f64((float64x2_t)a, (float64x2_t)b);
 }
 #else
 template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     return (Vec<T>)((Mask<T>)v & ~(Mask<T>)broadcast<T>(T(-0.0)));
 }
-template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
-template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) { return b > a ? a : b; }
 #endif
+// Of finite numbers: compilers need more than one instruction to be right about others, too.
+#if defined(__AVX512F__)
+#define ISODEPTH_EXTREME(name, op)                                                           \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_##op##_ps((__m512)a, (__m512)b); \
+        else return (Vec<T>)_mm512_##op##_pd((__m512d)a, (__m512d)b);                        \
+    }
+#elif defined(__AVX__)
+#define ISODEPTH_EXTREME(name, op)                                                           \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_##op##_ps((__m256)a, (__m256)b); \
+        else return (Vec<T>)_mm256_##op##_pd((__m256d)a, (__m256d)b);                        \
+    }
+#elif defined(__SSE2__)
+#define ISODEPTH_EXTREME(name, op)                                                        \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                  \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm_##op##_ps((__m128)a, (__m128)b); \
+        else return (Vec<T>)_mm_##op##_pd((__m128d)a, (__m128d)b);                        \
+    }
+#elif defined(__aarch64__)
+#define ISODEPTH_EXTREME(name, op)                                                                 \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                           \
+        if constexpr (sizeof(T) == 4) return (Vec<T>)v##op##q_f32((float32x4_t)a, (float32x4_t)b); \
+        else return (Vec<T>)v##op##q_f64((float64x2_t)a, (float64x2_t)b);                          \
+    }
+#else
+#define ISODEPTH_EXTREME(name, op) \
+    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) { return op##_of<T>(a, b); }
+template <class T> ISODEPTH_INLINE Vec<T> max_of(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
+template <class T> ISODEPTH_INLINE Vec<T> min_of(Vec<T> a, Vec<T> b) { return b > a ? a : b; }
+#endif
+ISODEPTH_EXTREME(maximum, max)
+ISODEPTH_EXTREME(minimum, min)
+#undef ISODEPTH_EXTREME
 
 // a * b + c with one rounding where the processor can, with two where it cannot.
 template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {

@@ -9,8 +9,9 @@ from twins import naive, naive_geometry
 import isodepth
 from isodepth import ProjectionDepth
 from isodepth.core.sample import Sample
-from isodepth.engine.blocks import FEW
 
+
+FEW = 64  # so many points are looked at along several directions at once
 # Ratios of sums of a few products, in units of 1e-16.
 RELATIVE = 1e-12
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from isodepth.engine import cores
-from isodepth.engine.cores import available_cores, cpu_quota
+from isodepth.engine.resources import available_cores, cpu_quota
 
 
 @pytest.fixture

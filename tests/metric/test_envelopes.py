@@ -10,8 +10,8 @@ import pytest
 from twins import naive, naive_envelopes
 
 import isodepth
+from isodepth.core.directions import unit_vectors
 from isodepth.core.sphere import mean_of_direction
-from isodepth.directions import unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 ENVELOPE = {"region": "envelope"}

@@ -20,7 +20,7 @@ from isodepth import (
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.data.archive import read_file, write_file
+from isodepth.data.archive import read_archive, write_archive
 from isodepth.metric import signature as signatures
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import KIND
@@ -99,9 +99,9 @@ def test_settings_of_a_depth_do_not_hide_its_algorithm(method: str) -> None:
 
 
 def changed_file(path: Path, **changes: object) -> Path:
-    header, arrays = read_file(FILES / "table_halfspace_0.1.0.npz", KIND)
+    header, arrays = read_archive(FILES / "table_halfspace_0.1.0.npz", KIND)
     arrays["values"] = changes.pop("values", arrays["values"])
-    write_file(path / "changed.npz", KIND, {**header, **changes}, arrays)
+    write_archive(path / "changed.npz", KIND, {**header, **changes}, arrays)
     return path / "changed.npz"
 
 

@@ -22,7 +22,7 @@ def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarra
 
 
 def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
-    return two_sample_test(X, Y, **{"n_resamples": 99, "random_state": 0, **options})
+    return two_sample_test(X, Y, **{"n_permutations": 99, "random_state": 0, **options})
 
 
 # -- what it means --------------------------------------------------------------------------------
@@ -32,13 +32,13 @@ def run(X: Any, Y: Any, **options: Any) -> isodepth.TwoSampleResult:
 def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int) -> None:
     X, Y = pair(14, 11, d, seed=d)
     X, Y = 10 * X + 100, 10 * Y + 100
-    result = run(X, Y, n_resamples=3, n_directions=2 * d, levels=4)
+    result = run(X, Y, n_permutations=3, n_directions=2 * d, levels=4)
     spread = naive_settings.spread([*X.tolist(), *Y.tolist()])
     x, y = naive_settings.scale_samples([X.tolist(), Y.tolist()], spread)
     rng = np.random.default_rng(0)
     U = np.ones((1, 1))
     if d > 1:
-        from isodepth.directions import unit_vectors
+        from isodepth.core.directions import unit_vectors
 
         U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", rng)])
     labels = naive_permutation.labelings(14, 11, None, 3, rng)
@@ -90,7 +90,7 @@ def test_equal_samples_have_the_largest_pvalue() -> None:
 def test_two_rows_each_can_only_be_dealt_out_in_three_ways() -> None:
     """The split that was given and its exchange are a third of all: p is never below that."""
     X, Y = np.array([[0.0], [1.0]]), np.array([[100.0], [101.0]])
-    result = run(X, Y, n_resamples=999)
+    result = run(X, Y, n_permutations=999)
     assert 0.28 < result.pvalue < 0.39
 
 
@@ -109,7 +109,7 @@ def test_excess_counts_standard_deviations() -> None:
 
 def test_columns_are_adjusted_for_the_largest_of_all() -> None:
     X, Y = pair(200, 200, 4)
-    result = run(X, Y + [0, 1.5, 0, 0], n_resamples=199)
+    result = run(X, Y + [0, 1.5, 0, 0], n_permutations=199)
     first, *rest = result.columns
     assert (first.column, first.pvalue) == ("column 1", 1 / 200)
     assert min(column.pvalue for column in rest) > 0.05
@@ -140,8 +140,8 @@ def test_a_difference_is_seen_and_named() -> None:
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
     """An estimator goes through Metric, relabeling by relabeling; the name goes by counting."""
     X, Y = pair(40, 30, 2)
-    fast = run(X, Y, n_resamples=9, q=q)
-    slow = run(X, Y, n_resamples=9, q=q, depth=isodepth.ProjectionDepth())
+    fast = run(X, Y, n_permutations=9, q=q)
+    slow = run(X, Y, n_permutations=9, q=q, depth=isodepth.ProjectionDepth())
     assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
     assert slow.null_distribution == pytest.approx(fast.null_distribution, rel=1e-12)
     for one, other in zip(slow.columns, fast.columns, strict=True):
@@ -153,7 +153,7 @@ def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
 @pytest.mark.parametrize("depth", ["halfspace", "irw"])
 def test_other_depths(depth: str) -> None:
     X, Y = pair(60, 50, 2)
-    result = run(X, Y + [1.2, 0], n_resamples=19, depth=depth)
+    result = run(X, Y + [1.2, 0], n_permutations=19, depth=depth)
     assert (result.pvalue, result.columns[0].column) == (0.05, "column 0")
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
     assert f"statistic={depth}" in result.signature
@@ -338,8 +338,8 @@ def test_the_signature_says_how_it_was_made() -> None:
             {"weights": (None, np.ones(45))},
             "takes no weights.*exchangeable.*got weights of type tuple",
         ),
-        ({"n_resamples": 0}, "n_resamples must be an integer >= 1, got 0"),
-        ({"n_resamples": 9.5}, "n_resamples"),
+        ({"n_permutations": 0}, "n_permutations must be an integer >= 1, got 0"),
+        ({"n_permutations": 9.5}, "n_permutations"),
         ({"tolerance": 0.5}, r"tolerance must lie in \[0, 0.5\), got 0.5"),
         ({"tolerance": -0.1}, "tolerance"),
         ({"tolerance": True}, "tolerance"),
@@ -417,13 +417,13 @@ def test_a_bar_shows_how_far_it_is(tolerance: float, capsys: pytest.CaptureFixtu
 
 def test_compare_folds_the_test_in() -> None:
     X, Y = pair()
-    comparison = isodepth.compare(X, Y, n_resamples=99, random_state=0, eps=0.2)
+    comparison = isodepth.compare(X, Y, n_permutations=99, random_state=0, eps=0.2)
     apart = run(X, Y, eps=0.2)
     assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
     assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
     assert apart.summary in repr(comparison)
-    tolerant = isodepth.compare(X, Y, n_resamples=99, random_state=0, tolerance=0.1, eps=0.2)
+    tolerant = isodepth.compare(X, Y, n_permutations=99, random_state=0, tolerance=0.1, eps=0.2)
     assert tolerant.test.tolerance == 0.1
     assert isodepth.compare(X, Y, random_state=0).test is None
 
@@ -433,8 +433,8 @@ def test_compare_folds_the_test_in() -> None:
     [
         ({"tolerance": 0.1}, "tolerance belongs to the test"),
         ({"blocks": [1] * 105}, "blocks belongs to the test"),
-        ({"n_resamples": 9, "weights": (None, np.ones(45))}, "takes no weights"),
-        ({"n_resamples": 0}, "n_resamples must be an integer >= 1"),
+        ({"n_permutations": 9, "weights": (None, np.ones(45))}, "takes no weights"),
+        ({"n_permutations": 0}, "n_permutations must be an integer >= 1"),
     ],
 )
 def test_compare_refuses_what_the_test_cannot_do(options: dict[str, Any], message: str) -> None:

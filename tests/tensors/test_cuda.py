@@ -201,7 +201,7 @@ def test_half_precision_tables_and_devices():
 def test_relabelings_are_worked_out_on_the_host():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.normal(size=(50, 3)) + 0.5
-    options = {"n_resamples": 99, "random_state": 0}
+    options = {"n_permutations": 99, "random_state": 0}
     expected = isodepth.two_sample_test(x, y, blocks=np.arange(110) // 2, **options)
     X, Y = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
     blocks = torch.arange(110, device="cuda") // 2

@@ -14,7 +14,7 @@ from isodepth.metric.inputs import arrays_on_host
 
 torch = pytest.importorskip("torch")
 
-OPTIONS = {"n_resamples": 49, "random_state": 0}
+OPTIONS = {"n_permutations": 49, "random_state": 0}
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import numpy as np
 from isodepth.chunked.passes import Fold
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.sampling import Pilot, RowDraw
-from isodepth.core.sample import lexicographic_order
 from isodepth.depth.base import middle_of
 from isodepth.engine.middle_rows import probed_masses
 
@@ -174,7 +173,7 @@ def _place(
 
 
 def _ordered(pilot: Pilot) -> Pilot:
-    order, _ = lexicographic_order(pilot.points)
+    order = np.lexsort(pilot.points.T[::-1])
     return Pilot(pilot.points[order], pilot.masses[order])
 
 

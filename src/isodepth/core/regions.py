@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_direction_rows, check_levels_inside
-from isodepth.engine.cached import cached_property
-from isodepth.engine.ordering import order_of
-from isodepth.engine.rows import take_rows
-from isodepth.engine.threads import Resources
+from isodepth.engine.depth_passes import order_of, take_rows
+from isodepth.engine.resources import Resources
 
 _ALONE = Resources(n_jobs=1)
 

@@ -8,16 +8,14 @@ how a matrix product happens to round at their position.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.data.validation import check_weights
-from isodepth.engine.cached import cached_property
-from isodepth.engine.forking import refuse_forsaken_child
-from isodepth.engine.ordering import order_of
-from isodepth.engine.rows import over_rows
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 TOTAL_BITS = 61
@@ -55,7 +53,6 @@ class Sample:
         resources: Resources = _ALONE,
     ) -> Sample:
         """Canonical form of checked points (n, d) with optional weights (n,)."""
-        refuse_forsaken_child()
         checked = check_weights(weights, len(points), name)
         if checked is None:
             return cls._merge(points, None, resources)
@@ -81,36 +78,11 @@ class Sample:
     def _merge(
         cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _ALONE
     ) -> Sample:
-        order, distinct = lexicographic_order(points, resources)
-        n, width = points.shape
-        rows = np.empty((n, width), dtype=points.dtype)
-        inverse = np.empty(n, dtype=np.intp)
-
-        def put(some: slice) -> None:
-            places = order[some]
-            taken = points.take(places, axis=0, out=rows[some], mode="clip")
-            # Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
-            taken += points.dtype.type(0)
-            inverse[places] = np.arange(some.start, some.stop)
-
-        over_rows(n, width, put, resources)
-        if not distinct:
-            first = np.ones(len(rows), dtype=bool)
-            np.any(rows[1:] != rows[:-1], axis=1, out=first[1:])
-            distinct = bool(first.all())
-        if distinct:
-            ordered = None if masses is None else masses[order]
-        else:
-            inverse[order] = np.cumsum(first) - 1
-            units = np.ones(len(rows), dtype=np.int64) if masses is None else masses[order]
-            starts = np.flatnonzero(first)
-            ordered = np.add.reduceat(units, starts)
-            rows = rows[starts]
-        # Equal ones are positive: some row always has a mass.
-        if ordered is not None and (ordered == ordered[0]).all():
-            ordered = None
-        total = len(rows) if ordered is None else int(ordered.sum())
-        return cls(rows, ordered, total, inverse)
+        rows, inverse, merged = _core.distinct_rows(
+            np.ascontiguousarray(points), masses, resources.n_threads
+        )
+        total = len(rows) if merged is None else int(merged.sum())
+        return cls(rows, merged, total, inverse)
 
     @property
     def n_points(self) -> int:
@@ -147,28 +119,6 @@ class Sample:
     def shares(self) -> np.ndarray:
         """The masses as float64 shares of the total, of shape (u,)."""
         return self.unit_masses / self.total
-
-
-def lexicographic_order(
-    points: np.ndarray, resources: Resources = _ALONE
-) -> tuple[np.ndarray, bool]:
-    """Indices that sort rows by their first column, then the second, and so on.
-
-    Also whether the first column alone shows that no two rows are equal.
-    """
-    column = np.ascontiguousarray(points[:, 0])
-    order = order_of(column, resources)
-    leading = column[order]
-    tied = leading[1:] == leading[:-1]
-    if not tied.any():
-        return order, True
-    # Only the rows that share their first entry with a neighbor are still out of order.
-    open_ = np.zeros(len(points), dtype=bool)
-    open_[1:] |= tied
-    open_[:-1] |= tied
-    rows = order[open_]
-    order[open_] = rows[np.lexsort(points[rows].T[::-1])]
-    return order, False
 
 
 @np.errstate(over="ignore")

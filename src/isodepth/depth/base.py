@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
 from isodepth.depth.estimator import Estimator, join_scikit_learn
-from isodepth.engine.middle_rows import probed_places
-from isodepth.engine.rows import over_rows
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import DegenerateDepthWarning
-
-_ALONE = Resources(n_jobs=1)
 
 
 class Depth(Estimator):
@@ -31,7 +27,7 @@ class Depth(Estimator):
     n_directions : int, default 1000
         How many unit vectors to project on; each counts with both signs.
     directions : str or array of shape (K, d), default "uniform"
-        As in :func:`isodepth.directions.unit_vectors`.
+        As in :func:`isodepth.unit_vectors`.
     random_state : None, int or numpy.random.Generator
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
@@ -129,16 +125,13 @@ class Depth(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
         distinct = self.sample_depth(sample, directions, resources)
-        depths = np.empty(len(points), dtype=distinct.dtype)
-
-        def look_up(some: slice) -> None:
-            # Rows of weight zero are at -1, and get theirs below.
-            distinct.take(sample.inverse[some], out=depths[some], mode="wrap")
-
-        over_rows(len(points), 1, look_up, resources)
-        weightless = sample.inverse < 0
-        if weightless.any():
-            depths[weightless] = self.point_depth(sample, points[weightless], directions, resources)
+        # Rows of weight zero are at -1, and get theirs below.
+        depths = distinct[sample.inverse]
+        if weights is not None:
+            weightless = sample.inverse < 0
+            if weightless.any():
+                asked = points[weightless]
+                depths[weightless] = self.point_depth(sample, asked, directions, resources)
         return distinct, depths
 
     # -- the estimator shell ----------------------------------------------------------------
@@ -199,17 +192,13 @@ class Depth(Estimator):
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """A middle row (d,), and the power of two next to the typical distance from it.
+    """A middle (d,) of the sample, and the power of two next to the typical distance from it.
 
     Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
-    from a few evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
+    from some evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
     not matter, since the sample has its own.
     """
-    rows = sample.points
-    few = rows[probed_places(len(rows), sample.masses, sample.total)]
-    center = middle_of(few)
-    size = np.abs(few - center).max() or np.abs(rows - center).max()
-    return center, math.frexp(size)[1]
+    return _core.center_and_exponent(sample.points)
 
 
 def middle_of(few: np.ndarray) -> np.ndarray:
@@ -217,25 +206,12 @@ def middle_of(few: np.ndarray) -> np.ndarray:
     return np.sort(few, axis=0)[(len(few) - 1) // 2]
 
 
-def standardize(sample: Sample, points: np.ndarray, resources: Resources = _ALONE) -> np.ndarray:
+def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
-    center, exponent = center_and_exponent(sample)
-    return moved_by(points, center, exponent, resources)
+    return moved_by(points, *center_and_exponent(sample))
 
 
-def moved_by(
-    points: np.ndarray, center: np.ndarray, exponent: int, resources: Resources = _ALONE
-) -> np.ndarray:
+def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
     """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
-    moved = np.empty(points.shape, dtype=points.dtype)
-
-    def move(some: slice) -> None:
-        rows = np.subtract(points[some], center, out=moved[some])
-        if abs(exponent) > 64:
-            # Here the power of two itself may be out of range.
-            np.ldexp(rows, -exponent, out=rows)
-        else:
-            rows *= points.dtype.type(2.0**-exponent)
-
-    over_rows(len(points), points.shape[1], move, resources)
-    return moved
+    # The power of two itself may be out of range.
+    return np.ldexp(points - center, -exponent)

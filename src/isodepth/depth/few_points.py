@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.core.sample import Sample
 from isodepth.depth.base import Depth, standardize
 from isodepth.depth.irw import IRWDepth
-from isodepth.engine.blocks import fold_projections
-from isodepth.engine.threads import Resources
-from isodepth.hull.span import coordinates_in_span
+from isodepth.engine.resources import Resources
+from isodepth.hull.frame import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with
 #: the cube: beyond this many, plain IRW is used.
@@ -64,9 +64,15 @@ class SteadyIRWDepth(IRWDepth):
         if n > MOST_POINTS or not counts_fit(total, count):
             return super().of_sample(sample, directions, resources)
         points = span_of_sample(sample)
-        sizes, squares = _rank_sums(sample, points, directions[:, : points.shape[1]], resources)
+        kind = sample.points.dtype
+        sizes, squares = _core.centered_rank_sums(
+            np.ascontiguousarray(points, dtype=kind),
+            np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
+            sample.unit_masses,
+            resources.n_threads,
+        )
         size, square = sizes / (count * total), squares / (count * total**2)
-        return steady_depth(size, square, _mean_square(points, sample.shares))
+        return steady_depth(size, square, _mean_square(points, sample.shares, resources))
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
@@ -98,7 +104,7 @@ class DualDepth(Depth):
     affine_invariant = False
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        return (1.0 - _mean_square(span_of_sample(sample), sample.shares)) / 2.0
+        return (1.0 - _mean_square(span_of_sample(sample), sample.shares, resources)) / 2.0
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
@@ -128,34 +134,9 @@ def span_of_sample(sample: Sample) -> np.ndarray:
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 
 
-def _mean_square(points: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    from isodepth.engine.compiled.few_ranks import mean_squared_rank
-
-    result = np.empty(len(points))
-    mean_squared_rank(cdist(points, points, "sqeuclidean"), shares, result)
-    return result
-
-
-def _rank_sums(
-    sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-) -> tuple[np.ndarray, np.ndarray]:
-    from isodepth.engine.compiled.few_ranks import centered_rank_block
-
-    n = sample.n_points
-    masses = np.ones(n, dtype=np.int32) if sample.masses is None else sample.masses
-
-    def step(sums: np.ndarray, block: np.ndarray, _: slice) -> None:
-        balance = np.zeros((n, len(block)), masses.dtype)
-        centered_rank_block(np.ascontiguousarray(block.T), masses, balance, sums[0], sums[1])
-
-    states = fold_projections(
-        points.astype(sample.points.dtype),
-        directions,
-        lambda: np.zeros((2, n), dtype=np.int64),
-        step,
-        resources,
+    return _core.mean_squared_rank(
+        cdist(points, points, "sqeuclidean"), shares, resources.n_threads
     )
-    sizes, squares = np.add.reduce(states)
-    return sizes, squares

@@ -8,8 +8,8 @@ from isodepth.core.sample import Sample
 from isodepth.depth.base import standardize
 from isodepth.depth.direction_search import search_directions
 from isodepth.depth.minimized import MinimizedDepth
-from isodepth.engine.rank_passes import smallest_halfspace
-from isodepth.engine.threads import Resources
+from isodepth.engine.depth_passes import smallest_halfspace
+from isodepth.engine.resources import Resources
 
 
 class HalfspaceDepth(MinimizedDepth):
@@ -54,26 +54,31 @@ class HalfspaceDepth(MinimizedDepth):
         directions: np.ndarray,
         resources: Resources,
     ) -> np.ndarray:
-        joint = sample if queries is None else sample.with_queries(queries)
-        points = standardize(sample, joint.points, resources)
+        points, weights = sample.points, sample.masses
         if self.refine:
+            # The sample's own points propose directions, too.
+            asked = None if queries is None else sample.with_queries(queries).points
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 masses, where = smallest_halfspace(
-                    points, joint.masses, joint.total, rows, resources, locate=True
+                    points, rows, weights=weights, queries=asked, locate=True, resources=resources
                 )
+                assert where is not None
                 return -masses, where
 
-            directions = search_directions(points, directions, self.refine, judge)
-        masses, _ = smallest_halfspace(points, joint.masses, joint.total, directions, resources)
-        depths = masses / joint.total
-        return depths if queries is None else depths[joint.inverse]
+            searched = standardize(sample, points if asked is None else asked)
+            directions = search_directions(searched, directions, self.refine, judge)
+        masses, _ = smallest_halfspace(
+            points, directions, weights=weights, queries=queries, resources=resources
+        )
+        return masses / sample.total
 
-    def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.halfspace import exact_halfspace_depth
 
         points, asked = sample.points.astype(np.float64), queries.astype(np.float64)
-        return exact_halfspace_depth(points, sample.unit_masses, asked) / sample.total
+        masses = exact_halfspace_depth(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
+        return masses / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Each corner of a simplex can be cut off alone.

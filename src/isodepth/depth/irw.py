@@ -9,8 +9,8 @@ import numpy as np
 from isodepth.core.sample import Sample
 from isodepth.depth.base import Depth, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
-from isodepth.engine.rank_passes import mean_rank_weight
-from isodepth.engine.threads import Resources
+from isodepth.engine.depth_passes import mean_rank_weight
+from isodepth.engine.resources import Resources
 
 
 class IRWDepth(Depth):
@@ -41,17 +41,16 @@ class IRWDepth(Depth):
     affine_invariant = False
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        points = standardize(sample, sample.points, resources)
-        return mean_rank_weight(points, sample.masses, sample.total, directions, resources)
+        return mean_rank_weight(
+            sample.points, directions, weights=sample.masses, resources=resources
+        )
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
-        joint = sample.with_queries(points)
-        moved = standardize(sample, joint.points, resources)
-        return mean_rank_weight(moved, joint.masses, joint.total, directions, resources)[
-            joint.inverse
-        ]
+        return mean_rank_weight(
+            sample.points, directions, weights=sample.masses, queries=points, resources=resources
+        )
 
 
 class AIIRWDepth(Depth):
@@ -113,16 +112,18 @@ class AIIRWDepth(Depth):
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
         whitened = self._whiten(sample, sample.points)
-        return mean_rank_weight(whitened, sample.masses, sample.total, directions, resources)
+        return mean_rank_weight(whitened, directions, weights=sample.masses, resources=resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
-        joint = sample.with_queries(points)
-        whitened = self._whiten(sample, joint.points)
-        depths = mean_rank_weight(whitened, joint.masses, joint.total, directions, resources)[
-            joint.inverse
-        ]
+        depths = mean_rank_weight(
+            self._whiten(sample, sample.points),
+            directions,
+            weights=sample.masses,
+            queries=self._whiten(sample, points),
+            resources=resources,
+        )
         if not shrinks(self.covariance):
             # Off the flat that holds the sample, a point is infinitely far out.
             depths[outside_span(sample, points)] = 0.0
@@ -139,7 +140,7 @@ class AIIRWDepth(Depth):
         corners = np.diag(1 / roots) - roots
         rng = np.random.default_rng(0)
         directions = rng.standard_normal((4096, sample.n_points))
-        depths = mean_rank_weight(corners, sample.masses, sample.total, directions, Resources(1))
+        depths = mean_rank_weight(corners, directions, weights=sample.masses)
         # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]

@@ -8,8 +8,8 @@ from isodepth.core.sample import Sample
 from isodepth.depth.base import standardize
 from isodepth.depth.direction_search import search_directions
 from isodepth.depth.minimized import MinimizedDepth
-from isodepth.engine.spread_passes import largest_outlyingness
-from isodepth.engine.threads import Resources
+from isodepth.engine.depth_passes import largest_outlyingness
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 
 
@@ -56,23 +56,24 @@ class ProjectionDepth(MinimizedDepth):
         directions: np.ndarray,
         resources: Resources,
     ) -> np.ndarray:
-        points = standardize(sample, sample.points, resources)
-        asked = None if queries is None else standardize(sample, queries)
+        points, weights = sample.points, sample.masses
         if self.refine:
 
             def judge(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-                return largest_outlyingness(
-                    points, sample.masses, sample.total, asked, rows, resources, locate=True
+                largest, where = largest_outlyingness(
+                    points, rows, weights=weights, queries=queries, locate=True, resources=resources
                 )
+                assert where is not None
+                return largest, where
 
-            searched = points if asked is None else asked
+            searched = standardize(sample, points if queries is None else queries)
             directions = search_directions(searched, directions, self.refine, judge)
         largest, _ = largest_outlyingness(
-            points, sample.masses, sample.total, asked, directions, resources
+            points, directions, weights=weights, queries=queries, resources=resources
         )
-        return 1.0 / (1.0 + largest.astype(np.float64))
+        return 1.0 / (1.0 + largest.astype(np.float64, copy=False))
 
-    def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.projection import exact_projection_depth_2d
 
         if sample.n_features > 2:
@@ -84,7 +85,7 @@ class ProjectionDepth(MinimizedDepth):
         if sample.n_features == 1:
             # A line is a plane whose second coordinate is always zero.
             points, asked = (np.column_stack([rows, 0 * rows]) for rows in (points, asked))
-        return exact_projection_depth_2d(points, sample.unit_masses, asked)
+        return exact_projection_depth_2d(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Projections of the corners of a simplex can be made anything. Sending one point away from

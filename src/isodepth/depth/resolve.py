@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.core.sample import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 #: Settings of a depth that do not count in a metric: it has its own, or asks for depths alone.

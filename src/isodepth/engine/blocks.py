@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,8 +23,6 @@ State = TypeVar("State")
 # workers take larger ones, as far as machines with that many cores have the caches for it.
 _CACHE_BYTES = 1 << 19
 _MANY_WORKERS = 4
-# So many projected numbers are a matter of a tenth of a second: an interrupt waits no longer.
-_AT_MOST_AT_A_TIME = 1 << 24
 _MOST_DIRECTIONS = 256
 _FEWEST_DIRECTIONS = 4
 # Workers that begin late, or are slower, leave blocks to others: so there are some for each.
@@ -36,8 +33,6 @@ _LITTLE = 20_000
 _LITTLE_MB = 4.0
 # Fewer rows are laid out in tiles before another thread has woken up.
 _MANY_ROWS = 1 << 15
-#: Up to this many points are looked at along several directions at once.
-FEW = 64
 
 
 class BlockPlan(NamedTuple):
@@ -47,22 +42,9 @@ class BlockPlan(NamedTuple):
     workers: int
 
 
-def are_few(points: np.ndarray, directions: np.ndarray, resources: Resources) -> bool:
-    """Whether there are so few points that loops of their own take all of them at once."""
-    return len(points) <= FEW and is_little(points, directions, resources)
-
-
 def is_little(points: np.ndarray, directions: np.ndarray, resources: Resources) -> bool:
     """Whether all projections at once, by one worker, stay within any budget: nothing to plan."""
     return len(points) * len(directions) <= _LITTLE and resources.memory_mb >= _LITTLE_MB
-
-
-def whole_slab(points: np.ndarray, directions: np.ndarray) -> Any:
-    """A few points (n, d) with directions (K, d), and room for all projections at once."""
-    from isodepth.engine.compiled.tiles import multipliers, slab_of, tiles_of
-
-    room = np.empty((len(directions), len(points)), points.dtype)
-    return slab_of(tiles_of(points), multipliers(directions, points.dtype), room)
 
 
 def plan_blocks(
@@ -72,7 +54,6 @@ def plan_blocks(
     held: int,
     beside: int,
     resources: Resources,
-    compiled: bool = False,
 ) -> BlockPlan:
     """Blocks small enough for a cache, and no more workers than fit into `memory_mb` together.
 
@@ -84,8 +65,6 @@ def plan_blocks(
         Bytes that a worker holds apart from its block of projections.
     beside : int
         Further bytes that it takes for each direction of a block while it works on that.
-    compiled : bool
-        Whether a worker goes from block to block without the interpreter.
     """
     row = n * itemsize
     each = row + beside
@@ -93,11 +72,9 @@ def plan_blocks(
     wanted = worker_count(resources.n_jobs, n_directions, n * n_directions)
     # One worker with one direction is the least there is, whatever the budget says.
     workers = workers_within(wanted, held + each, resources.memory_mb)
-    larger = 2 if workers >= _MANY_WORKERS and not compiled else 1
+    larger = 2 if workers >= _MANY_WORKERS else 1
     fitting = max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, larger * _CACHE_BYTES // row))
     size = max(1, int(min(fitting, (budget / workers - held) // each)))
-    if compiled:
-        return BlockPlan(min(size, -(-n_directions // workers)), workers)
     # Of one size, and equally many for each worker: so that they end together.
     rounds = -(-n_directions // (size * workers))
     if workers > 1:
@@ -153,80 +130,6 @@ def fold_projections(
         step(state[0], projections, block)
 
     return [state for state, _ in fold_blocks(blocks, begin, project_block, workers)]
-
-
-def fold_directions(
-    points: np.ndarray,
-    directions: np.ndarray,
-    start: Callable[[int], State],
-    step: Callable[[State, Any, Any], None],
-    resources: Resources,
-    beside: int = 0,
-) -> list[State]:
-    """Fold `step(state, slab, turn)` over directions that the step projects on itself.
-
-    A slab has all directions, and room for as many projections as stay in the cache; a turn says
-    which of them to take, see `engine.compiled.turns`. So workers need the interpreter, which
-    serves one at a time, hardly more than once each.
-
-    Parameters
-    ----------
-    points, directions, resources, beside : as in `fold_projections`
-    start : makes the state of a worker, given for how many directions a slab has room
-    step : receives a `Slab` and a `Turn`
-    """
-    from isodepth.engine.compiled.tiles import multipliers, slab_of
-    from isodepth.engine.compiled.turns import Parts
-
-    n, count = len(points), len(directions)
-    if is_little(points, directions, resources):
-        size, workers = min(count, _MOST_DIRECTIONS), 1
-    else:
-        # One state is made before the others, to see how large they are.
-        held = bytes_of(start(1))
-        size, workers = plan_blocks(
-            n, count, points.itemsize, held, beside, resources, compiled=True
-        )
-    most = max(size, _AT_MOST_AT_A_TIME // n)
-    cuts = growing_cuts(count, size, workers, most)
-    largest = max(stop - first for first, stop in itertools.pairwise(cuts))
-    parts = Parts(cuts, max(1, most // largest), workers)
-    tiles = _tiles_of_many(points, resources)
-    rows = multipliers(directions, points.dtype)
-
-    def begin() -> tuple[State, np.ndarray, np.ndarray]:
-        return start(size), np.empty((size, n), points.dtype), np.zeros(2, np.int64)
-
-    def take(state: tuple[State, np.ndarray, np.ndarray], number: int) -> None:
-        step(state[0], slab_of(tiles, rows, state[1]), parts.turn(number, state[2]))
-
-    states = fold_blocks(range(parts.calls), begin, take, workers)
-    # Whoever came too late for any part has nothing to say.
-    return [state for state, _, left in states if left[1] > 0]
-
-
-def growing_cuts(count: int, size: int, workers: int, most: int) -> list[int]:
-    """Where to cut up 0..count for workers that come for the next part one by one.
-
-    The first parts are of one `size`, so that what is found there is soon known to all; then they
-    double; and towards the end they are halved, so that all workers end together.
-
-    Examples
-    --------
-    >>> growing_cuts(100, 4, 2, 50)
-    [0, 4, 8, 16, 24, 40, 56, 67, 78, 83, 88, 92, 96, 100]
-    """
-    if workers == 1:
-        return [*range(0, count, most), count]
-    cuts, wanted = [0], size
-    while cuts[-1] < count:
-        fair = (count - cuts[-1]) // (2 * workers)
-        now = max(size, min(wanted, fair, most))
-        for _ in range(workers):
-            if cuts[-1] < count:
-                cuts.append(min(cuts[-1] + now, count))
-        wanted *= 2
-    return cuts
 
 
 def _tiles_of_many(points: np.ndarray, resources: Resources) -> Any:

@@ -7,11 +7,7 @@ while they are few; of many rows it is their mass that counts, which chunks can 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-
-from isodepth.engine.blocks import FEW
 
 #: Up to so many distinct rows it is their number that counts, not their mass.
 FEW_ROWS = 4096
@@ -35,13 +31,3 @@ def probed_places(n: int, masses: np.ndarray | None, total: int) -> np.ndarray |
 def probed_masses(total: int) -> np.ndarray:
     """How much mass, int64, is passed before each of the rows to look at."""
     return np.array([k * total // PROBED_ROWS for k in range(PROBED_ROWS)], dtype=np.int64)
-
-
-def typical_size(sizes: np.ndarray, masses: np.ndarray | None) -> Any:
-    """A middle one of the sizes (n,) of distinct rows: the larger one, where there are two."""
-    middle = len(sizes) // 2
-    if masses is not None and len(sizes) > FEW_ROWS:
-        order = np.argsort(sizes)
-        upto = np.cumsum(masses[order])
-        return sizes[order[np.searchsorted(upto, upto[-1] // 2, side="right")]]
-    return np.sort(sizes)[middle] if middle <= FEW else np.partition(sizes, middle)[middle]

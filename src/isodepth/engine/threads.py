@@ -5,31 +5,21 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from isodepth.engine.cores import available_cores
 from isodepth.engine.forking import hold_at_fork
 from isodepth.engine.pool import Job, current_job
+from isodepth.engine.resources import Resources, available_cores
 
 Block = TypeVar("Block")
 State = TypeVar("State")
 
+__all__ = ["Resources", "available_cores", "fold_blocks", "side_by_side", "single_threaded_blas"]
+
 # Below this many projected numbers a thread costs more than it saves.
 _WORTH_A_THREAD = 250_000
-
-
-class Resources(NamedTuple):
-    """What a computation may use; none of it changes the result."""
-
-    n_jobs: int | None = None
-    memory_mb: float = 256.0
-
-    @property
-    def n_threads(self) -> int:
-        """The number of threads that `n_jobs` stands for."""
-        return available_cores() if self.n_jobs is None else self.n_jobs
 
 
 def worker_count(n_jobs: int | None, n_blocks: int, elements: int) -> int:

@@ -58,7 +58,7 @@ class BaseMetric:
     n_directions : int
         How many directions are looked along; time grows in proportion.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
-        See :func:`isodepth.directions.unit_vectors`. Each vector is used with both signs.
+        See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
         Integrate over beta exactly, over a midpoint grid of that many levels, or over `n_levels`
         random levels (the paper).

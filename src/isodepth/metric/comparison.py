@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,8 @@ import numpy as np
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.forms import Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
-from isodepth.engine.cached import cached_property
+from isodepth.data.results import ReportableResult, named_shares, plain
 from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidOptionError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(ReportableResult):
     """The result of comparing two samples.
 
     Attributes
@@ -158,7 +158,7 @@ class Comparison(Reported):
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:
-        """How much of the difference each column carries, largest first; the shares add up to 1.
+        """Contribution of each column to the difference, largest first; the shares add up to 1.
 
         Squared entries of the directions in which the samples differ, averaged over all levels with
         weights width x gap^2. The direction of one extreme level is mostly chance; the average is
@@ -218,7 +218,7 @@ class Comparison(Reported):
 
     @property
     def largest_gap(self) -> LargestGap:
-        """The largest gap, its level, its direction and the columns that carry it."""
+        """The largest gap, its level, its direction and the contributions of the columns to it."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
         return LargestGap(
@@ -235,10 +235,10 @@ class Comparison(Reported):
 
     @cached_property
     def null_profile(self) -> Any:
-        """What equal laws would give at each level, where the comparison was tested; else None.
+        """What the same distribution gives at each level, where the comparison was tested.
 
         A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
-        rows dealt out at random, worked out when first asked for.
+        rows assigned at random, worked out when first asked for; None without a test.
         """
         return None if self.test is None else self.test.profile_of(self)
 
@@ -289,12 +289,12 @@ class Comparison(Reported):
     def __repr__(self) -> str:
         x, y = self.regions
         largest = self.largest_gap
-        along = ", ".join(f"{name} ({share:.0%})" for name, share in self.column_shares[:3])
+        along = ", ".join(f"{name} {share:.0%}" for name, share in self.column_shares[:3])
         lines = [
-            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} "
-            f"points in {x.n_features} dimension(s)",
-            f"carried by {along}",
-            f"largest gap {largest.gap:.6g} at level beta = {largest.level:.3g}",
+            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows "
+            f"in {x.n_features} column(s)",
+            f"largest contributions: {along}",
+            f"largest gap {largest.gap:.6g} at level {largest.level:.3g}",
         ]
         if self.missing is not None:
             lines.append(str(self.missing))

@@ -15,13 +15,11 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width
-from isodepth.depth.base import Depth
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
 from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.threads import (
     Resources,
     fold_blocks,
-    side_by_side,
     single_threaded_blas,
     worker_count,
 )
@@ -89,10 +87,6 @@ class Origin:
     @property
     def _recipe(self) -> str:
         return f"{self.dirs} with seed {self.seed}"
-
-
-# Fewer numbers are put into canonical form before another thread has woken up.
-_WORTH_MERGING_TOGETHER = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,50 +215,6 @@ class FittedMetric:
 
     # -- two samples ------------------------------------------------------------------------
 
-    def merged_pair(self, x: tuple[Any, Any], y: tuple[Any, Any]) -> list[Sample]:
-        """The canonical forms of two samples, given as points and weights that were checked."""
-        threads = self._threads_for_both(x[0], y[0])
-        if x[0].size + y[0].size < _WORTH_MERGING_TOGETHER:
-            threads = 1
-        resources = self.resources
-
-        def merged(points: np.ndarray, weights: np.ndarray | None) -> Sample:
-            return Sample.of(points, weights, resources=resources)
-
-        return side_by_side([lambda: merged(*x), lambda: merged(*y)], threads)
-
-    def fit_pair(self, x: tuple[Any, ...], y: tuple[Any, ...]) -> list[TrimmedRegions]:
-        """The regions of two samples, each given as the arguments of `fit_regions`."""
-        threads = self._threads_for_both(x[0], y[0])
-        if threads == 1:
-            return [self.fit_regions(*x), self.fit_regions(*y)]
-        rows = len(x[0]) + len(y[0])
-
-        def fit(given: tuple[Any, ...]) -> TrimmedRegions:
-            # Of few threads one more than its share: whoever ends first comes to help.
-            n_jobs = min(threads, -(-threads * len(given[0]) // rows) + (threads < 4))
-            shared = {"n_jobs": n_jobs, "memory_mb": self.options["memory_mb"] / 2}
-            part = replace(self, options={**self.options, **shared})
-            regions = part.fit_regions(*given)
-            # Needed for the gaps: now is a good time, while the other sample is at work as well.
-            regions.put_in_order(part.resources)
-            return regions
-
-        return side_by_side([lambda: fit(x), lambda: fit(y)], threads)
-
-    def _threads_for_both(self, x: np.ndarray, y: np.ndarray) -> int:
-        """How many threads may work on both samples at a time; 1 for one sample after the other.
-
-        What runs on one thread for a sample then runs for two. Both are also in memory at a time,
-        twice more than the samples themselves: so not where these are large. Functions of the
-        user's are called by no other thread than the one they came from.
-        """
-        beside = 4 * (x.nbytes + y.nbytes)
-        if not isinstance(self.source, Depth) or beside > self.options["memory_mb"] * 2**20 / 2:
-            return 1
-        work = (len(x) + len(y)) * len(self.directions)
-        return worker_count(self.options["n_jobs"], work, work)
-
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """DR_{p,eps} between the samples of two regions made along these directions."""
         gaps = self.gaps(x, y)
@@ -305,6 +255,9 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
+        if self.options["region"] != "envelope":
+            for regions in (x, y):
+                regions.put_in_order(self.resources)
         return find_gaps(
             x,
             y,
@@ -441,13 +394,9 @@ def fit_both(
         scale=settings["scale"],
     )
     fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
-    if not isinstance(X, TrimmedRegions) and not isinstance(Y, TrimmedRegions):
-        sample_x, sample_y = fitted.merged_pair((x, wx), (y, wy))
-        source.warn_if_uninformative(sample_x, sample_y)
-        X, Y = fitted.fit_pair((x, wx, columns, sample_x), (y, wy, columns, sample_y))
-        return fitted, X, Y, missing
-    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx)
-    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy)
+    resources = fitted.resources
+    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx, resources=resources)
+    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy, resources=resources)
     source.warn_if_uninformative(sample_x, sample_y)
     if not isinstance(X, TrimmedRegions):
         X = fitted.fit_regions(x, wx, columns, sample_x)

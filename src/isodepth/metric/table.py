@@ -92,16 +92,16 @@ class RegionTable:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; a file already there is replaced whole or not at all."""
-        from isodepth.data.archive import write_file
+        from isodepth.data.archive import write_archive
 
-        write_file(path, KIND, table_header(self), table_arrays(self))
+        write_archive(path, KIND, table_header(self), table_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
         """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
-        from isodepth.data.archive import read_file
+        from isodepth.data.archive import read_archive
 
-        return table_from(*read_file(path, KIND), path)
+        return table_from(*read_archive(path, KIND), path)
 
     def __repr__(self) -> str:
         n_levels, n_values = self.values.shape

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.data.forms import Forms, plain
+from isodepth.data.results import ResultMixin, plain
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
@@ -24,7 +24,7 @@ _WORK = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
-class NullProfile(Forms):
+class NullProfile(ResultMixin):
     """Gaps of the same rows dealt out to two samples at random, with the settings of a comparison.
 
     Attributes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
 from isodepth.data.missing import MissingPair
-from isodepth.engine.cached import cached_property
+from isodepth.data.results import ReportableResult, plain
 from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ColumnTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult(Reported):
+class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -48,8 +48,8 @@ class TwoSampleResult(Reported):
         How far apart the samples are; with a tolerance, how far apart beyond what such a share of
         foreign rows could do.
     pvalue : float
-        (1 + number of relabelings with a statistic at least as large) / (1 + n_resamples).
-    null_distribution : ndarray of shape (n_resamples,)
+        (1 + number of relabelings with a statistic at least as large) / (1 + n_permutations).
+    null_distribution : ndarray of shape (n_permutations,)
         The statistic of each relabeling, without a tolerance.
     columns : list of ColumnTest
         The largest gap first.
@@ -67,11 +67,11 @@ class TwoSampleResult(Reported):
     --------
     >>> import isodepth
     >>> X, Y = [[0.0], [1.0], [2.0], [4.0]], [[3.0], [5.0], [6.0], [7.0]]
-    >>> result = isodepth.two_sample_test(X, Y, n_resamples=99, scale=None, random_state=0)
+    >>> result = isodepth.two_sample_test(X, Y, n_permutations=99, scale=None, random_state=0)
     >>> result.columns == [("column 0", result.statistic, result.pvalue)]
     True
     >>> sorted(result.to_dict())[:4]
-    ['columns', 'excess', 'n_resamples', 'null']
+    ['columns', 'excess', 'n_permutations', 'null']
     """
 
     statistic: float
@@ -126,7 +126,7 @@ class TwoSampleResult(Reported):
                 },
             },
             "excess": self.excess,
-            "n_resamples": len(self.null_distribution),
+            "n_permutations": len(self.null_distribution),
             "tolerance": self.tolerance,
             "rows": list(self.n_rows),
             "columns": [column._asdict() for column in self.columns],
@@ -155,10 +155,10 @@ class TwoSampleResult(Reported):
     @property
     def summary(self) -> str:
         """One line: the p-value and what it is made of."""
-        beyond = f" beyond a share {self.tolerance:g} of foreign rows" if self.tolerance else ""
+        beyond = f" beyond a share {self.tolerance:g} of contamination" if self.tolerance else ""
         return (
-            f"p = {self.pvalue:.3g}: apart by {self.statistic:.4g}{beyond}, "
-            f"{self.null_mean:.4g} on average for one law ({self.excess:+.1f} standard deviations)"
+            f"p = {self.pvalue:.3g}: statistic {self.statistic:.4g}{beyond}, {self.null_mean:.4g} "
+            f"on average for the same distribution ({self.excess:+.1f} standard deviations)"
         )
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ _DEFAULT_EPS = 0.1
 class Settings(NamedTuple):
     """All options of a test, checked."""
 
-    n_resamples: int
+    n_permutations: int
     tolerance: float
     scale: Any
     q: float
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
 
 def checked_settings(
     weights: Any,
-    n_resamples: Any,
+    n_permutations: Any,
     tolerance: Any,
     scale: Any,
     nan_policy: Any,
@@ -90,7 +90,7 @@ def checked_settings(
         q = math.inf if share else 2.0
     resolve_depth(DEFAULT_DEPTH if depth is None else depth)
     return Settings(
-        n_resamples=check_integer(n_resamples, "n_resamples", 1),
+        n_permutations=check_integer(n_permutations, "n_permutations", 1),
         tolerance=share,
         scale=scale,
         q=check_number(q, "q", 1),

@@ -54,7 +54,7 @@ class Split:
     points : float64 ndarray of shape (n, d), around zero with size about one
     directions : ndarray of shape (K, d), the d axes first
     relabelings : Relabelings
-    n_resamples : int
+    n_permutations : int
     rng : numpy.random.Generator
         Where relabelings come from.
     q, p : float
@@ -68,7 +68,7 @@ class Split:
     points: np.ndarray
     directions: np.ndarray
     relabelings: Relabelings
-    n_resamples: int
+    n_permutations: int
     rng: np.random.Generator
     q: float
     p: float
@@ -78,7 +78,7 @@ class Split:
     @property
     def count(self) -> int:
         """How many labelings there are, the one that was given among them."""
-        return self.n_resamples + 1
+        return self.n_permutations + 1
 
     @property
     def zero(self) -> float:

@@ -44,7 +44,7 @@ def two_sample_test(
     Y: Any,
     *,
     weights: None = None,
-    n_resamples: int = 999,
+    n_permutations: int = 999,
     tolerance: float = 0.0,
     blocks: Any = None,
     scale: Any = "pooled",
@@ -83,8 +83,8 @@ def two_sample_test(
         Refused: rows whose weights follow different laws are not exchangeable, even where the
         weighted laws are equal, and no relabeling of them gives an exact p-value. Rows that stand
         for several equal ones are repeated (`numpy.repeat`).
-    n_resamples : int
-        How many relabelings are drawn. The smallest possible p-value is 1 / (1 + n_resamples).
+    n_permutations : int
+        How many relabelings are drawn. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5)
         The share of the rows of each sample that may be foreign.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
@@ -114,7 +114,7 @@ def two_sample_test(
         that divide the mass into so many parts.
     random_state : None, int or numpy.random.Generator
         Where directions and relabelings come from. None draws anew at every call: the p-value then
-        varies from call to call, by about sqrt(p (1 - p) / n_resamples). An integer repeats it.
+        varies from call to call, by about sqrt(p (1 - p) / n_permutations). An integer repeats it.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     memory_mb : float
@@ -146,8 +146,8 @@ def two_sample_test(
     (0.001, 'column 0')
     """
     given = checked_settings(
-        weights, n_resamples, tolerance, scale, nan_policy, q, p, eps, depth, n_directions, levels,
-        random_state, n_jobs, memory_mb, progress,
+        weights, n_permutations, tolerance, scale, nan_policy, q, p, eps, depth, n_directions,
+        levels, random_state, n_jobs, memory_mb, progress,
     )  # fmt: skip
     X, Y, blocks, place = arrays_on_host(X, Y, blocks)
     x, y, columns, numbers, missing = read_samples(X, Y, nan_policy, blocks)
@@ -210,11 +210,11 @@ def _statistics(
     given: Settings,
 ) -> SplitStatistics:
     n_y = len(points) - n_x
-    total = len(directions) if given.tolerance else given.n_resamples + 1
+    total = len(directions) if given.tolerance else given.n_permutations + 1
     unit = "direction" if given.tolerance else "relabeling"
     with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
         split = Split(
-            points, directions, Relabelings(n_x, n_y, blocks), given.n_resamples, rng,
+            points, directions, Relabelings(n_x, n_y, blocks), given.n_permutations, rng,
             given.q, given.p, given.resources, advance,
         )  # fmt: skip
         if not given.tolerance and given.depth != DEFAULT_DEPTH:
@@ -261,7 +261,7 @@ def _signature(given: Settings, directions: np.ndarray, blocks: np.ndarray | Non
     parts = {
         "statistic": "envelope" if given.tolerance else depth_text(given.depth),
         "tolerance": text(given.tolerance),
-        "resamples": str(given.n_resamples),
+        "resamples": str(given.n_permutations),
         "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
         "scale": "none" if given.scale is None else scale,
         "q": text(given.q),

@@ -169,6 +169,6 @@ def _arcsine(x: torch.Tensor) -> torch.Tensor:
 def coordinates_in_span(vectors: torch.Tensor) -> torch.Tensor:
     """Coordinates (B, k, r) of vectors (B, k, d) along axes of their span, r = min(k, d).
 
-    As `hull.span.coordinates_in_span`; vectors of zeros at the end change nothing before them.
+    As `hull.frame.coordinates_in_span`; vectors of zeros at the end change nothing before them.
     """
     return torch.linalg.qr(vectors.mT, mode="r").R.mT

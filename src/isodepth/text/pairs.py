@@ -13,7 +13,7 @@ from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
 from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
 from isodepth.hull import hausdorff_levels
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.inputs import is_tensor
 

@@ -84,7 +84,8 @@ class DeviceSample(NamedTuple):
         few = self.points[self._probed()].cpu().numpy() + 0.0
         center = middle_of(few)
         moved = self.points - torch.from_numpy(center).to(self.points.device)
-        size = float(np.abs(few - center).max()) or float(moved.abs().max())
+        away = np.sort(np.abs(few - center).max(axis=1))
+        size = float(away[len(away) // 2] or away[-1]) or float(moved.abs().max())
         exponent = math.frexp(size)[1]
         if abs(exponent) <= _PLAIN_EXPONENT:
             return moved.mul_(2.0**-exponent)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from isodepth.engine.compiled import few_ranks
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 
 torch = pytest.importorskip("torch")
 

@@ -1,0 +1,250 @@
+// Outlyingness: the largest |<u, x> - median| / MAD over directions u.
+#pragma once
+
+#include <numeric>
+
+#include "blocks.hpp"
+#include "select.hpp"
+
+namespace isodepth {
+
+// What the pass reads, and where it writes its result.
+template <class T> struct SpreadTask {
+    const T* points;         // (n, d)
+    const int64_t* weights;  // (n,) positive, or null
+    const T* directions;     // (count, d)
+    const T* queries;        // (m, d), or null to judge the points themselves
+    int64_t n, d, count, m;
+    T* out;          // (m,)
+    int64_t* where;  // (m,): the first direction that gave the largest; or null
+};
+
+template <class T> class SpreadPass {
+  public:
+    SpreadPass(const SpreadTask<T>& task, Resources resources)
+        : task_(task),
+          resources_(resources),
+          frame_(task.points, task.n, task.d),
+          points_(task.points, task.n, task.d, resources.n_threads, &frame_),
+          total_(task.n) {
+        if (task.queries) queries_.emplace(task.queries, task.m, task.d, resources.n_threads, &frame_);
+        if (task.weights) total_ = std::accumulate(task.weights, task.weights + task.n, int64_t(0));
+        // A deviation of at most this share of the sizes of two rows is rounding.
+        rounding_ = std::numeric_limits<T>::epsilon() * T(8 * task.d);
+        constexpr int64_t most = 1023;
+        const int64_t step = (task.n + most - 1) / most;
+        std::vector<T> sizes;
+        for (int64_t i = 0; i < task.n; i += step) sizes.push_back(points_.size(i));
+        std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
+        typical_ = sizes[sizes.size() / 2];
+    }
+
+    void run() {
+        const bool few = task_.n <= few_points && !task_.weights && !task_.queries && !task_.where;
+        if (few) few_at_once();
+        else by_blocks();
+    }
+
+  private:
+    SpreadTask<T> task_;
+    Resources resources_;
+    Frame<T> frame_;
+    Tiles<T> points_;
+    std::optional<Tiles<T>> queries_;
+    int64_t total_;
+    T rounding_, typical_;
+
+    struct State {
+        Workspace<T> out, along, judged;
+        Workspace<int64_t> where;
+        SelectRoom<T> room;
+    };
+
+    T zero() const { return rounding_ * typical_; }
+
+    void by_blocks() {
+        const auto [points, weights, directions, queries, n, d, count, m, out, where] = task_;
+        const double own = sizeof(T) + (where ? 8.0 : 0.0);
+        const double held = own * m + SelectRoom<T>::bytes(n, weights);
+        const double each = double(sizeof(T)) * double(n + (queries ? m : 0));
+        const Blocks blocks(count, n, held, each, resources_);
+        PerWorker<State> states(blocks.workers);
+        auto make = [&, m = m, n = n, where = where, queries = queries, weights = weights] {
+            auto state = std::make_unique<State>(State{
+                Workspace<T>(m, T(0)), Workspace<T>(blocks.size * n), {}, {}, SelectRoom<T>(n, weights)});
+            if (queries) state->judged = Workspace<T>(blocks.size * m);
+            if (where) state->where = Workspace<int64_t>(m, 0);
+            return state;
+        };
+        parallel_for(blocks.workers, blocks.parts, [&, d = d](int64_t worker, int64_t part) {
+            State& state = states.of(worker, make);
+            const int64_t first = blocks.first(part), some = blocks.in(part);
+            points_.project(task_.directions + first * d, some, state.along.data());
+            if (queries_) queries_->project(task_.directions + first * d, some, state.judged.data());
+            for (int64_t k = 0; k < some; k++) judge(state, k, first + k);
+        });
+        const auto made = states.made();
+        over_rows(m, int64_t(made.size()), resources_.n_threads,
+                  [&](int64_t start, int64_t stop) { merge(made, start, stop); });
+    }
+
+    void judge(State& state, int64_t k, int64_t direction) {
+        const int64_t n = task_.n, m = task_.m;
+        const T* own = state.along.data() + k * n;
+        const T* judged = queries_ ? state.judged.data() + k * m : own;
+        const auto [middle, mad] = median_and_mad(Numbers<T>(own, n, task_.weights, total_), state.room);
+        T* out = state.out.data();
+        int64_t* where = task_.where ? state.where.data() : nullptr;
+        if (!(mad > zero())) {
+            const T scale = scale_without_mad(own, middle, state.room);
+            for (int64_t i = 0; i < m; i++) {
+                const T found = flat(judged[i], middle, scale, i);
+                if (where && found > out[i]) where[i] = direction;
+                out[i] = std::max(out[i], found);
+            }
+            return;
+        }
+        const T scale = T(1) / mad;
+        if (where) {
+            for (int64_t i = 0; i < m; i++) {
+                const T found = std::fabs(judged[i] - middle) * scale;
+                where[i] = found > out[i] ? direction : where[i];
+                out[i] = found > out[i] ? found : out[i];
+            }
+            return;
+        }
+        for (int64_t i = 0; i < m; i++) {
+            const T found = std::fabs(judged[i] - middle) * scale;
+            out[i] = found > out[i] ? found : out[i];
+        }
+    }
+
+    // Where half of the sample coincides along a direction: the median of the deviations that are not
+    // rounding, 0 where there are none.
+    T scale_without_mad(const T* along, T middle, const SelectRoom<T>&) const {
+        std::vector<T> off;
+        std::vector<int64_t> weights;
+        int64_t total = 0;
+        for (int64_t i = 0; i < task_.n; i++) {
+            const T away = std::fabs(along[i] - middle);
+            if (!(away > rounding_ * (points_.size(i) + typical_))) continue;
+            off.push_back(away);
+            if (task_.weights) weights.push_back(task_.weights[i]), total += task_.weights[i];
+        }
+        if (off.empty()) return 0;
+        const int64_t n = int64_t(off.size());
+        return median(Numbers<T>(off.data(), n, task_.weights ? weights.data() : nullptr, total),
+                      SelectRoom<T>(n, task_.weights));
+    }
+
+    // Points on the median are not outlying; where all of the sample is on it, any other is infinitely so.
+    T flat(T along, T middle, T scale, int64_t i) const {
+        const T away = std::fabs(along - middle);
+        const T size = queries_ ? queries_->size(i) : points_.size(i);
+        return away <= rounding_ * (size + typical_) ? T(0) : away / scale;
+    }
+
+    void merge(const std::vector<State*>& states, int64_t start, int64_t stop) {
+        T* out = task_.out;
+        std::copy(states[0]->out.data() + start, states[0]->out.data() + stop, out + start);
+        if (task_.where)
+            std::copy(states[0]->where.data() + start, states[0]->where.data() + stop, task_.where + start);
+        for (size_t s = 1; s < states.size(); s++) {
+            const T* other = states[s]->out.data();
+            if (task_.where)
+                for (int64_t i = start; i < stop; i++) {
+                    const int64_t where = states[s]->where[i];
+                    if (other[i] > out[i] || (other[i] == out[i] && other[i] > 0 && where < task_.where[i]))
+                        task_.where[i] = where;
+                }
+            for (int64_t i = start; i < stop; i++) out[i] = other[i] > out[i] ? other[i] : out[i];
+        }
+    }
+
+    // A few points: the same steps for as many directions at a time as a tile has lanes. A sorting network
+    // makes the same comparisons whatever the data are.
+    void few_at_once() {
+        const int64_t n = task_.n, d = task_.d;
+        const Tiles<T> tiles(task_.directions, task_.count, d, 1);
+        Workspace<T> moved(n * d), rows(2 * n * lanes<T>);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = 0; k < d; k++) moved[i * d + k] = frame_.moved(task_.points[i * d + k], k);
+        Workspace<T> best(n * lanes<T>, T(0));
+        T* sorted = rows.data() + n * lanes<T>;
+        T middle[lanes<T>], mad[lanes<T>];
+        for (int64_t tile = 0; tile < tiles.count; tile++) {
+            project_rows(tiles.tile(tile), moved.data(), n, d, rows.data());
+            std::copy_n(rows.data(), n * lanes<T>, sorted);
+            sort_columns(sorted, n);
+            const T *low = sorted + (n - 1) / 2 * lanes<T>, *high = sorted + n / 2 * lanes<T>;
+            for (int k = 0; k < lanes<T>; k++) middle[k] = mean_of<T>({low[k], high[k]});
+            deviation(sorted, n, middle, (n + 1) / 2, mad);
+            if (n % 2 == 0) {
+                T other[lanes<T>];
+                deviation(sorted, n, middle, n / 2 + 1, other);
+                for (int k = 0; k < lanes<T>; k++) mad[k] = mean_of<T>({mad[k], other[k]});
+            }
+            for (int k = 0; k < lanes<T>; k++) {
+                if (mad[k] > zero()) {
+                    mad[k] = T(1) / mad[k];
+                    continue;
+                }
+                mad[k] = 0;  // the lane is left to this:
+                for (int64_t i = 0; i < n; i++) sorted[i] = rows[i * lanes<T> + k];
+                const T scale = scale_without_mad(sorted, middle[k], SelectRoom<T>(n, false));
+                for (int64_t i = 0; i < n; i++) {
+                    T& known = best[i * lanes<T> + k];
+                    known = std::max(known, flat(rows[i * lanes<T> + k], middle[k], scale, i));
+                }
+            }
+            for (int j = 0; j < vectors; j++) {
+                const Vec<T> center = load(middle + j * width<T>), scale = load(mad + j * width<T>);
+                for (int64_t i = 0; i < n; i++) {
+                    T* at = best.data() + i * lanes<T> + j * width<T>;
+                    const Vec<T> x = load(rows.data() + i * lanes<T> + j * width<T>);
+                    store(at, maximum<T>(load(at), absolute<T>(x - center) * scale));
+                }
+            }
+        }
+        for (int64_t i = 0; i < n; i++)
+            task_.out[i] = *std::max_element(best.data() + i * lanes<T>, best.data() + (i + 1) * lanes<T>);
+    }
+
+    // Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network.
+    static void sort_columns(T* rows, int64_t n) {
+        for (int64_t size = 1; size < n; size *= 2)
+            for (int64_t gap = size; gap >= 1; gap /= 2)
+                for (int64_t start = gap % size; start < n - gap; start += 2 * gap)
+                    for (int64_t i = start; i < std::min(start + gap, n - gap); i++) {
+                        if (i / (2 * size) != (i + gap) / (2 * size)) continue;
+                        T *upper = rows + i * lanes<T>, *lower = rows + (i + gap) * lanes<T>;
+                        for (int j = 0; j < lanes<T>; j += width<T>) {
+                            const Vec<T> a = load(upper + j), b = load(lower + j);
+                            store(upper + j, minimum<T>(a, b));
+                            store(lower + j, maximum<T>(a, b));
+                        }
+                    }
+    }
+
+    // The deviation from `middle` of rank 1, 2, ... in each sorted column. Deviations rise outwards on both
+    // sides. Of two rising lists A and B the element of rank h is the smallest over i of
+    // max(A_i, B_(h - i)), with 0 for what comes before the first.
+    static void deviation(const T* rows, int64_t n, const T* middle, int64_t rank, T* out) {
+        const int64_t split = (n - 1) / 2 + 1;
+        for (int j = 0; j < lanes<T>; j += width<T>) {
+            const Vec<T> center = load(middle + j);
+            Vec<T> least = broadcast(std::numeric_limits<T>::infinity());
+            for (int64_t left = std::max<int64_t>(0, rank - (n - split)); left <= std::min(rank, split);
+                 left++) {
+                const int64_t right = rank - left;
+                Vec<T> x = {}, y = {};
+                if (left > 0) x = absolute<T>(load(rows + (split - left) * lanes<T> + j) - center);
+                if (right > 0) y = absolute<T>(load(rows + (split + right - 1) * lanes<T> + j) - center);
+                least = minimum<T>(least, maximum<T>(x, y));
+            }
+            store(out + j, least);
+        }
+    }
+};
+
+}  // namespace isodepth
