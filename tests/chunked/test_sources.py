@@ -303,7 +303,7 @@ def test_comparison_without_rows() -> None:
     assert np.array_equal(result.direction, plain.direction)
     assert result.column_shares == plain.column_shares
     assert result.largest_gap.columns == plain.largest_gap.columns
-    assert "between 60 and 60 points" in repr(result)
+    assert "between 60 and 60 rows" in repr(result)
     assert "levels=5" in result.signature
     assert "refine=0" in result.signature
     with pytest.raises(InvalidInputError, match="read in chunks"):

@@ -40,7 +40,9 @@ def test_pieces_cover_the_interval_and_nothing_changes_inside(eps: float) -> Non
     widths = plan.levels[:, 1] - plan.levels[:, 0]
     assert (widths > 1e-6).all()  # a piece of rounding's size is none
     np.testing.assert_allclose(plan.shares, widths / (1 - eps), rtol=1e-14)
-    for (start, stop), i, j in zip(plan.levels, plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True):
+    for (start, stop), i, j in zip(
+        plan.levels, plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True
+    ):
         for beta in (start, (start + stop) / 2):
             assert (i, j) == (count_inside(x, beta), count_inside(y, beta))
     # Each piece ends where one of the two grows.

@@ -34,11 +34,11 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
         result = isodepth.two_sample_test(
             june, july, nan_policy="omit", blocks=blocks, n_permutations=199, random_state=0
         )
-        assert result.pvalue == 1 / 200
+        assert result.p_value == 1 / 200
         assert leaders(result) == ["dewp", "temp"]
     # By days, which is what there is: 30 against 31 of them.
-    assert result.columns[0].pvalue == 1 / 200
-    assert all(column.pvalue > 0.5 for column in result.columns[2:])
+    assert result.columns[0].p_value == 1 / 200
+    assert all(column.p_value > 0.5 for column in result.columns[2:])
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -70,4 +70,4 @@ def test_half_a_month_is_not_another_law() -> None:
         Table(june.points[odd], june.columns), Table(june.points[~odd], june.columns),
         blocks=(days[odd], days[~odd]), nan_policy="omit", n_permutations=199, random_state=0,
     )  # fmt: skip
-    assert result.pvalue > 0.05
+    assert result.p_value > 0.05

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth import _core as core
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 
 #: Points (n, d), and their weights (n,) or None where each is one unit.
 WeightedPoints = tuple[np.ndarray, np.ndarray | None]

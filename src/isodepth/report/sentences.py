@@ -45,10 +45,10 @@ def comparison_headline(comparison: Any, names: Sequence[str]) -> Headline:
     if test is None:
         return Headline(f"{y} is at {size} from {x}, not tested; {largest}.", "open")
     beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    if test.pvalue <= LEVEL:
-        text = f"{y} differs significantly from {x}{beyond}: p = {test.pvalue:.2g}, {size}"
+    if test.p_value <= LEVEL:
+        text = f"{y} differs significantly from {x}{beyond}: p = {test.p_value:.2g}, {size}"
         return Headline(f"{text}; {largest}.", "differs")
-    text = f"No significant difference between {x} and {y}{beyond}: p = {test.pvalue:.2g}, {size}."
+    text = f"No significant difference between {x} and {y}{beyond}: p = {test.p_value:.2g}, {size}."
     return Headline(text, "alike")
 
 
