@@ -84,7 +84,7 @@ def test_sixteen_workers_hold_no_more_than_they_may(
         assert 0 < counted.largest <= memory_mb * 2**20
         workers.append(counted.most_workers)
     assert len(set(results)) == 1
-    assert workers[0] == 16 > workers[-1]
+    assert workers[0] == 8 > workers[-1]
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace", "irw", "ai_irw"])
