@@ -47,7 +47,7 @@ template <class T, bool folded> Below count_below(const Numbers<T>& of, T low, T
     for (; i + unrolled * width<T> <= of.n; i += unrolled * width<T>)
         for (int u = 0; u < unrolled; u++) {
             Vec<T> x = load(of.values + i + u * width<T>);
-            if (folded) x = absolute<T>(x - middle);
+            if (folded) x = distance<T>(x, middle);
             below_low[u] -= (Mask<T>)(x < a);
             below_high[u] -= (Mask<T>)(x < b);
         }
@@ -81,7 +81,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, T* work, int64_t* work
         Mask<T> inside = {};
         for (int j = 0; j < vectors; j++) {
             Vec<T> x = load(of.values + start + j * width<T>);
-            if (folded) x = absolute<T>(x - middle);
+            if (folded) x = distance<T>(x, middle);
             inside |= (Mask<T>)(x >= a) & (Mask<T>)(x < b);
         }
         if (any<T>(inside)) copy(start, start + lanes<T>);
@@ -180,7 +180,8 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last, Gues
             if (high == inf) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
-        if (between <= 20 || T(2.5) * margin > unit * between) break;
+        // So few are sorted sooner than all are counted once more.
+        if (between <= 20 + T(of.n) / 64 || T(2.5) * margin > unit * between) break;
     }
     T* work = room.values.data();
     int64_t* weights = of.weights ? room.weights.data() : nullptr;

@@ -174,10 +174,14 @@ template <class T> class SpreadPass {
             }
             return;
         }
-        for (int64_t i = 0; i < m; i++) {
-            const T found = std::fabs(judged[i] - middle) * scale;
-            out[i] = found > out[i] ? found : out[i];
-        }
+        const Vec<T> center_of_all = broadcast(middle), scale_of_all = broadcast(scale);
+        int64_t i = 0;
+        for (; i + lanes<T> <= m; i += lanes<T>)
+            for (int j = 0; j < lanes<T>; j += width<T>) {
+                const Vec<T> found = distance<T>(load(judged + i + j), center_of_all) * scale_of_all;
+                store(out + i + j, maximum<T>(load(out + i + j), found));
+            }
+        for (; i < m; i++) out[i] = std::max(out[i], std::fabs(judged[i] - middle) * scale);
     }
 
     // Where half of the sample coincides along a direction: the median of the deviations that are not
