@@ -190,7 +190,9 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last, Gues
 }
 
 // Halving first: symmetric under a change of sign, and the sum cannot overflow.
-template <class T> T mean_of(std::pair<T, T> both) { return T(0.5) * both.first + T(0.5) * both.second; }
+template <class T> T mean_of(std::pair<T, T> both) {
+    return both.first == both.second ? both.first : T(0.5) * both.first + T(0.5) * both.second;
+}
 
 template <class T> struct MedianAndMad {
     T median, mad;
