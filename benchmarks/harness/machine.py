@@ -8,20 +8,20 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("isodepth", "numpy", "scipy", "numba", "scikit-learn", "threadpoolctl", "POT")
+import joblib
+
+PACKAGES = ("isodepth", "numpy", "scipy", "scikit-learn", "threadpoolctl", "POT")
 
 
 def describe() -> dict[str, Any]:
     """Hardware, versions, and how busy the machine was before the run."""
     from isodepth import __version__
-    from isodepth.engine.threads import available_cores
 
-    cores = available_cores()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "cpu": cpu_model(),
         "architecture": platform.machine(),
-        "cores": cores,
+        "cores": joblib.cpu_count(),
         "memory_gb": memory_gb(),
         "system": platform.system(),
         "python": platform.python_version(),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 
 
@@ -93,9 +94,7 @@ def blas_threads(threads: int) -> Iterator[None]:
 
 def thread_counts() -> list[int]:
     """1 and 2 threads, or 1 alone where there is a single core."""
-    from isodepth.engine.threads import available_cores
-
-    return [1, 2] if available_cores() >= 2 else [1]
+    return [1, 2] if joblib.cpu_count() >= 2 else [1]
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:

@@ -22,9 +22,7 @@ MEMORY_MB = 600.0
 OVER_BARE_CALLS = 5.0
 #: What is measured, the most it may be, and the goal behind.
 STARTUP = {
-    "warm_seconds": ("seconds of a process with one distance, compiled code at hand", 0.6, None),
-    "first_seconds": ("seconds of the first distance, nothing compiled", 5.0, 3.0),
-    "second_seconds": ("seconds of a float32 halfspace distance after it", 4.0, 2.0),
+    "distance_seconds": ("seconds of a fresh process with one distance", 0.6, None),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.harness.contenders import compile_all, ours
+from benchmarks.harness.contenders import load_all, ours
 from benchmarks.harness.data import pair
 from benchmarks.harness.timing import (
     FULL,
@@ -29,7 +29,7 @@ DEPTHS = ("halfspace", "projection", "irw")
 
 def measure(quick: bool) -> list[dict[str, Any]]:
     """Curves for each depth: everything else stays at the center."""
-    compile_all()
+    load_all()
     center, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
     depths = DEPTHS[:2] if quick else DEPTHS
     box = QUICK if quick else FULL

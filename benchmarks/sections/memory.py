@@ -40,11 +40,11 @@ def peak_of(who: str, depth: str, n: int, d: int, K: int) -> dict[str, Any]:
 
 def measure_here(case: dict[str, Any]) -> dict[str, float]:
     """Run one case in this process and read its peak from the system."""
-    from benchmarks.harness.contenders import compile_all, ours, the_authors
+    from benchmarks.harness.contenders import load_all, ours, the_authors
     from benchmarks.harness.data import pair
 
     make = ours if case["who"] == "isodepth" else the_authors
-    compile_all()
+    load_all()
     X, Y = pair(case["n"], case["d"], case["dtype"])
     run = make(X, Y, case["depth"], case["K"])
     forget_peak()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.harness.contenders import compile_all, ours
+from benchmarks.harness.contenders import load_all, ours
 from benchmarks.harness.data import SHAPES, shaped_pair
 from benchmarks.harness.timing import FULL, QUICK, Box, alternate, thread_counts
 
@@ -13,7 +13,7 @@ DEPTHS = ("halfspace", "projection")
 
 def measure(quick: bool) -> list[dict[str, Any]]:
     """Time on every shape of data over the time on a Gaussian sample of the same size."""
-    compile_all()
+    load_all()
     return compare_shapes(10000, 10, 100 if quick else 1000, QUICK if quick else FULL)
 
 

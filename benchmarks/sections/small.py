@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from benchmarks.harness.contenders import DEFAULT_REFINE, compile_all, ours
+from benchmarks.harness.contenders import DEFAULT_REFINE, load_all, ours
 from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.harness.timing import Box, alternate, blas_threads
 from isodepth.core.directions import unit_vectors
@@ -18,7 +18,7 @@ N, D, K = 50, 3, 100
 
 def measure(quick: bool) -> list[dict[str, Any]]:
     """n = m = 50, d = 3, K = 100: every depth against the calls it cannot do without."""
-    compile_all()
+    load_all()
     box = Box(seconds=0.1, least=5, most=200) if quick else Box(seconds=2.0, least=50, most=3000)
     return [row for dtype in DTYPES for row in against_bare_calls(dtype, box)]
 

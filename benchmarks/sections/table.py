@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.harness.contenders import DEFAULT_REFINE, compile_all, ours, the_authors
+from benchmarks.harness.contenders import DEFAULT_REFINE, load_all, ours, the_authors
 from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.harness.timing import FULL, QUICK, Box, alternate, blas_threads, thread_counts
 from benchmarks.peers import authors, pot
@@ -20,7 +20,7 @@ _LARGEST_FOR_PEERS = 20000
 
 def measure(quick: bool) -> list[Row]:
     """All sizes, with 1 and 2 threads."""
-    compile_all()
+    load_all()
     sizes = SIZES[:1] if quick else SIZES
     rows: list[Row] = []
     for n, d in sizes:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.harness.contenders import DEFAULT_REFINE, compile_all, ours
+import joblib
+
+from benchmarks.harness.contenders import DEFAULT_REFINE, load_all, ours
 from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.harness.timing import FULL, QUICK, Box, alternate
 
 
 def measure(quick: bool) -> dict[str, Any]:
     """Speed-up at n = 10000, K = 1000, and whether 1, 2 and 8 threads give the same bits."""
-    compile_all()
+    load_all()
     box = QUICK if quick else FULL
     return {
         "scaling": scaling(10000, 10, 100 if quick else 1000, box),
@@ -21,9 +23,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 def scaling(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
     """Time with 1, 2, 4, ... threads in turns, up to the number of cores."""
-    from isodepth.engine.threads import available_cores
-
-    counts = [t for t in (1, 2, 4, 8, 16, 32) if t <= available_cores()]
+    counts = [t for t in (1, 2, 4, 8, 16, 32) if t <= joblib.cpu_count()]
     rows = []
     for dtype in DTYPES:
         X, Y = pair(n, d, dtype)

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-#: Columns of a page; argparse reads it from the environment.
-WIDTH = "88"
+#: Columns of a page.
+WIDTH = 88
 
 
 def help_of(words: list[str]) -> str:
     """The help of a command, in the width of a page."""
-    from isodepth.cli import main
+    from click.testing import CliRunner
 
-    out = io.StringIO()
-    before = os.environ.get("COLUMNS"), os.environ.get("NO_COLOR")
-    os.environ.update(COLUMNS=WIDTH, NO_COLOR="1")
-    try:
-        with contextlib.redirect_stdout(out):
-            code = main([*words, "--help"])
-    finally:
-        for name, value in zip(("COLUMNS", "NO_COLOR"), before, strict=True):
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-    if code != 0:
-        raise ValueError(f"isodepth {' '.join(words)} --help ends with {code}")
-    return out.getvalue().rstrip()
+    from isodepth.cli.program import cli
+
+    width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    result = CliRunner().invoke(cli, [*words, "--help"], **width)
+    if result.exit_code != 0:
+        raise ValueError(f"isodepth {' '.join(words)} --help ends with {result.exit_code}")
+    return result.stdout.rstrip()
 
 
 class CommandHelp(Directive):

@@ -13,7 +13,7 @@ import numpy as np
 
 import isodepth
 from isodepth.data.readers import read_table
-from isodepth.plot.gap_profile import gap_profile
+from isodepth.plot import gap_profile
 
 FOLDER = Path(__file__).parent
 PICTURE = Path("out", "demo_gap_profile.png")

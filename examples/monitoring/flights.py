@@ -18,7 +18,7 @@ import pandas as pd
 
 import isodepth
 from isodepth.plot import monitor_timeline
-from isodepth.plot.picture import save_picture
+from isodepth.plot.style import save_picture
 
 COLUMNS = ["dep_delay", "arr_delay", "air_time", "distance", "hour"]
 REFERENCE_WEEKS, WEEKS = 26, 52

@@ -52,7 +52,6 @@ class Settings:
     K: int = 100
     levels: int = 20
     exact_per_class: int = 10
-    queries: int = 200
 
 
 def distances(
@@ -129,9 +128,7 @@ def experiment(folder: Path) -> Experiment:
         sizes={
             "full": Settings(runs=5),
             "reduced": Settings(runs=2, exact_per_class=4),
-            "quick": Settings(
-                runs=2, per_class=8, patched=4, K=20, levels=5, exact_per_class=2, queries=10
-            ),
+            "quick": Settings(runs=2, per_class=8, patched=4, K=20, levels=5, exact_per_class=2),
         },
         parts=partial(parts, folder),
         judge=judge,

@@ -1,4 +1,4 @@
-"""Beside the clustering: exact Wasserstein distances on a subset, and nearest neighbors."""
+"""Beside the clustering: exact Wasserstein distances on a subset."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from experiments import baselines
 from experiments.framework import Part, Streams
 from experiments.images import pixel_distances
 from experiments.images.fashion_mnist import bags, block
 from experiments.images.spectral import MAIN, jobs, scores
 
 SUBSET = ("W exact", "W", "DR", "Sliced-W", "MMD")
-NEIGHBOURS = (1, 10)
 
 
 def parts(folder: Path, settings: Any) -> list[Part]:
@@ -30,9 +30,6 @@ def parts(folder: Path, settings: Any) -> list[Part]:
     def unmoved(condition: Any, streams: Streams) -> dict[str, list[float]]:
         return all_pixels(folder, settings, condition["pair"])
 
-    def neighbors(condition: Any, streams: Streams) -> dict[str, list[float]]:
-        return nearest(folder, settings, condition["k"], streams)
-
     images = 10 * settings.exact_per_class
     return [
         Part(
@@ -46,10 +43,6 @@ def parts(folder: Path, settings: Any) -> list[Part]:
         Part(
             "clustering_all_pixels", 1, [{"pair": i} for i in range(settings.runs)], "method",
             ("W exact", "L1"), ("distance",), unmoved,
-        ),
-        Part(
-            "clustering_neighbors", 1, [{"k": k} for k in NEIGHBOURS], "tables",
-            ("float64", "float32"), ("agree", "pruned", "least_pruned"), neighbors,
         ),
     ]  # fmt: skip
 
@@ -71,10 +64,8 @@ def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
 
 
 def _exact_row(bag: np.ndarray, others: list[np.ndarray]) -> tuple[list[float], float]:
-    from isodepth.baselines import wasserstein
-
     start = time.process_time()
-    row = [wasserstein(bag, other, p=1) for other in others]
+    row = [baselines.wasserstein(bag, other, p=1) for other in others]
     return row, time.process_time() - start
 
 
@@ -85,9 +76,6 @@ def subset_of(folder: Path, settings: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str, list[float]]:
     """Scores of all methods on the subset, and how far the cheap forms are from exact ones."""
-    from isodepth import baselines
-    from isodepth.core.directions import unit_vectors
-
     images, labels = subset_of(folder, settings)
     given, seed = bags(images, "nonzero"), streams.integer("directions")
     found = {
@@ -100,11 +88,11 @@ def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str
     agreement = scores(found, labels, [MAIN], streams.integer("clustering"))
     # Single pairs are cheap enough for all but W, whose exact matrix is there.
     few = np.linspace(0, len(given) - 1, 8).astype(int)
-    directions = unit_vectors(3, settings.K, "uniform", np.random.default_rng(seed))
+    directions = baselines.random_directions(3, settings.K, seed)
     references = {
         "W": found["W exact"],
         "Sliced-W": _of_few(
-            given, few, lambda x, y: baselines.sliced_wasserstein(x, y, directions=directions)
+            given, few, lambda x, y: baselines.sliced_wasserstein(x, y, directions)
         ),
         "MMD": _of_few(given, few, lambda x, y: baselines.mmd(x, y, bandwidth=1.0)),
     }
@@ -146,33 +134,7 @@ def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
 
 def all_pixels(folder: Path, settings: Any, pair: int) -> dict[str, list[float]]:
     """W_1 of two images with all 784 pixels, and their mean absolute difference."""
-    from isodepth.baselines import wasserstein
-
     images = subset_of(folder, settings)[0][[0, (pair + 1) * settings.exact_per_class]]
     first, second = bags(images, "all")
-    exact = wasserstein(first, second, p=1)
+    exact = baselines.wasserstein(first, second, p=1)
     return {"W exact": [exact], "L1": [float(pixel_distances.l1(images)[0, 1])]}
-
-
-def nearest(folder: Path, settings: Any, k: int, streams: Streams) -> dict[str, list[float]]:
-    """Neighbors among block 0 of images of block 1: are they right, and what did they cost?"""
-    from isodepth import RegionIndex, pairwise, tables
-
-    known, asked = (bags(block(folder, i, settings.per_class)[0], "nonzero") for i in (0, 1))
-    step = max(1, len(asked) // settings.queries)
-    options = {"n_directions": settings.K, "levels": settings.levels}
-    options["random_state"] = streams.integer("directions")
-    found = {}
-    for storage in ("float64", "float32"):
-        stack = tables(known, storage=storage, **options)
-        queries = tables(asked[::step], storage=storage, **options)
-        everything = pairwise(queries, stack)
-        index = RegionIndex(stack)
-        agree, pruned = [], []
-        for query, row in zip(queries, everything, strict=True):
-            answer = index.query(query, k)
-            right = np.lexsort((np.arange(len(row)), row))[:k]
-            agree.append((answer.indices == right).all() and (answer.distances == row[right]).all())
-            pruned.append(answer.pruned)
-        found[storage] = [float(np.mean(agree)), float(np.mean(pruned)), float(np.min(pruned))]
-    return found

@@ -21,7 +21,6 @@ def summary(results: Results) -> str:
         ("Other affinities: NMI / ARI, block 0, nonzero pixels", _affinities(seeds)),
         ("All 784 pixels: NMI / ARI, block 0", _all_pixels(seeds)),
         ("A subset with the exact W, and how far the cheap forms are off", _subset(results)),
-        ("Nearest neighbors in a RegionIndex", _neighbors(results)),
     ]
     return "\n".join(f"**{title}**\n\n{text}\n" for title, text in sections)
 
@@ -123,13 +122,3 @@ def _subset(results: Results) -> str:
     images = int(table["images"][0])
     head = [f"{images} images", "NMI / ARI", "relative error of the distances", "one core"]
     return _table(head, rows)
-
-
-def _neighbors(results: Results) -> str:
-    table = results.tables["clustering_neighbors"]
-    rows = []
-    for i in range(len(table)):
-        kept = [f"{table['pruned'][i]:.1%}", f"{table['least_pruned'][i]:.1%}"]
-        rows.append([f"{table['k'][i]:g}", table["tables"][i], f"{table['agree'][i]:.1%}", *kept])
-    head = ["k", "tables", "queries with the neighbors of brute force", "work pruned, mean"]
-    return _table([*head, "least"], rows)

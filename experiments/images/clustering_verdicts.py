@@ -36,7 +36,6 @@ def values(table: Table, score: str, method: str, affinity: str = MAIN, **where:
 def judge(results: Results) -> list[Verdict]:
     """The statements of the paper about Table 1, and our own."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
-    index = results.tables["clustering_neighbors"]
     dr = {
         (score, patch): values(seeds, score, "DR", pixels="nonzero", patch=patch)
         for score in SCORES
@@ -76,14 +75,6 @@ def judge(results: Results) -> list[Verdict]:
             "On nonzero pixels DR has an NMI of 0.58 to 0.63 and an ARI of 0.38 to 0.45.",
             f"{reached((0,))}.",
             outcome(inside),
-            source="isodepth",
-        ),
-        Verdict(
-            "A RegionIndex finds the neighbors of brute force with less than half of its work.",
-            f"the same neighbors in {index['agree'].min():.1%} of the queries; work pruned on "
-            f"average {' and '.join(f'{value:.1%}' for value in index['pruned'][::2])}, for "
-            f"{' and '.join(f'{k:g}' for k in index['k'][::2])} neighbor(s).",
-            outcome([(index["agree"] == 1).all(), (index["pruned"] >= 0.5).all()]),
             source="isodepth",
         ),
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from experiments.baselines import random_directions
 from experiments.images.fashion_mnist import SIDE, bags
 from experiments.images.spectral import jobs
 from isodepth import pairwise
-from isodepth.core.directions import unit_vectors
 
 #: Cells into which the quantiles of a projection are averaged.
 N_QUANTILES = 64
@@ -28,7 +28,7 @@ def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np
     """
     from joblib import Parallel, delayed
 
-    directions = unit_vectors(3, K, "uniform", np.random.default_rng(seed))
+    directions = random_directions(3, K, seed)
     means = Parallel(n_jobs=-1, prefer="threads")(
         delayed(quantile_means)(bag, directions) for bag in bags(images, pixels)
     )
@@ -72,8 +72,8 @@ def _kernel_root(values: np.ndarray) -> np.ndarray:
 
 def euclidean(rows: np.ndarray) -> np.ndarray:
     """Euclidean distances between `rows` (N, D), by one product."""
-    centerd = rows - rows.mean(axis=0)
-    product = centerd @ centerd.T
+    centered = rows - rows.mean(axis=0)
+    product = centered @ centered.T
     norms = np.diag(product)
     squared = np.maximum(norms[:, None] + norms - (product + product.T), 0.0)
     np.fill_diagonal(squared, 0.0)

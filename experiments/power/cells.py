@@ -110,7 +110,7 @@ class Cell:
         from isodepth import two_sample_test
 
         return two_sample_test(
-            x, y, n_resamples=self.n_resamples, random_state=seed, n_jobs=1, **options
+            x, y, n_permutations=self.n_resamples, random_state=seed, n_jobs=1, **options
         ).pvalue
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth import Metric, two_sample_test
-from isodepth.directions import unit_vectors
+from isodepth.core.directions import unit_vectors
 
 RESAMPLES = 999
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def test(n_resamples: int, tolerance: float = 0.0) -> object:
         return two_sample_test(
-            x, y, n_resamples=n_resamples, tolerance=tolerance, random_state=0,
+            x, y, n_permutations=n_resamples, tolerance=tolerance, random_state=0,
             n_jobs=options.threads,
         )  # fmt: skip
 
@@ -107,7 +107,7 @@ import numpy as np
 import isodepth
 n = int(sys.argv[1])
 x, y = np.random.default_rng(0).standard_normal((2, n, 6))
-isodepth.two_sample_test(x, y, n_resamples=99, random_state=0)
+isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
 try:
     # The largest size of this process alone; what `resource` says may be that of its parent.
     with open("/proc/self/status") as lines:

@@ -104,7 +104,7 @@ def _compile() -> None:
 
     rows = np.random.default_rng(0).standard_normal((2, 20, 2))
     for tolerance in (0.0, 0.05):
-        two_sample_test(*rows, n_resamples=2, tolerance=tolerance, random_state=0, n_jobs=1)
+        two_sample_test(*rows, n_permutations=2, tolerance=tolerance, random_state=0, n_jobs=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

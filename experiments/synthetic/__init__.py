@@ -1,1 +1,1 @@
-"""Experiments on laws that are drawn from: figures and propositions of the paper."""
+"""Experiments on distributions that are drawn from: figures and propositions of the paper."""

@@ -1,9 +1,9 @@
 """How near the supremum over directions is found, from 2 to 200 dimensions.
 
 Two Gaussian or two elliptical Cauchy samples of 1000 points, one shifted by 7 in every
-coordinate: the distance of the laws is |7_d| for both. Projection depth, eps = 0.3, p = 2. Errors
-are relative to |7_d|. Beside it: what the families of directions buy in d = 3..10, how refined
-and exact suprema agree on random cases, and what refinement costs.
+coordinate: the distance of the distributions is |7_d| for both. Projection depth, eps = 0.3, p = 2.
+Errors are relative to |7_d|. Beside it: what the families of directions buy in d = 3..10, how
+refined and exact suprema agree on random cases, and what refinement costs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from experiments.baselines import max_sliced_wasserstein, random_directions
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome, percent, spread
 from experiments.synthetic.accuracy_parts import (
+    DISTRIBUTIONS,
     EPS,
     FAMILIES,
-    LAWS,
     SHIFT,
     cases_part,
     cost_part,
@@ -28,7 +29,6 @@ from experiments.synthetic.accuracy_parts import (
     shifted_pair,
 )
 from isodepth import Metric
-from isodepth.baselines import max_sliced_wasserstein
 
 PAPER, REFINED, EXACT, SLICED = "paper", "refined", "exact", "max-SW"
 NAMES = (PAPER, *FAMILIES, REFINED, EXACT, SLICED)
@@ -53,8 +53,8 @@ class Settings:
 
 def errors_part(settings: Settings) -> Part:
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
-        law, d, K = condition["law"], condition["d"], condition["K"]
-        X, Y = shifted_pair(law, settings.n, d, streams.rng("data", law, d))
+        distribution, d, K = condition["distribution"], condition["d"], condition["K"]
+        X, Y = shifted_pair(distribution, settings.n, d, streams.rng("data", distribution, d))
         common: dict[str, Any] = {"eps": EPS, "random_state": streams.integer("directions", d, K)}
         plain = {
             family: Metric(n_directions=K, directions=family, refine=0, **common)
@@ -68,12 +68,15 @@ def errors_part(settings: Settings) -> Part:
         found[REFINED] = Metric(n_directions=K, **common).distance(*pair)
         found[EXACT] = Metric(n_directions=K, gap="exact", **common).distance(*pair)
         found[SLICED] = max_sliced_wasserstein(
-            X, Y, n_directions=K, random_state=common["random_state"]
+            X, Y, random_directions(d, K, common["random_state"])
         )
         return {name: [value / (SHIFT * d**0.5) - 1] for name, value in found.items()}
 
     conditions = [
-        {"law": law, "d": d, "K": K} for law in LAWS for d in settings.d for K in settings.K
+        {"distribution": distribution, "d": d, "K": K}
+        for distribution in DISTRIBUTIONS
+        for d in settings.d
+        for K in settings.K
     ]
     return Part("accuracy", settings.runs, conditions, "method", NAMES, ("error",), measure)
 
@@ -92,7 +95,7 @@ def parts(settings: Settings) -> list[Part]:
 def judge(results: Results) -> list[Verdict]:
     tables = results.tables
     return [
-        *(_refined_verdict(tables["accuracy"], law) for law in LAWS),
+        *(_refined_verdict(tables["accuracy"], distribution) for distribution in DISTRIBUTIONS),
         _paper_verdict(tables["accuracy"]),
         _cost_verdict(tables["accuracy_cost"]),
         _cases_verdict(tables["accuracy_cases"]),
@@ -101,29 +104,29 @@ def judge(results: Results) -> list[Verdict]:
     ]
 
 
-def _refined_verdict(table: Table, law: str) -> Verdict:
+def _refined_verdict(table: Table, distribution: str) -> Verdict:
     means = {
         (int(d), int(K)): rows.where(method=REFINED)["error"]
-        for d, at_d in table.where(law=law).groups("d")
+        for d, at_d in table.where(distribution=distribution).groups("d")
         for K, rows in at_d.groups("K")
     }
     worst = max(means, key=lambda key: abs(means[key].mean()))
-    exact = table.where(law=law, d=worst[0], K=worst[1], method=EXACT)["error"]
+    exact = table.where(distribution=distribution, d=worst[0], K=worst[1], method=EXACT)["error"]
     return Verdict(
-        f"{law.capitalize()}: the refined distance is within {ALLOWED[law]:.0%} of |7_d| at every "
-        "d and K.",
+        f"{distribution.capitalize()}: the refined distance is within {ALLOWED[distribution]:.0%} "
+        "of |7_d| at every d and K.",
         f"mean error of {len(means[worst])} seeds from "
         f"{percent(min(e.mean() for e in means.values()))} to "
         f"{percent(max(e.mean() for e in means.values()))}. Worst at d={worst[0]}, K={worst[1]}: "
         f"{spread(means[worst])}, where the exact supremum has {spread(exact)}.",
-        outcome(abs(error.mean()) <= ALLOWED[law] for error in means.values()),
+        outcome(abs(error.mean()) <= ALLOWED[distribution] for error in means.values()),
         source="isodepth",
     )
 
 
 def _paper_verdict(table: Table) -> Verdict:
     most = max(table.distinct("K"))
-    rows = table.where(law="gaussian", K=most, method=PAPER)
+    rows = table.where(distribution="gaussian", K=most, method=PAPER)
     return Verdict(
         "Approximation by random directions allows for stable estimation quality.",
         f"relative error of the paper's algorithm with K={most:g}, two Gaussians: "

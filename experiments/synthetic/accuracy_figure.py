@@ -30,21 +30,21 @@ _TOP = 0.5
 
 
 def draw_errors(table: Table, methods: Sequence[str]) -> Any:
-    """Relative error against the dimension: laws across, K downwards."""
-    counts, laws = table.distinct("K"), table.distinct("law")
-    figure, grid = panels(len(counts), len(laws))
+    """Relative error against the dimension: distributions across, K downwards."""
+    counts, distributions = table.distinct("K"), table.distinct("distribution")
+    figure, grid = panels(len(counts), len(distributions))
     for row, K in zip(grid, counts, strict=True):
-        for axes, law in zip(row, laws, strict=True):
+        for axes, distribution in zip(row, distributions, strict=True):
             for method in methods:
-                rows = table.where(law=law, K=K, method=method)
+                rows = table.where(distribution=distribution, K=K, method=method)
                 label = _LABELS.get(method, method)
                 curve(axes, rows, "d", "error", label, **_STYLES[method])
             axes.axhline(0, color="0.5", lw=1)
             ticks(axes, table.distinct("d"))
             axes.set_ylim(-1, _TOP)
             as_percent(axes)
-            axes.set_title(f"two {law.capitalize()} samples, K = {K:g}")
-            if table.where(law=law, K=K, method="max-SW")["error"].mean() > _TOP:
+            axes.set_title(f"two {distribution.capitalize()} samples, K = {K:g}")
+            if table.where(distribution=distribution, K=K, method="max-SW")["error"].mean() > _TOP:
                 axes.text(0.02, 0.95, "max-SW is above the picture", transform=axes.transAxes)
             axes.set_xlabel("dimension d")
             axes.set_ylabel("relative error against $|7_d|$")

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from experiments.framework import Part, Streams
-from experiments.synthetic.laws import elliptical
+from experiments.synthetic.distributions import elliptical
 from isodepth import Metric
 
 SHIFT, EPS = 7.0, 0.3
-LAWS = ("gaussian", "cauchy")
+DISTRIBUTIONS = ("gaussian", "cauchy")
 FAMILIES = ("uniform", "sobol", "orthogonal")
 
 
 def shifted_pair(
-    law: str, n: int, d: int, rng: np.random.Generator
+    distribution: str, n: int, d: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two samples (n, d) of one law, one shifted by 7 in every coordinate."""
-    return elliptical(law, n, d, rng), elliptical(law, n, d, rng) + SHIFT
+    """Two samples (n, d) of the same distribution, one shifted by 7 in every coordinate."""
+    return elliptical(distribution, n, d, rng), elliptical(distribution, n, d, rng) + SHIFT
 
 
 def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> list[float]:
@@ -70,11 +70,11 @@ def plane_part(runs: int, n: int, K: int) -> Part:
 def random_case(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Two samples of any width up to 20, size, shape, tail and place, and settings for a metric."""
     d = int(rng.integers(1, 21))
-    law = str(rng.choice(["gaussian", "t2", "cauchy"]))
+    distribution = str(rng.choice(["gaussian", "t2", "cauchy"]))
     pair = []
     for _ in range(2):
         root = rng.standard_normal((d, d)) / d**0.5
-        points = elliptical(law, int(rng.integers(50, 400)), d, rng, root)
+        points = elliptical(distribution, int(rng.integers(50, 400)), d, rng, root)
         pair.append(points + rng.normal(size=d) * rng.choice([0.0, 1.0, 5.0]))
     settings: dict[str, Any] = {
         "depth": str(rng.choice(["halfspace", "projection", "irw", "ai_irw"])),

@@ -1,9 +1,9 @@
 """Relative error against the number of directions K, for DR and max-sliced Wasserstein (Figure 1).
 
 X ~ N(0, I_5), Y Gaussian or elliptical Cauchy about (7, ..., 7). As in the paper, errors are
-relative to |7_d|. For the Gaussian this is the distance of the laws; for the Cauchy it is not
-(its regions are larger than those of the Gaussian, and max-SW is infinite), so the distance of
-the laws is drawn as well.
+relative to |7_d|. For the Gaussian this is the distance of the distributions; for the Cauchy it is
+not (its regions are larger than those of the Gaussian, and max-SW is infinite), so the distance of
+the distributions is drawn as well.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from experiments.baselines import max_sliced_wasserstein, random_directions
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import outcome, percent, spread
-from experiments.synthetic.laws import distance_of_laws, elliptical
+from experiments.synthetic.distributions import distance_of_distributions, elliptical
 from isodepth import Metric
-from isodepth.baselines import max_sliced_wasserstein
 
 SHIFT, DIMENSION, EPS, N_ALPHA = 7.0, 5, 0.3, 20
-LAWS = ("gaussian", "cauchy")
+DISTRIBUTIONS = ("gaussian", "cauchy")
 PAPER, REFINED, SLICED = "DR (paper)", "DR refined", "max-SW"
 #: Means that differ by no more than this at every K are called the same behavior.
 SAME = 0.05
-#: A reference this near to the distance of the laws is called right.
+#: A reference this near to the distance of the distributions is called right.
 NEAR = 0.01
 
 
@@ -40,10 +40,10 @@ class Settings:
 
 def parts(settings: Settings) -> list[Part]:
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
-        law, K = condition["law"], condition["K"]
-        rng = streams.rng("data", law)
+        distribution, K = condition["distribution"], condition["K"]
+        rng = streams.rng("data", distribution)
         X = elliptical("gaussian", settings.n, DIMENSION, rng)
-        Y = elliptical(law, settings.n, DIMENSION, rng) + SHIFT
+        Y = elliptical(distribution, settings.n, DIMENSION, rng) + SHIFT
         common: dict[str, Any] = {
             "depth": "halfspace",
             "eps": EPS,
@@ -53,13 +53,15 @@ def parts(settings: Settings) -> list[Part]:
             PAPER: Metric.paper(N_ALPHA, K, **common).distance(X, Y),
             REFINED: Metric(n_directions=K, **common).distance(X, Y),
             SLICED: max_sliced_wasserstein(
-                X, Y, n_directions=K, random_state=common["random_state"]
+                X, Y, random_directions(DIMENSION, K, common["random_state"])
             ),
         }
         length = SHIFT * DIMENSION**0.5
         return {name: [value, value / length - 1] for name, value in found.items()}
 
-    conditions = [{"law": law, "K": K} for law in LAWS for K in settings.K]
+    conditions = [
+        {"distribution": distribution, "K": K} for distribution in DISTRIBUTIONS for K in settings.K
+    ]
     names = (PAPER, REFINED, SLICED)
     return [
         Part(
@@ -69,10 +71,10 @@ def parts(settings: Settings) -> list[Part]:
     ]  # fmt: skip
 
 
-def true_error(law: str) -> float:
-    """The relative error that the distance of the laws themselves has."""
+def true_error(distribution: str) -> float:
+    """The relative error that the distance of the distributions themselves has."""
     shift = np.full(DIMENSION, SHIFT)
-    distance = distance_of_laws("gaussian", law, shift, p=2, eps=EPS)
+    distance = distance_of_distributions("gaussian", distribution, shift, p=2, eps=EPS)
     return distance / float(np.linalg.norm(shift)) - 1
 
 
@@ -80,17 +82,19 @@ def judge(results: Results) -> list[Verdict]:
     table = results.tables["approximation"]
     directions = table.distinct("K")
     errors = {
-        (law, K, method): table.where(law=law, K=K, method=method)["error"]
-        for law in LAWS
+        (distribution, K, method): table.where(distribution=distribution, K=K, method=method)[
+            "error"
+        ]
+        for distribution in DISTRIBUTIONS
         for K in directions
         for method in table.distinct("method")
     }
 
-    def line(law: str, method: str) -> str:
+    def line(distribution: str, method: str) -> str:
         few, many = directions[0], directions[-1]
         return (
-            f"{method} {spread(errors[law, few, method])} at K={few:g} and "
-            f"{spread(errors[law, many, method])} at K={many:g}"
+            f"{method} {spread(errors[distribution, few, method])} at K={few:g} and "
+            f"{spread(errors[distribution, many, method])} at K={many:g}"
         )
 
     apart = {
@@ -120,13 +124,14 @@ def judge(results: Results) -> list[Verdict]:
         ),
         Verdict(
             "|7_d| is the value to compare with in the Cauchy case as well.",
-            f"DR of the laws is |7_d| {percent(truth)}, because Cauchy regions are larger than "
-            f"Gaussian ones; refined DR gives {spread(errors['cauchy', directions[-1], REFINED])}. "
-            f"max-SW of the laws is infinite (called the same up to {NEAR:.0%}).",
+            f"DR of the distributions is |7_d| {percent(truth)}, because Cauchy regions are larger "
+            f"than Gaussian ones; refined DR gives "
+            f"{spread(errors['cauchy', directions[-1], REFINED])}. max-SW of the "
+            f"distributions is infinite (called the same up to {NEAR:.0%}).",
             outcome([abs(truth) <= NEAR]),
         ),
         Verdict(
-            "Refined DR is within 3% of the distance of the Gaussian laws at every K.",
+            "Refined DR is within 3% of the distance of the Gaussian distributions at every K.",
             f"mean error from {percent(min(e.mean() for e in refined))} to "
             f"{percent(max(e.mean() for e in refined))} over all K.",
             outcome(abs(e.mean()) <= 0.03 for e in refined),
@@ -140,16 +145,22 @@ def draw(results: Results) -> dict[str, Any]:
 
     table = results.tables["approximation"]
     figure, grid = panels(1, 2)
-    for axes, law in zip(grid[0], LAWS, strict=True):
+    for axes, distribution in zip(grid[0], DISTRIBUTIONS, strict=True):
         for method in table.distinct("method"):
-            curve(axes, table.where(law=law, method=method), "K", "error", method)
-        axes.axhline(true_error(law), color="k", lw=1, ls="--", label="distance of the laws")
-        axes.set_title(f"Y {law.capitalize()} about 7, d = {DIMENSION}")
+            curve(axes, table.where(distribution=distribution, method=method), "K", "error", method)
+        axes.axhline(
+            true_error(distribution),
+            color="k",
+            lw=1,
+            ls="--",
+            label="distance of the distributions",
+        )
+        axes.set_title(f"Y {distribution.capitalize()} about 7, d = {DIMENSION}")
         axes.set_xlabel("directions K")
         axes.set_ylabel("relative error against $|7_d|$")
         ticks(axes, table.distinct("K"))
         as_percent(axes)
-        if law == "cauchy":
+        if distribution == "cauchy":
             # Mean and quartiles of max-SW are ruled by single points: show where the rest happens.
             axes.set_yscale("symlog", linthresh=0.5)
             axes.set_yticks([-0.5, -0.25, 0, 0.25, 0.5, 1, 10, 100])

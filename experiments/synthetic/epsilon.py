@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from experiments.synthetic.laws import elliptical
+from experiments.synthetic.distributions import elliptical
 from isodepth import Comparison, Metric
 
 DEPTHS = ("projection", "halfspace")
@@ -26,7 +26,7 @@ EPS = (
     0.0025, 0.005, 0.0075, 0.01, 0.0125, 0.015, 0.02, 0.03, 0.05, 0.075, 0.09, 0.1, 0.11, 0.125,
     0.15, 0.175, 0.19, 0.2, 0.21, 0.225, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6,
 )  # fmt: skip
-#: Standard deviations of the normal law: anomalies lie at 30 to 80.
+#: Standard deviations of the normal distribution: anomalies lie at 30 to 80.
 SPOILT = 1.0
 
 

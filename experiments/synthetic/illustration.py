@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
-from experiments.synthetic.contaminated import SHARE, correlated_sample
+from experiments.synthetic.distributions import SHARE, correlated_sample
 from isodepth import AIIRWDepth, Metric, TrimmedRegions
 from isodepth.hull import HullGap, hausdorff
 

@@ -1,9 +1,9 @@
 """Relative error against the number of random levels n_alpha, exact levels being the limit.
 
 X ~ N(0, S), Y elliptical Cauchy, t_2 or Gaussian about (7, ..., 7) with the same scatter matrix
-S, drawn from the Wishart law (d, I_d) in each run; n = 1000, K = 500, eps = 0.1. The paper does
-not name the depth: halfspace, as in its Figure 1. Errors are relative to |7_d|, as in the paper;
-`population` is what the laws themselves have, which is 0 for the Gaussian only.
+S, drawn from the Wishart distribution (d, I_d) in each run; n = 1000, K = 500, eps = 0.1. The
+paper does not name the depth: halfspace, as in its Figure 1. Errors are relative to |7_d|, as in
+the paper; `population` is what the distributions themselves have, which is 0 for the Gaussian only.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome, spread
-from experiments.synthetic.laws import distance_of_laws, elliptical
+from experiments.synthetic.distributions import distance_of_distributions, elliptical
 from isodepth import Metric
 
 SHIFT, EPS = 7.0, 0.1
-LAWS = ("cauchy", "t2", "gaussian")
+DISTRIBUTIONS = ("cauchy", "t2", "gaussian")
 N_ALPHA = (1, 2, 5, 10, 20, 50, 100, 200)
 EXACT, REFINED, POPULATION = "exact", "exact, refined", "population"
 #: Random levels have converged when they are this near to exact ones in the mean, of |7_d|.
@@ -40,11 +40,14 @@ class Settings:
 
 def parts(settings: Settings) -> list[Part]:
     def measure(condition: Any, streams: Streams) -> dict[Any, list[float]]:
-        law, d = condition["law"], condition["d"]
+        distribution, d = condition["distribution"], condition["d"]
         rng = streams.rng("data", d)
         root = rng.standard_normal((d, d))
         X = elliptical("gaussian", settings.n, d, rng, root)
-        Y = elliptical(law, settings.n, d, streams.rng("data", d, law), root) + SHIFT
+        Y = (
+            elliptical(distribution, settings.n, d, streams.rng("data", d, distribution), root)
+            + SHIFT
+        )
         common: dict[str, Any] = {
             "depth": "halfspace", "eps": EPS, "random_state": streams.integer("directions", d),
         }  # fmt: skip
@@ -56,12 +59,20 @@ def parts(settings: Settings) -> list[Part]:
         }
         found[EXACT] = exact.distance(*pair)
         found[REFINED] = Metric(n_directions=settings.K, **common).distance(*pair)
-        found[POPULATION] = distance_of_laws(
-            "gaussian", law, np.full(d, SHIFT), p=2, eps=EPS, scatter=root @ root.T, levels=24
+        found[POPULATION] = distance_of_distributions(
+            "gaussian",
+            distribution,
+            np.full(d, SHIFT),
+            p=2,
+            eps=EPS,
+            scatter=root @ root.T,
+            levels=24,
         )
         return {name: [value / (SHIFT * d**0.5) - 1] for name, value in found.items()}
 
-    conditions = [{"law": law, "d": d} for law in LAWS for d in settings.d]
+    conditions = [
+        {"distribution": distribution, "d": d} for distribution in DISTRIBUTIONS for d in settings.d
+    ]
     names = (*N_ALPHA, EXACT, REFINED, POPULATION)
     return [Part("levels", settings.runs, conditions, "n_alpha", names, ("error",), measure)]
 
@@ -82,27 +93,32 @@ def converged_at(rows: Table) -> float:
 def judge(results: Results) -> list[Verdict]:
     table = results.tables["levels"]
     dimensions = [int(d) for d in table.distinct("d")]
-    needed = {(law, d): converged_at(table.where(law=law, d=d)) for law in LAWS for d in dimensions}
+    needed = {
+        (distribution, d): converged_at(table.where(distribution=distribution, d=d))
+        for distribution in DISTRIBUTIONS
+        for d in dimensions
+    }
 
-    def line(law: str) -> str:
-        return f"{law}: " + ", ".join(
-            f"{needed[law, d]:g} (d={d})" if np.isfinite(needed[law, d])
+    def line(distribution: str) -> str:
+        return f"{distribution}: " + ", ".join(
+            f"{needed[distribution, d]:g} (d={d})" if np.isfinite(needed[distribution, d])
             else f"more than {N_ALPHA[-1]} (d={d})"
             for d in dimensions
         )  # fmt: skip
 
-    def at_small(law: str) -> str:
+    def at_small(distribution: str) -> str:
         return ", ".join(
-            f"{scatter_of_levels(table.where(law=law, d=d), SMALL):.1%}" for d in dimensions
+            f"{scatter_of_levels(table.where(distribution=distribution, d=d), SMALL):.1%}"
+            for d in dimensions
         )
 
-    def value(law: str, d: int, name: str) -> str:
-        return spread(table.where(law=law, d=d, n_alpha=name)["error"])
+    def value(distribution: str, d: int, name: str) -> str:
+        return spread(table.where(distribution=distribution, d=d, n_alpha=name)["error"])
 
     last = dimensions[-1]
     return [
         Verdict(
-            "DR converges slowly for the Cauchy law with growing n_alpha.",
+            "DR converges slowly for the Cauchy distribution with growing n_alpha.",
             f"levels needed to be within {CONVERGED:.0%} of exact ones in the mean: "
             f"{line('cauchy')}, against {line('t2')}; {line('gaussian')}.",
             outcome(
@@ -111,27 +127,33 @@ def judge(results: Results) -> list[Verdict]:
             ),
         ),
         Verdict(
-            "It converges with small n_alpha for the Gaussian and the t_2 law.",
+            "It converges with small n_alpha for the Gaussian and the t_2 distribution.",
             f"{line('gaussian')}; {line('t2')} (small: up to {SMALL}). With {SMALL} levels the "
             f"mean distance from exact ones is {at_small('gaussian')} (Gaussian) and "
             f"{at_small('t2')} (t_2), against {at_small('cauchy')} (Cauchy). What is left is not "
             f"the levels': with exact ones the error is {value('gaussian', last, EXACT)} for the "
             f"Gaussian in d={last}; with refined directions it is "
             f"{value('gaussian', last, REFINED)}.",
-            outcome(needed[law, d] <= SMALL for law in ("gaussian", "t2") for d in dimensions),
+            outcome(
+                needed[distribution, d] <= SMALL
+                for distribution in ("gaussian", "t2")
+                for d in dimensions
+            ),
         ),
         Verdict(
-            "|7_d| is the limit for the Cauchy and the t_2 law as well.",
+            "|7_d| is the limit for the Cauchy and the t_2 distribution as well.",
             "; ".join(
-                f"{law}, d={d}: the laws have {value(law, d, POPULATION)}, exact refined "
-                f"samples {value(law, d, REFINED)}"
-                for law in ("cauchy", "t2")
+                f"{distribution}, d={d}: the distributions have "
+                f"{value(distribution, d, POPULATION)}, exact refined samples "
+                f"{value(distribution, d, REFINED)}"
+                for distribution in ("cauchy", "t2")
                 for d in dimensions
             )
             + ".",
             outcome(
-                abs(table.where(law=law, d=d, n_alpha=POPULATION)["error"].mean()) <= CONVERGED
-                for law in ("cauchy", "t2")
+                abs(table.where(distribution=distribution, d=d, n_alpha=POPULATION)["error"].mean())
+                <= CONVERGED
+                for distribution in ("cauchy", "t2")
                 for d in dimensions
             ),
         ),
@@ -143,8 +165,8 @@ def draw(results: Results) -> dict[str, Any]:
 
     table = results.tables["levels"]
     figure, grid = panels(1, 3, 4.4, 4.2)
-    for axes, law in zip(grid[0], LAWS, strict=True):
-        for number, (d, rows) in enumerate(table.where(law=law).groups("d")):
+    for axes, distribution in zip(grid[0], DISTRIBUTIONS, strict=True):
+        for number, (d, rows) in enumerate(table.where(distribution=distribution).groups("d")):
             color = f"C{number}"
             errors = {
                 name: np.abs(rows.where(n_alpha=name)["error"]) for name in rows.distinct("n_alpha")
@@ -158,7 +180,7 @@ def draw(results: Results) -> dict[str, Any]:
         axes.set_yscale("log")
         ticks(axes, N_ALPHA)
         as_percent(axes, 1)
-        axes.set_title({"t2": "Student $t_2$"}.get(law, law.capitalize()))
+        axes.set_title({"t2": "Student $t_2$"}.get(distribution, distribution.capitalize()))
         axes.set_xlabel("random levels $n_\\alpha$")
         axes.set_ylabel("relative error, mean of absolute values")
         axes.legend(fontsize=8)

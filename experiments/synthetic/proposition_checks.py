@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.baselines import wasserstein
 from isodepth import HalfspaceDepth, Metric
 from isodepth.theory import (
     gaussian_bounds,
@@ -123,8 +124,8 @@ def _shifted(
     common: dict[str, Any] = {
         "depth": HalfspaceDepth(method="exact"), "gap": "exact", "eps": 0.3, "normalize": normalize,
     }  # fmt: skip
-    centerd = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    two, one = (Metric(p=p, **common).distance(*centerd) for p in (2, 1))
+    centered = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    two, one = (Metric(p=p, **common).distance(*centered) for p in (2, 1))
     shift = float(np.linalg.norm(X.mean(axis=0) - Y.mean(axis=0)))
     return Metric(p=2, **common).distance(X, Y) ** 2, two, one, shift
 
@@ -150,8 +151,10 @@ def _gaussians(rng: np.random.Generator) -> tuple[Any, Any, Any, Any]:
 
 
 def gaussian(rng: np.random.Generator, n: int) -> Case:
-    laws, eps = _gaussians(rng), float(rng.uniform(0.01, 0.9))
-    return Case(gaussian_distance(*laws, p=1, eps=eps), *gaussian_bounds(*laws, eps=eps))
+    distributions, eps = _gaussians(rng), float(rng.uniform(0.01, 0.9))
+    return Case(
+        gaussian_distance(*distributions, p=1, eps=eps), *gaussian_bounds(*distributions, eps=eps)
+    )
 
 
 def gaussian_printed(rng: np.random.Generator, n: int) -> Case:
@@ -177,8 +180,6 @@ def line_formula(rng: np.random.Generator, n: int) -> Case:
 
 
 def line_wasserstein(rng: np.random.Generator, n: int) -> Case:
-    from isodepth.baselines import wasserstein
-
     X, Y = samples(rng, n, 2, d=1)
     return at_most(wasserstein(X, Y, p=2), univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS))
 
@@ -189,22 +190,16 @@ def _symmetric(rng: np.random.Generator, n: int, center: float) -> np.ndarray:
 
 
 def line_symmetric(rng: np.random.Generator, n: int) -> Case:
-    from isodepth.baselines import wasserstein
-
     X, Y = _symmetric(rng, n, 0.0), _symmetric(rng, n, 0.0)
     return equal(univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS), wasserstein(X, Y, p=2))
 
 
 def line_symmetric_apart(rng: np.random.Generator, n: int) -> Case:
-    from isodepth.baselines import wasserstein
-
     X, Y = _symmetric(rng, n, 0.0), _symmetric(rng, n, 3.0)
     return equal(univariate_distance(X[:, 0], Y[:, 0], eps=SMALL_EPS), wasserstein(X, Y, p=2))
 
 
 def zero_in_the_tails(rng: np.random.Generator, n: int) -> Case:
-    from isodepth.baselines import wasserstein
-
     # The outermost twentieth on either side differs: what eps = 0.1 does not look at.
     X = np.sort(rng.standard_normal(20 * n))
     Y, tail = X.copy(), n
@@ -217,10 +212,8 @@ def zero_in_the_tails(rng: np.random.Generator, n: int) -> Case:
 
 
 def zero_in_the_regions(rng: np.random.Generator, n: int) -> Case:
-    from isodepth.baselines import wasserstein
-
-    # Median 0, and the same law of |X|: all that the projection depth on the line can see. Y has
-    # its middle on the right and its outskirts on the left, as much of one as of the other.
+    # Median 0, and the same distribution of |X|: all that the projection depth on the line can see.
+    # Y has its middle on the right and its outskirts on the left, as much of one as of the other.
     half = 20 * n
     radii = np.sort(np.abs(rng.standard_normal(2 * half)))
     points = np.concatenate([radii, -radii])[:, None]
@@ -240,12 +233,12 @@ CHECKS = [
         triangle_small_p,
     ),
     Check(
-        "zero, tails", "Two different laws can be at distance 0: here only the tails differ "
-        "(DR = 0, W > 0).", zero_in_the_tails,
+        "zero, tails", "Two different distributions can be at distance 0: here only the tails "
+        "differ (DR = 0, W > 0).", zero_in_the_tails,
     ),
     Check(
-        "zero, regions", "Two different laws can be at distance 0: here they have the same "
-        "|X - median| (projection depth on the line; DR = 0, W > 0).",
+        "zero, regions", "Two different distributions can be at distance 0: here they have the "
+        "same |X - median| (projection depth on the line; DR = 0, W > 0).",
         zero_in_the_regions,
     ),
     Check("isometry", "Rotations and translations of both do not change DR.", isometry),
@@ -254,18 +247,19 @@ CHECKS = [
         "translation, printed", "The same for the integral without 1/(1-eps), as printed.",
         translation_printed,
     ),
-    Check("Gaussian bounds", "DR_1 of two Gaussian laws lies within its bounds (averaged DR and "
-          "C_eps).", gaussian),
+    Check("Gaussian bounds", "DR_1 of two Gaussian distributions lies within its bounds (averaged "
+          "DR and C_eps).", gaussian),
     Check(
         "Gaussian, printed", "The same for the integrals without 1/(1-eps), as printed.",
         gaussian_printed,
     ),
-    Check("equal covariances", "DR_1 = DR_2 = |m1 - m2| for Gaussian laws of one covariance.",
+    Check("equal covariances", "DR_1 = DR_2 = |m1 - m2| for Gaussians of one covariance.",
           equal_covariances),
     Check("d=1 formula", "On the line DR with the halfspace depth is the formula in the quantiles.",
           line_formula),
     Check("d=1, W", "On the line W_2 is at most the limit of DR_2 for eps -> 0.", line_wasserstein),
-    Check("d=1, symmetric", "Equality for symmetric laws with one center.", line_symmetric),
-    Check("d=1, symmetric apart", "Equality for symmetric laws, whatever their centers.",
+    Check("d=1, symmetric", "Equality for symmetric distributions with one center.",
+          line_symmetric),
+    Check("d=1, symmetric apart", "Equality for symmetric distributions, whatever their centers.",
           line_symmetric_apart),
 ]  # fmt: skip

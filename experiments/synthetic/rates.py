@@ -1,7 +1,7 @@
 """Error against the sample size n for two standard Gaussian samples in the plane (appendix).
 
-The distance of the laws is 0, so the distance of the samples is the error. The paper does not say
-which eps: three are tried.
+The distance of the distributions is 0, so the distance of the samples is the error. The paper does
+not say which eps: three are tried.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from experiments.synthetic.laws import elliptical
+from experiments.synthetic.distributions import elliptical
 from isodepth import Metric
 
 EPS = (0.01, 0.1, 0.3)
@@ -166,7 +166,7 @@ def draw(results: Results) -> dict[str, Any]:
 
 EXPERIMENT = Experiment(
     name="rates",
-    title="error against the sample size for two samples of one law",
+    title="error against the sample size for two samples of the same distribution",
     sizes={
         "full": Settings(runs=10),
         "reduced": Settings(runs=10, K=2000, n=(100, 300, 1000, 3000)),

@@ -1,4 +1,4 @@
-"""Relative error against the share of outliers, for DR and the distances that compete (Figure 3).
+"""Relative error against the share of outliers, for DR and other distances (Figure 3).
 
 500 clean points a sample, plus as many outliers as make up the share; in the first sample only,
 or in both. The relative error is |with - without| / without, on the same clean points.
@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from experiments import baselines
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from isodepth import Metric, baselines
+from isodepth import Metric
 
 DATA = ("hypercube", "gaussian")
 SIDES = ("one", "both")
 EPS = (0.1, 0.2, 0.3)
 DR = tuple(f"DR eps={eps}" for eps in EPS)
-RIVALS = ("W", "Sliced-W", "SRW", "ROBOT", "RUOT")
+OTHERS = ("W", "Sliced-W", "SRW", "ROBOT", "RUOT")
 ROBOT_LAM = {"hypercube": 8.0, "gaussian": 200.0}
 DROPPED = 0.2
 RUOT_RHO = DROPPED / (2 * (1 - DROPPED))
@@ -84,7 +85,8 @@ def parts(settings: Settings) -> list[Part]:
             for name, eps in zip(DR, EPS, strict=True)
         }
         found["W"] = baselines.wasserstein(X, Y)
-        found["Sliced-W"] = baselines.sliced_wasserstein(X, Y, n_directions=K, random_state=seed)
+        directions = baselines.random_directions(2, K, seed)
+        found["Sliced-W"] = baselines.sliced_wasserstein(X, Y, directions)
         found["SRW"] = baselines.subspace_robust_wasserstein(X, Y, k=1)
         found["ROBOT"] = baselines.robot(X, Y, lam=ROBOT_LAM[data])
         found["RUOT"] = baselines.ruot(X, Y, rho=RUOT_RHO)
@@ -98,7 +100,7 @@ def parts(settings: Settings) -> list[Part]:
             for share in settings.shares
             for sides in SIDES
         ]
-    names = (*DR, *RIVALS)
+    names = (*DR, *OTHERS)
     return [Part("robustness", settings.runs, conditions, "method", names, ("distance",), measure)]
 
 
@@ -132,12 +134,12 @@ def judge(results: Results) -> list[Verdict]:
         for sides in SIDES:
             for share in shares:
                 where = {"data": data, "sides": sides, "share": share}
-                best = min(mean(rival, **where) for rival in RIVALS)
+                best = min(mean(other, **where) for other in OTHERS)
                 wins += [mean(method, **where) < best for method in DR]
             at_last = {"data": data, "sides": sides, "share": last}
             texts.append(
                 f"outliers in {sides}: "
-                + ", ".join(f"{m} {mean(m, **at_last):.1%}" for m in (*DR, *RIVALS))
+                + ", ".join(f"{m} {mean(m, **at_last):.1%}" for m in (*DR, *OTHERS))
             )
         verdicts.append(
             Verdict(
@@ -213,7 +215,7 @@ def _draw_data(results: Results) -> Any:
 
 EXPERIMENT = Experiment(
     name="robustness",
-    title="relative error against the share of outliers, DR and its rivals",
+    title="relative error against the share of outliers, DR and other distances",
     sizes={
         "full": Settings(runs=100),
         "reduced": Settings(runs=5, shares=(0.025, 0.05, 0.1, 0.15, 0.2)),

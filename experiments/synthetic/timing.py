@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import authors
+from experiments.baselines import max_sliced_wasserstein, random_directions
 from experiments.framework import Experiment, Part, Results, Streams, Table, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from experiments.synthetic.laws import elliptical
+from experiments.synthetic.distributions import elliptical
 from isodepth import Metric
-from isodepth.baselines import max_sliced_wasserstein
 
-POT_SLICED, OUR_SLICED = "max-SW, POT", "max-SW, ours"
+POT_SLICED, SORTED_SLICED = "max-SW, POT", "max-SW, NumPy"
 DEPTHS = ("halfspace", "projection")
 SIZES = ((100, 5), (1000, 50))
 
@@ -35,7 +35,7 @@ def ours(depth: str) -> str:
     return f"DR {depth}, ours"
 
 
-NAMES = (*map(author, DEPTHS), *map(ours, DEPTHS), POT_SLICED, OUR_SLICED)
+NAMES = (*map(author, DEPTHS), *map(ours, DEPTHS), POT_SLICED, SORTED_SLICED)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,6 @@ class Settings:
 
 def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Callable[[], float]]:
     """What is timed, ready to be called."""
-    import ot
 
     def the_authors(depth: str) -> Callable[[], float]:
         rng = np.random.default_rng(seed)
@@ -60,18 +59,21 @@ def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Cal
 
     found = {author(depth): the_authors(depth) for depth in DEPTHS}
     found |= {ours(depth): the_metric(depth) for depth in DEPTHS}
-    found[POT_SLICED] = lambda: ot.sliced.max_sliced_wasserstein_distance(
-        X, Y, n_projections=K, seed=seed
-    )
-    found[OUR_SLICED] = lambda: max_sliced_wasserstein(
-        X, Y, n_directions=K, random_state=seed, n_jobs=1
-    )
+    d = X.shape[1]
+    found[POT_SLICED] = lambda: max_sliced_wasserstein(X, Y, random_directions(d, K, seed))
+    found[SORTED_SLICED] = lambda: sorted_max_sliced(X, Y, random_directions(d, K, seed))
     return found
+
+
+def sorted_max_sliced(X: np.ndarray, Y: np.ndarray, directions: np.ndarray) -> float:
+    """max-SW of two samples of one size, where sorted projections meet in order."""
+    gaps = np.sort(directions @ X.T, axis=1) - np.sort(directions @ Y.T, axis=1)
+    return float(np.sqrt(np.square(gaps).mean(axis=1).max()))
 
 
 @cache
 def warm_up() -> None:
-    """Compile and import everything once, outside of what is timed."""
+    """Import everything once, outside of what is timed."""
     rng = np.random.default_rng(0)
     for call in contenders(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), 10, 0).values():
         call()
@@ -112,7 +114,7 @@ def judge(results: Results) -> list[Verdict]:
     verdicts = []
     for top, bottom, statement, source in (
         (POT_SLICED, author, "DR takes a constant multiple less time than max-SW.", "paper"),
-        (OUR_SLICED, ours, "The same with fast implementations of both (ours).", "paper"),
+        (SORTED_SLICED, ours, "The same with fast implementations of both.", "paper"),
         (POT_SLICED, ours, "Our DR is faster than POT's max-SW.", "isodepth"),
     ):
         ratios, texts = [], []

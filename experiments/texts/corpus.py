@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.text.judging.correlation import as_table
+from experiments.texts.human_correlation import as_table
 
 WEBNLG_FILE = "webnlg2020_en.jsonl"
 #: The human reference takes part in the rating; it is no system.
@@ -65,7 +65,7 @@ class Corpus:
 
     def table(self, values: Sequence[float]) -> np.ndarray:
         """Values of all rows as a table (texts, systems)."""
-        return as_table(self.ids, self.systems, values)[0]
+        return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
         """The ratings as a table (texts, systems)."""

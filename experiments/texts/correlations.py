@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.framework.table import text_of
+from experiments.texts.human_correlation import bootstrap_interval, correlation
 from experiments.texts.scoring import Scored
-from isodepth.text.judging.correlation import bootstrap_interval, correlation
 
 #: In the order of the paper.
 COEFFICIENTS = ("pearson", "kendall", "spearman")
@@ -61,7 +61,7 @@ def agreement(
     runs = tuple(
         tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
     )
-    low, high = bootstrap_interval(scored.runs[0], human, level, n_resamples=n_resamples)
+    low, high = bootstrap_interval(scored.runs[0], human, level, n_resamples)
     return Agreement(scored.name, judgment, level, runs, (100 * low, 100 * high))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from experiments.framework.verdict import Verdict, outcome
 from experiments.texts.corpus import CHOOSING, REPORTING
 from experiments.texts.correlations import Agreement, hundredfold
+from experiments.texts.human_correlation import permutation_test, williams_test
 from experiments.texts.scoring import Scored
-from isodepth.text.judging.correlation import permutation_test, williams_test
 
 #: Among which the defaults of DepthScore were chosen, on one half of the texts.
 CANDIDATES = (
@@ -24,26 +24,26 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 
 
 def against(
-    scored: Mapping[str, Scored], human: np.ndarray, rivals: Sequence[str], n_permutations: int
+    scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Whether DR correlates better than each rival: differences of |r|, one-sided p-values."""
+    """Whether DR correlates better than others: differences of |r|, one-sided p-values."""
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     dr = scored["DR"].runs[0]
-    for name in rivals:
+    for name in others:
         if name not in scored:
             continue
         other = scored[name].runs[0]
         williams = williams_test(dr, other, human)
         system, text = (
-            permutation_test(dr, other, human, level, n_permutations=n_permutations)
+            permutation_test(dr, other, human, level, n_permutations)
             for level in ("system", "text")
         )
         lines.append(
-            f"| {name} | {100 * system.difference:+.1f} | {williams.p_value:.2f} | "
-            f"{system.p_value:.2f} | {100 * text.difference:+.1f} | {text.p_value:.3f} |"
+            f"| {name} | {100 * system.statistic:+.1f} | {williams:.2f} | {system.pvalue:.2f} | "
+            f"{100 * text.statistic:+.1f} | {text.pvalue:.3f} |"
         )
     return "\n".join(lines)
 

@@ -2,8 +2,8 @@
 
 Token vectors are in memory and all references count. The published DepthScore is written from its
 description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
-directions, five random levels), a pair at a time as there. Sliced-W is timed as a metric of this
-library, as POT computes it, and with projections kept from text to text, the least it can cost.
+directions, five random levels), a pair at a time as there. Sliced-W is timed as
+POT computes it, and with projections kept from text to text, the least it can cost.
 What is slow is timed on some of the pairs.
 """
 
@@ -18,15 +18,14 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.peers import authors
+from experiments.baselines import random_directions, sliced_wasserstein
 from experiments.texts.corpus import DataMissingError, load_webnlg
+from experiments.texts.embedding_metrics import unit_vectors_of
 from experiments.texts.embeddings import StoredEncoder
-from isodepth.core.directions import unit_vectors
-from isodepth.engine.threads import single_threaded_blas
 from isodepth.text import DepthScore, Encoder
-from isodepth.text.clouds import clean_clouds
-from isodepth.text.rivals import SlicedWassersteinScore
 
 Pairs = list[tuple[np.ndarray, np.ndarray]]
 
@@ -39,9 +38,8 @@ def published_depth_score(x: np.ndarray, y: np.ndarray, K: int = 10_000) -> floa
 
 def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
     """Sliced-W between all pairs, every text projected and sorted once."""
-    rng = np.random.default_rng(0)
-    directions = unit_vectors(texts[0].shape[1], K, "uniform", rng).astype(np.float32)
-    with single_threaded_blas():
+    directions = random_directions(texts[0].shape[1], K, 0).astype(np.float32)
+    with threadpool_limits(limits=1, user_api="blas"):
         kept = [np.sort(directions @ text.T, axis=1) for text in texts]
         for i, j in pairs:
             a, b, mass = _coupling(kept[i].shape[1], kept[j].shape[1])
@@ -71,17 +69,6 @@ def _median_seconds(
     """Of a distance a pair, from some pairs along the list: what a machine does besides is out."""
     chosen = pairs[:: max(1, len(pairs) // count)][:count]
     return median(_seconds(partial(distance, texts[i], texts[j])) for i, j in chosen)
-
-
-def _sliced_by_pot(width: int, K: int) -> Callable[[np.ndarray, np.ndarray], object] | None:
-    """Sliced-W of POT along K directions, where it is installed."""
-    try:
-        import ot
-    except ImportError:
-        return None
-    directions = unit_vectors(width, K, "uniform", np.random.default_rng(0))
-    projections = np.ascontiguousarray(directions.T, dtype=np.float32)
-    return lambda x, y: ot.sliced_wasserstein_distance(x, y, projections=projections)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,13 +104,13 @@ def _measure(
     one = {"n_jobs": 1, "n_directions": K}
     exact, search = (DepthScore(encoder, gap=gap, **one) for gap in ("exact", "search"))
     default = DepthScore(encoder, n_jobs=1)
-    sliced = SlicedWassersteinScore(encoder, n_directions=K)
-    for metric in (exact, default, search, sliced):  # have everything compiled
+    for metric in (exact, default, search):  # have everything loaded
         metric.score(texts[:2], references[:2])
     order = list(dict.fromkeys([*texts, *(text for group in references for text in group)]))
     place = {text: i for i, text in enumerate(order)}
-    clouds = clean_clouds(encoder(order), True, "origin")
-    whole = [cloud for cloud in clouds if cloud is not None]
+    vectors = unit_vectors_of(encoder, order, [])
+    whole = [vectors[text].astype(np.float32) for text in order]
+    directions = random_directions(whole[0].shape[1], K, 0)
     pairs = [
         (place[text], place[other])
         for text, group in zip(texts, references, strict=True)
@@ -137,7 +124,9 @@ def _measure(
         f"DepthScore, random directions, K = {K}": _seconds(
             lambda: search.score(texts, references)
         ) / len(pairs),
-        f"Sliced-W, K = {K}": _seconds(lambda: sliced.score(texts, references)) / len(pairs),
+        f"Sliced-W of POT, K = {K}": _median_seconds(
+            partial(sliced_wasserstein, directions=directions), whole, pairs, 20 * published
+        ),
         f"Sliced-W, K = {K}, projections kept": _seconds(
             lambda: kept_projections(whole, pairs, K)
         ) / len(pairs),
@@ -145,9 +134,6 @@ def _measure(
             published_depth_score, whole, pairs, published
         ),
     }  # fmt: skip
-    by_pot = _sliced_by_pot(whole[0].shape[1], K)
-    if by_pot is not None:
-        times[f"Sliced-W of POT, K = {K}"] = _median_seconds(by_pot, whole, pairs, 20 * published)
     ours = times[f"DepthScore, K = {K}"]
     print(f"{len(pairs)} pairs of {len(order)} texts, one thread\n")
     print("| | milliseconds a pair | relative to DepthScore |\n| --- | --- | --- |")

@@ -98,9 +98,9 @@ def _print(
         print(correlation_table([*found, *map(_named, others)], level, PUBLISHED))
     if "DR" not in scored:
         return
-    rivals = [name for name in scored if name != "DR"]
+    compared = [name for name in scored if name != "DR"]
     print(f"\n## {kind}: is DR better? Pearson |r|, p-values one-sided\n")
-    print(against(scored, human, rivals, resamples))
+    print(against(scored, human, compared, resamples))
     print(f"\n## {kind}: variants on both halves of the texts, Pearson r\n")
     print(halves(scored, human))
     print(f"\n## {kind}: verdicts\n")
@@ -120,8 +120,8 @@ def judge(kind: str, found: Sequence[Agreement]) -> list[Verdict]:
     for level in LEVELS:
         here = by_metric(found, kind, level)
         values = {name: one.means for name, one in here.items()}
-        for statement, rivals, which in statements:
-            there = [name for name in rivals if name in here]
+        for statement, compared, which in statements:
+            there = [name for name in compared if name in here]
             if not there:
                 continue
             shown = ", ".join(

@@ -81,9 +81,9 @@ def _print(
     print(correlation_table(found, "text", None))
     if "DR" not in scored:
         return
-    rivals = [name for name in scored if name != "DR"]
+    compared = [name for name in scored if name != "DR"]
     print("\n## Is DR better? Correctness, Pearson |r|, p-values one-sided\n")
-    print(against(scored, humans["correctness"], rivals, resamples))
+    print(against(scored, humans["correctness"], compared, resamples))
     print("\n## Variants on both halves of the texts: correctness, Pearson r\n")
     print(halves(scored, humans["correctness"]))
     print("\n## Verdicts\n")
@@ -107,8 +107,8 @@ System = Mapping[str, Mapping[str, Agreement]]
 
 
 def _best_of_its_kind(system: System) -> list[Verdict]:
-    rivals = [name for name in FAIR if name in system["correctness"]]
-    if not rivals:
+    compared = [name for name in FAIR if name in system["correctness"]]
+    if not compared:
         return []
     won = {
         name: sum(
@@ -116,7 +116,7 @@ def _best_of_its_kind(system: System) -> list[Verdict]:
             for here in system.values()
             for ours, theirs in zip(here["DR"].means, here[name].means, strict=True)
         )
-        for name in rivals
+        for name in compared
     }
     cells = len(system) * len(COEFFICIENTS)
     return [

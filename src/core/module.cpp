@@ -58,5 +58,9 @@ NB_MODULE(CORE_NAME, m) {
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");
     bind_project<float>(m);
     bind_project<double>(m);
+    bind_labels(m);
     bind_depths(m);
+    bind_hull(m);
+    bind_exact(m);
+    bind_gaps(m);
 }

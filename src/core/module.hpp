@@ -5,6 +5,10 @@
 
 namespace isodepth {
 
+void bind_labels(nanobind::module_& m);
 void bind_depths(nanobind::module_& m);
+void bind_hull(nanobind::module_& m);
+void bind_exact(nanobind::module_& m);
+void bind_gaps(nanobind::module_&);
 
 }  // namespace isodepth

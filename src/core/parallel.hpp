@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -44,13 +45,29 @@ template <class T> class Workspace {
     std::unique_ptr<T[]> values_;
 };
 
+// Looks for signals such as Ctrl-C, at most every 50 ms. For the thread that called the pass, without the
+// GIL.
+class Signals {
+    using clock = std::chrono::steady_clock;
+
+  public:
+    void check() {
+        if (clock::now() - looked_ <= std::chrono::milliseconds(50)) return;
+        nanobind::gil_scoped_acquire held;
+        if (PyErr_CheckSignals()) throw nanobind::python_error();
+        looked_ = clock::now();
+    }
+
+  private:
+    clock::time_point looked_ = clock::now();
+};
+
 // Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
 //
 // Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
 // parts should take less than a tenth of a second. An exception in any thread ends the others at their
 // next part and is thrown again here.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    using clock = std::chrono::steady_clock;
     std::atomic<int64_t> next{0};
     std::atomic<bool> stop{false};
     std::exception_ptr error;
@@ -58,16 +75,12 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
 
     auto run = [&](int64_t worker) {
         try {
-            auto looked = clock::now();
+            Signals signals;
             while (!stop.load(std::memory_order_relaxed)) {
                 const int64_t part = next.fetch_add(1, std::memory_order_relaxed);
                 if (part >= parts) return;
                 work(worker, part);
-                if (worker == 0 && clock::now() - looked > std::chrono::milliseconds(50)) {
-                    nanobind::gil_scoped_acquire held;
-                    if (PyErr_CheckSignals()) throw nanobind::python_error();
-                    looked = clock::now();
-                }
+                if (worker == 0) signals.check();
             }
         } catch (...) {
             std::lock_guard<std::mutex> held(guard);
@@ -109,5 +122,54 @@ template <class State> class PerWorker {
   private:
     std::vector<std::unique_ptr<State>> states_;
 };
+
+// The same in rounds, on threads that stay: `next()` prepares a round and returns how many parts it has, 0
+// when all is done. It is called by one thread while the others wait.
+template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {
+    std::atomic<int64_t> part{0};
+    std::atomic<bool> stop{false};
+    std::exception_ptr error;
+    std::mutex guard;
+    auto note_error = [&] {
+        std::lock_guard<std::mutex> held(guard);
+        if (!error) error = std::current_exception();
+        stop = true;
+    };
+    int64_t parts = next();
+    auto advance = [&]() noexcept {
+        try {
+            parts = stop ? 0 : next();
+        } catch (...) {
+            note_error();
+            parts = 0;
+        }
+        part = 0;
+    };
+    std::barrier<decltype(advance)> all_done(workers, advance);
+    auto run = [&](int64_t worker) {
+        Signals signals;
+        while (parts > 0) {
+            try {
+                for (int64_t i; !stop && (i = part++) < parts;) work(worker, i);
+                if (worker == 0) signals.check();
+            } catch (...) {
+                note_error();
+            }
+            all_done.arrive_and_wait();
+        }
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(size_t(workers - 1));
+    for (int64_t worker = 1; worker < workers; worker++) {
+        try {
+            helpers.emplace_back(run, worker);
+        } catch (const std::system_error&) {
+            for (; worker < workers; worker++) all_done.arrive_and_drop();
+        }
+    }
+    run(0);
+    for (auto& helper : helpers) helper.join();
+    if (error) std::rethrow_exception(error);
+}
 
 }  // namespace isodepth

@@ -117,6 +117,9 @@ template <class T> class Tiles {
         return largest;
     }
 
+    // The first lane of a tile with a row that no tile before has.
+    int64_t fresh(int64_t i) const { return i * lanes<T> - start(i); }
+
     // Write to `out` (count, n) the projections of all rows on directions (count, d).
     void project(const T* directions, int64_t n_directions, T* out) const {
         if (n < lanes<T>) {

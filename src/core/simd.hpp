@@ -52,9 +52,17 @@ template <class T> ISODEPTH_INLINE void store(T* at, Vec<T> v) {
     *reinterpret_cast<typename VectorOf<T>::Anywhere*>(at) = v;
 }
 template <class T> ISODEPTH_INLINE Vec<T> broadcast(T x) { return x - Vec<T>{}; }
+#if defined(__aarch64__)
+// In one instruction, which the compiler does not find by itself.
+template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
+    if constexpr (sizeof(T) == 4) return (Vec<T>)vabsq_f32((float32x4_t)v);
+    else return (Vec<T>)vabsq_f64((float64x2_t)v);
+}
+#else
 template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     return (Vec<T>)((Mask<T>)v & ~(Mask<T>)broadcast<T>(T(-0.0)));
 }
+#endif
 template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
 #if defined(__aarch64__)
     if constexpr (sizeof(T) == 4) return (Vec<T>)vabdq_f32((float32x4_t)a, (float32x4_t)b);
@@ -111,6 +119,18 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
     else return (Vec<T>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #else
     return a * b + c;
+#endif
+}
+
+// The largest number of a vector.
+template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
+#if defined(__aarch64__)
+    if constexpr (sizeof(T) == 4) return vmaxnmvq_f32((float32x4_t)v);
+    else return vmaxnmvq_f64((float64x2_t)v);
+#else
+    T largest = v[0];
+    for (int i = 1; i < width<T>; i++) largest = v[i] > largest ? v[i] : largest;
+    return largest;
 #endif
 }
 

@@ -4,13 +4,14 @@ The distance is DR_{p,eps}, the mean Hausdorff distance between the depth-trimme
 distributions (Staerman, Mozharovskyi, Colombo, Clémençon and d'Alché-Buc, arXiv 2103.12711).
 """
 
+import importlib
 from typing import Any
 
 from isodepth import theory
 from isodepth._version import __version__
 from isodepth.api import Metric, compare, distance
+from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import TrimmedRegions
-from isodepth.data.forms import showing
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     BusyFileError,
@@ -30,7 +31,6 @@ from isodepth.errors import (
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.index import RegionIndex
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.table import RegionTable
@@ -57,11 +57,11 @@ __all__ = [
     "MissingExtraError",
     "PlainLoopsWarning",
     "ProjectionDepth",
-    "RegionIndex",
     "RegionTable",
     "RegionTransformer",
     "ScaleWarning",
     "SignatureError",
+    "Table",
     "TrimmedRegions",
     "TwoSampleResult",
     "UnreadableFileError",
@@ -70,42 +70,32 @@ __all__ = [
     "compare",
     "distance",
     "pairwise",
+    "read_table",
     "scan",
     "tables",
     "theory",
     "two_sample_test",
+    "unit_vectors",
 ]
 
-# The first two need scikit-learn, which takes longer to import than all the rest.
+#: Imported when first used: they need packages that take long to import, or may not be installed.
 _LAZY = {
     "DepthDistance": "isodepth.many.estimators",
     "RegionTransformer": "isodepth.many.estimators",
-    "scan": "isodepth.chunked.opening",
+    "Table": "isodepth.data.frames",
+    "read_table": "isodepth.data.readers",
+    "scan": "isodepth.chunked.sources",
 }
-
-
-def _draw(result: Any, kind: str | None, ax: Any) -> Any:
-    from isodepth.plot.shortcut import draw
-
-    return draw(result, kind, ax)
-
-
-def _report(result: Any, path: Any, **options: Any) -> None:
-    from isodepth.report import write_report
-
-    write_report(result, path, **options)
-
-
-showing.update(plot=_draw, report=_report)
+_SUBPACKAGES = ("plot", "report", "text", "torch")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"isodepth.{name}")
     if name in _LAZY:
-        import importlib
-
         return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_SUBPACKAGES})

@@ -98,7 +98,8 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         Columns of frames are matched by name, whatever their order; that of X is kept.
-        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Also tensors of torch on one device, and sources of
+        :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     {options of Metric}
@@ -125,7 +126,7 @@ def compare(
     Y: Any,
     *,
     weights: Any = None,
-    n_resamples: int | None = None,
+    n_permutations: int | None = None,
     tolerance: float | None = None,
     blocks: Any = None,
     progress: bool = False,
@@ -137,14 +138,14 @@ def compare(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         Columns of frames are matched by name, whatever their order; that of X is kept.
-        One row a point. Also tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Also tensors of torch on one device, and sources of
+        :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
-    n_resamples : int or None
-        Also run :func:`isodepth.two_sample_test` with that many relabelings; its result is the
-        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `q`, `p`,
-        `eps`, `depth`, `nan_policy` and `random_state` where they are given (with a tolerance there
-        is no `eps` and no depth), and has directions and levels of its own. It takes no weights.
+    n_permutations : int or None
+        Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
+        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `nan_policy`
+        and `random_state` where they are given, and has directions of its own. It takes no weights.
     tolerance, blocks
         Those of the test.
     progress : bool
@@ -160,30 +161,28 @@ def compare(
     >>> import numpy as np, isodepth
     >>> X = np.arange(20.0).reshape(10, 2)
     >>> isodepth.compare(X, X + [3, 4], random_state=0)
-    Comparison: distance 5 between 10 and 10 points in 2 dimension(s)
-      carried by column 1 (64%), column 0 (36%)
-      largest gap 5 at level beta = ...
+    Comparison: distance 5 between 10 and 10 rows in 2 column(s)
+      largest contributions: column 1 64%, column 0 36%
+      largest gap 5 at level ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
     """
     metric = Metric.from_options(options)
     asked = {"tolerance": tolerance, "blocks": blocks}
-    if n_resamples is None:
+    if n_permutations is None:
         given = [name for name, value in asked.items() if value is not None]
         if given:
             raise InvalidOptionError(
-                f"{given[0]} belongs to the test of the difference: give n_resamples as well, "
+                f"{given[0]} belongs to the test of the difference: give n_permutations as well, "
                 "such as 999"
             )
         return metric.compare(X, Y, weights=weights)
     if weights is not None:
         raise InvalidOptionError(
-            "n_resamples asks for a permutation test, which takes no weights, since rows with "
+            "n_permutations asks for a permutation test, which takes no weights, since rows with "
             "different weights are not exchangeable; leave out one of them"
         )
-    taken_over = ["scale", "q", "p", "nan_policy", "random_state", "n_jobs", "memory_mb"]
-    if not tolerance:
-        taken_over += ["eps", "depth"]
+    taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
-    test = two_sample_test(X, Y, n_resamples=n_resamples, progress=progress, **shared)
+    test = two_sample_test(X, Y, n_permutations=n_permutations, progress=progress, **shared)
     return replace(metric.compare(X, Y), test=test)

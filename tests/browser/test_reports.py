@@ -26,8 +26,8 @@ def weather(folder):
     """The report of the weather tables, by the command line."""
     path = folder / "weather.html"
     code = main(
-        ["report", *WEATHER, "-o", str(path), "--names", "June", "July", "--blocks", "day",
-         "--missing", "omit", "--directions", "100"]
+        ["report", *WEATHER, "-o", str(path), "--names", "June,July", "--blocks", "day",
+         "--nan-policy", "omit", "--directions", "100"]
     )  # fmt: skip
     assert code == 0
     return path
@@ -44,7 +44,7 @@ def evil(folder):
         "d",
     )
     x, y = Table(rng.normal(size=(60, 4)), names), Table(rng.normal(size=(60, 4)) + 1, names)
-    result = isodepth.compare(x, y, n_resamples=19, n_directions=20, random_state=0)
+    result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     result.report(
         path, names=(EVIL, names[1]), sources=(names[2], EVIL), title=names[2], notes=names,
@@ -231,8 +231,8 @@ def test_markup_in_names_does_nothing(browser, evil) -> None:
 def test_the_verdict_is_read_first(browser, weather) -> None:
     browser.open(weather)
     text = browser.find(".verdict")[0].text
-    assert text.startswith("July differs from June: distance 2.")
-    assert "is expected of equal laws, p = 0.005; carried by " in text
+    assert text.startswith("July differs significantly from June: p = 0.001, distance 3.")
+    assert "largest contributions: " in text
     assert "dewp" in text
 
 

@@ -1,32 +1,41 @@
-"""What tests of commands share: running them in this process, and tables in files."""
+"""What tests of commands share: Click's runner, and tables in files."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from click.testing import CliRunner, Result
 
-from isodepth.cli.main import main
+from isodepth.cli.program import cli
 
 NAMES = ("temp", "dewp", "wind")
+QUICK = ("--directions", 20)
 
 
-def run(capsys: Any, *arguments: object) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command."""
-    capsys.readouterr()
-    code = main([str(argument) for argument in arguments])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
+def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result:
+    """A command that must end with that code, without a traceback."""
+    result = CliRunner().invoke(cli, [str(each) for each in arguments], input=stdin)
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit | None)
+    return result
 
 
-def refusal(capsys: Any, *arguments: object) -> str:
-    """What a command says when it refuses, checked to be one line on stderr and code 2."""
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, ""), err
-    assert err.startswith("isodepth: error: ")
-    assert err.count("\n") == 1
-    return err
+def run_json(*arguments: object, code: int = 0) -> dict[str, Any]:
+    """What a command prints for machines."""
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+def refusal(*arguments: object, stdin: bytes | None = None) -> str:
+    """What a command says when it refuses: one line on stderr, and code 2."""
+    result = run(*arguments, code=2, stdin=stdin)
+    assert result.stdout == ""
+    assert result.stderr.startswith("isodepth: error: ")
+    assert result.stderr.count("\n") == 1
+    assert "unexpected" not in result.stderr
+    return result.stderr
 
 
 def write(path: Path, text: str) -> Path:

@@ -1,363 +1,215 @@
-"""The command line: the same numbers as the library, and one clear line on bad input."""
+"""`compare`, `test` and `report`: the numbers of the library, the same in all three."""
 
 from __future__ import annotations
 
+import html
 import json
-import subprocess
-import sys
+import re
+import shlex
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from cli.helpers import QUICK, refusal, run, run_json, sample, save
 
 import isodepth
-from isodepth.cli.main import main
+from isodepth.cli import compare as module
+from isodepth.data.frames import Table
 
-
-def run(capsys, *arguments):
-    """Exit code, stdout and stderr of the command."""
-    try:
-        code = main([str(argument) for argument in arguments])
-    except SystemExit as stop:  # argparse leaves this way
-        code = stop.code
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def save(path, points, names=None):
-    header = ",".join(names) if names else ""
-    np.savetxt(path, points, fmt="%.17g", delimiter=",", header=header, comments="")
-    return path
-
-
-@pytest.fixture(scope="module")
-def points():
-    rng = np.random.default_rng(0)
-    shift = [0, 5, 0]
-    return rng.standard_normal((40, 3)), rng.standard_normal((50, 3)) + shift
+pytest.importorskip("matplotlib")
+NAMES = ("day", "temp", "wind")
 
 
 @pytest.fixture
-def files(tmp_path, points):
-    names = ("radius", "texture", "area")
-    return tuple(
-        save(tmp_path / f"{letter}.csv", table, names)
-        for letter, table in zip("ab", points, strict=True)
-    )
+def tables() -> list[Table]:
+    rows = [np.column_stack([np.arange(60) // 4 + 100 * i, sample(i, 60, 0.7 * i)[:, :2]])
+            for i in range(3)]  # fmt: skip
+    return [Table(table, NAMES) for table in rows]
 
 
-# -- what it prints -------------------------------------------------------------------------------
-
-
-def test_json_holds_what_the_library_finds(capsys, files, points):
-    code, out, err = run(capsys, "compare", *files, "--json", "--directions", 64)
-    expected = isodepth.compare(*points, n_directions=64, random_state=0)
-    report = json.loads(out)
-    assert (code, err) == (0, "")
-    assert report["distance"] == expected.distance
-    assert report["signature"] == expected.signature
-    assert report["worst"]["level"] == expected.largest_gap.level
-    assert report["worst"]["gap"] == expected.largest_gap.gap
-    assert report["worst"]["direction"] == expected.largest_gap.direction.tolist()
-    assert report["columns"] == ["radius", "texture", "area"]
-    assert [sample["rows"] for sample in report["samples"]] == [40, 50]
-
-
-def test_the_shifted_column_is_named(capsys, files):
-    _, out, _ = run(capsys, "compare", *files, "--json")
-    columns = json.loads(out)["worst"]["columns"]
-    assert columns[0]["name"] == "texture"
-    assert sum(column["share"] for column in columns) == pytest.approx(1)
-    code, out, err = run(capsys, "compare", *files)
-    assert (code, err) == (0, "")
-    assert "carried by   texture" in out
-
-
-def test_text_holds_distance_level_and_signature(capsys, files, points):
-    _, out, _ = run(capsys, "compare", *files)
-    expected = isodepth.compare(*points, random_state=0)
-    assert f"{expected.distance:.6g}" in out
-    assert f"{expected.largest_gap.level:.4g}" in out
-    assert expected.signature in out
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[Table]) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    names = ["june.csv", "july.csv", "august.csv"]
+    for name, table in zip(names, tables, strict=True):
+        save(tmp_path / name, table.points, NAMES)
+    return names
 
 
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
+        ([], {}),
         (["--depth", "halfspace"], {"depth": "halfspace"}),
-        (["--eps", "0.3"], {"eps": 0.3}),
-        (["--p", "inf"], {"p": np.inf}),
-        (["--p", "1"], {"p": 1}),
-        (["--q", "2"], {"q": 2}),
-        (["--q", "inf"], {}),
-        (["--scale", "pooled"], {"scale": "pooled"}),
-        (["--scale", "reference", "--missing", "omit"], {"scale": "reference"}),
-        (["--directions", "17"], {"n_directions": 17}),
-        (["--family", "orthogonal"], {"directions": "orthogonal"}),
-        (["--levels", "10"], {"levels": 10}),
-        (
-            ["--levels", "monte-carlo", "--n-levels", "5"],
-            {"levels": "monte-carlo", "n_levels": 5},
-        ),
-        (["--refine", "0"], {"refine": 0}),
-        (["--seed", "3"], {"random_state": 3}),
+        (["--eps", "0.3", "--p", "inf"], {"eps": 0.3, "p": np.inf}),
+        (["--q", "2", "--scale", "none"], {"q": 2, "scale": None}),
+        (["--directions", "17", "--family", "orthogonal"],
+         {"n_directions": 17, "directions": "orthogonal"}),
+        (["--levels", "10", "--refine", "0"], {"levels": 10, "refine": 0}),
+        (["--levels", "monte-carlo", "--n-levels", "5", "--random-state", "3"],
+         {"levels": "monte-carlo", "n_levels": 5, "random_state": 3}),
     ],
-)
-def test_every_setting_reaches_the_metric(capsys, files, points, arguments, options):
-    code, out, _ = run(capsys, "compare", *files, "--json", *arguments)
-    assert code == 0
-    expected = isodepth.Metric(**{"random_state": 0, **options}).compare(*points)
-    assert json.loads(out)["signature"] == expected.signature
-    assert json.loads(out)["distance"] == expected.distance
+)  # fmt: skip
+def test_every_setting_reaches_the_metric(
+    files: list[str], tables: list[Table], arguments: list[str], options: dict[str, Any]
+) -> None:
+    found = run_json("compare", *files[:2], *arguments)
+    options = {"random_state": 0, "scale": "pooled", **options}
+    wanted = isodepth.compare(*tables[:2], **options)
+    assert found["signature"] == wanted.signature
+    assert found["distance"] == wanted.distance
+    assert found["largest_gap"] == wanted.to_dict()["largest_gap"]
+    assert (found["rows"], found["columns"]) == ([60, 60], list(NAMES))
 
 
-def test_the_signature_gives_the_number_back(capsys, files, points):
-    _, out, _ = run(capsys, "compare", *files, "--json", "--eps", "0.25")
-    report = json.loads(out)
-    again = isodepth.Metric.from_signature(report["signature"]).distance(*points)
-    assert again == report["distance"]
+def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
+    """The same files and options: the same distance, p-value and default units."""
+    given = (*files[:2], "--drop", "day", "--permutations", 49, *QUICK)
+    compared, tested = run_json("compare", *given), run_json("test", *given)
+    assert compared["distance"] == tested["distance"]
+    assert compared["test"]["p_value"] == tested["p_value"]
+    assert compared["scale"] == tested["scale"] == "pooled"
+    run("report", *given, "-o", "r.html")
+    page = Path("r.html").read_text("utf-8")
+    assert f"distance {compared['distance']:.3g}" in page
+    assert compared["signature"] in page
+    assert tested["signature"] in html.unescape(page)
+    for command in ("compare", "test"):
+        assert "units of the columns: pooled (--scale)" in run(command, *given).stdout
+    wanted = isodepth.two_sample_test(
+        *(Table(t.points[:, 1:], NAMES[1:]) for t in tables[:2]), n_permutations=49, random_state=0
+    )
+    assert tested["p_value"] == wanted.p_value
 
 
-def test_runs_are_reproducible(capsys, files):
-    assert run(capsys, "compare", *files) == run(capsys, "compare", *files)
+def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
+    given = ("test", *files[:2], "--permutations", 49, *QUICK)
+    numbered = run_json(*given, "--blocks", "day")
+    for name in files[:2]:
+        lines = Path(name).read_text().splitlines()
+        text = [lines[0], *(f"{name}-{line}" for line in lines[1:])]
+        Path(name).write_text("\n".join(text))
+    named = run_json(*given, "--blocks", "day", "--columns", "temp,wind")
+    assert named["p_value"] == numbered["p_value"]
+    assert [c["column"] for c in named["columns"]] == [c["column"] for c in numbered["columns"]]
+    assert "has no column 'night'" in refusal(*given, "--blocks", "night")
 
 
-def test_plot_is_written(capsys, files, tmp_path):
-    pytest.importorskip("matplotlib")
-    code, _, err = run(capsys, "compare", *files, "--plot", tmp_path / "gaps.png")
-    assert (code, err) == (0, "")
-    assert (tmp_path / "gaps.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_version(capsys):
-    assert run(capsys, "--version") == (0, f"isodepth {isodepth.__version__}\n", "")
-
-
-def test_degenerate_depth_is_a_warning_of_one_line(capsys, tmp_path):
-    rng = np.random.default_rng(1)
-    a = save(tmp_path / "a.csv", rng.standard_normal((4, 3)), "xyz")
-    b = save(tmp_path / "b.csv", rng.standard_normal((4, 3)), "xyz")
-    code, out, err = run(capsys, "compare", a, b, "--json", "--depth", "halfspace")
-    assert code == 0
-    assert err.startswith("isodepth: warning: ")
-    assert err.count("\n") == len(json.loads(out)["warnings"]) >= 1
-
-
-# -- columns --------------------------------------------------------------------------------------
-
-
-def test_columns_are_matched_by_name(capsys, files, points, tmp_path):
-    a, b = files
-    turned = save(tmp_path / "turned.csv", points[1][:, [2, 0, 1]], ("area", "radius", "texture"))
-    as_it_was = json.loads(run(capsys, "compare", a, b, "--json")[1])
-    reordered = json.loads(run(capsys, "compare", a, turned, "--json")[1])
-    assert reordered["distance"] == as_it_was["distance"]
-    assert reordered["worst"] == as_it_was["worst"]
-
-
-def test_different_names_are_refused_and_listed(capsys, files, points, tmp_path):
-    other = save(tmp_path / "other.csv", points[1], ("radius", "weight", "area"))
-    code, out, err = run(capsys, "compare", files[0], other)
-    assert (code, out) == (2, "")
-    assert "'texture' is only in" in err
-    assert "'weight' is only in" in err
-    assert "area" not in err
-
-
-def test_names_of_one_table_serve_for_both(capsys, files, points, tmp_path):
-    np.save(tmp_path / "b.npy", points[1])
-    named = json.loads(run(capsys, "compare", *files, "--json")[1])
-    mixed = json.loads(run(capsys, "compare", files[0], tmp_path / "b.npy", "--json")[1])
-    assert mixed["columns"] == ["radius", "texture", "area"]
-    assert mixed["distance"] == named["distance"]
-
-
-def test_tables_without_names_are_numbered_as_by_the_library(capsys, points, tmp_path):
-    a, b = (save(tmp_path / f"{name}.csv", points[i]) for i, name in enumerate("ab"))
-    report = json.loads(run(capsys, "compare", a, b, "--json")[1])
-    assert report["columns"] is None
-    assert report["worst"]["columns"][0]["name"] == "column 1"
-
-
-# -- bad input ------------------------------------------------------------------------------------
-
-
-def refusal(capsys, *arguments):
-    """What the command says when it refuses, checked to be one line on stderr and code 2."""
-    code, out, err = run(capsys, *arguments)
-    assert code == 2
-    assert out == ""
-    assert err.startswith("isodepth: error: ")
-    assert err.endswith("\n")
-    assert err.count("\n") == 1
-    return err
+def test_pictures_and_reports_are_written(files: list[str]) -> None:
+    for command in ("compare", "test"):
+        given = (*files[:2], "--permutations", 19, *QUICK, "--report", "r.html", "--plot", "p.svg")
+        assert run(command, *given).stdout.endswith("report: r.html\n")
+        assert f"isodepth {command} june.csv july.csv" in Path("r.html").read_text("utf-8")
+        assert "<svg" in Path("p.svg").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--depth", "tukey"], "halfspace"),
-        (["--eps", "0"], "eps"),
-        (["--eps", "1.5"], "eps"),
-        (["--eps", "x"], "--eps"),
-        (["--p", "0"], "p must"),
-        (["--p", "nan"], "p must"),
-        (["--directions", "0"], "n_directions"),
-        (["--family", "grid"], "directions"),
-        (["--levels", "0"], "levels"),
-        (["--levels", "few"], "levels"),
-        (["--refine", "-1"], "refine"),
-        (["--seed", "-1"], "random_state"),
-        (["--nonsense"], "--nonsense"),
+        (["--report", "r.txt"], "must end in .html"),
+        (["--report", "absent/r.html"], "there is no folder"),
+        (["--plot", "p.xyz"], "its name must end in one of"),
+        (["--plot", "absent/p.png"], "there is no folder"),
     ],
 )
-def test_bad_settings_are_refused(capsys, files, arguments, said):
-    assert said in refusal(capsys, "compare", *files, *arguments)
+def test_outputs_are_checked_before_anything_is_read(
+    files: list[str], arguments: list[str], said: str
+) -> None:
+    for command in ("compare", "test"):
+        assert said in refusal(command, "absent.csv", "absent.csv", *arguments)
 
 
-def test_no_command_is_refused(capsys):
-    refusal(capsys)
-    refusal(capsys, "contrast")
-    assert "B" in refusal(capsys, "compare", "a.csv")
+@pytest.mark.parametrize("blocks", [(), ("--blocks", "day")])
+def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> None:
+    """By its command and by its Python, with missing cells, text and columns left out."""
+    for name in files[:2]:
+        lines = Path(name).read_text().splitlines()
+        text = [f"{line},x" for line in lines] + ["7,,1.0,x" if name == files[0] else "107,1,,x"]
+        Path(name).write_text("\n".join(["note".join(text[0].rsplit("x", 1)), *text[1:]]))
+    given = [*files[:2], "-o", "r.html", "--drop", "wind", "--drop-text", "--nan-policy", "omit"]
+    run("report", *given, *blocks, "--permutations", 19, *QUICK)
+    page = Path("r.html").read_text("utf-8")
+    command, code = map(html.unescape, re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)[-2:])
+    Path("r.html").unlink()
+    run(*shlex.split(command)[1:])
+    assert Path("r.html").read_text("utf-8") == page
+    made: dict[str, Any] = {}
+    exec(code, made)
+    found = run_json("compare", *given[:2], *given[4:], *blocks, "--permutations", 19, *QUICK)
+    assert made["result"].distance == found["distance"]
+    assert made["result"].test.p_value == found["test"]["p_value"]
+
+
+def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
+    given = ("report", *files, "-o", "many.html", *QUICK)
+    found = run_json(*given, "--title", "A & B", "--names", "a,<i>b,c")
+    assert found["kind"] == "many samples"
+    page = Path("many.html").read_text("utf-8")
+    assert "<h1>A &amp; B</h1>" in page
+    assert "&lt;i&gt;b" in page
+    rows = np.random.default_rng(0).normal(size=(600, 2))
+    options = {"batch_size": 20, "n_directions": 10, "random_state": 0, "path": "m.npz"}
+    isodepth.DepthMonitor(rows, **options).check(rows[:20])
+    assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
+    assert "No alarm in 1 batch(es)" in Path("m.html").read_text("utf-8")
+    assert "--permutations belongs to the test of two" in refusal(*given, "--permutations", 9)
+    assert "--names must name 3 file(s), got 2" in refusal(*given, "--names", "a,b")
+    assert "got june.csv alone" in refusal("report", "june.csv", "-o", "r.html")
+    assert "Missing option '-o'" in refusal("report", *files)
+
+
+# -- tables in chunks -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folders(files: list[str]) -> list[str]:
+    for name in files[:2]:
+        folder = Path(name).with_suffix("")
+        folder.mkdir()
+        Path(name).rename(folder / "part.csv")
+    return ["june", "july"]
+
+
+def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> None:
+    found = run_json("compare", *folders, "--columns", "temp,wind", "--scale", "none", *QUICK)
+    points = [table.points[:, 1:] for table in tables[:2]]
+    options = {"n_directions": 20, "levels": 20, "refine": 0, "random_state": 0}
+    assert found["distance"] == pytest.approx(isodepth.distance(*points, **options), rel=1e-12)
+    assert found["columns"] == ["temp", "wind"]
+    assert "read in chunks" in found["warnings"][0]
+    run("compare", *folders, "--report", "r.html", *QUICK)
+    assert "july is at distance" in Path("r.html").read_text("utf-8")
+
+
+def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "levels=exact" in run("compare", *files[:2]).stdout
+    monkeypatch.setattr(module, "LARGE_BYTES", 100)
+    result = run("compare", *files[:2])
+    assert "levels=20" in result.stdout
+    assert "read in chunks" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("arguments", "said"),
     [
-        ("b.csv", "radius,texture,area\n1,2,x\n", "line 2, column 3 ('area'): 'x'"),
-        ("b.csv", "radius,texture,area\n1,2,nan\n", "b.csv"),
-        ("b.csv", "1,2\n3,4\n", "same number of columns"),
-        ("b.csv", "", "empty"),
-        ("b.npy", "not an array", "damaged"),
-        ("b.xls", "1,2,3\n", ".csv, .tsv, .parquet"),
+        (["--drop", "temp"], "--drop does not go with tables that are read in chunks"),
+        (["--permutations", "9"], "--permutations does not go"),
+        (["--refine", "3"], "--refine does not go"),
+        (["--levels", "monte-carlo", "--n-levels", "5"], "got --levels monte-carlo"),
     ],
 )
-def test_bad_files_are_refused(capsys, files, tmp_path, name, content, said):
-    (tmp_path / name).write_text(content)
-    assert said in refusal(capsys, "compare", files[0], tmp_path / name)
+def test_what_chunks_cannot_do(folders: list[str], arguments: list[str], said: str) -> None:
+    assert said in refusal("compare", *folders, *arguments)
 
 
-def test_missing_file_is_refused(capsys, files, tmp_path):
-    assert "no such file" in refusal(capsys, "compare", files[0], tmp_path / "absent.csv")
+def test_no_scheduler_answers(folders: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(module, "SCHEDULER_SECONDS", 0.5)
+    said = refusal("compare", *folders, "--scheduler", "tcp://127.0.0.1:1")
+    assert "no Dask scheduler answers there" in said
 
 
-@pytest.mark.parametrize("shape", [(5,), (2, 2, 2), ()])
-def test_arrays_that_are_no_tables_are_refused(capsys, files, tmp_path, shape):
-    np.save(tmp_path / "b.npy", np.ones(shape))
-    assert "b.npy" in refusal(capsys, "compare", files[0], tmp_path / "b.npy")
-
-
-@pytest.mark.parametrize("picture", ["gaps.nonsense", "absent/gaps.png"])
-def test_unwritable_plot_is_refused(capsys, files, tmp_path, picture):
-    pytest.importorskip("matplotlib")
-    assert "gaps" in refusal(capsys, "compare", *files, "--plot", tmp_path / picture)
-
-
-def test_module_runs_as_a_program(files):
-    done = subprocess.run(
-        [sys.executable, "-m", "isodepth.cli", "compare", str(files[0]), "absent.csv"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr == "isodepth: error: cannot read absent.csv: there is no such file\n"
-
-
-@pytest.mark.parametrize(
-    ("picture", "said"),
-    [
-        ("gaps.nonsense", ".png"),
-        ("gaps", ".png"),
-        ("absent/gaps.png", "there is no folder"),
-        ("folder.png", "it is a folder"),
-        ("", "folder"),
-    ],
-)
-def test_an_unwritable_plot_is_refused_before_the_work(
-    capsys, files, tmp_path, monkeypatch, picture, said
-):
-    pytest.importorskip("matplotlib")
-    (tmp_path / "folder.png").mkdir()
-
-    def never(*_):
-        raise AssertionError("the tables were read")
-
-    monkeypatch.setattr("isodepth.cli.reading.read_file", never)
-    target = tmp_path / picture if picture else ""
-    assert said in refusal(capsys, "compare", *files, "--plot", target)
-
-
-# -- missing values -------------------------------------------------------------------------------
-
-HOLES = "a,b\n1,2\n,3\n4,NA\n5,6\n7,9\n"
-
-
-def test_rows_with_missing_values_are_left_out_where_asked(capsys, tmp_path):
-    (tmp_path / "a.csv").write_text(HOLES)
-    (tmp_path / "b.csv").write_text("a,b\n1,2\n3,4\n0,1\n")
-    paths = (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
-    given = ("compare", *paths, "--missing", "omit", "--depth", "irw")
-    code, out, err = run(capsys, *given, "--json")
-    report = json.loads(out)
-    assert (code, err) == (0, "")
-    assert [sample["rows"] for sample in report["samples"]] == [3, 3]
-    assert report["missing"]["rows"] == [5, 3]
-    assert report["missing"]["left_out"] == [2, 0]
-    shares = {
-        column["column"]: (column["x"], column["y"]) for column in report["missing"]["columns"]
-    }
-    assert shares == {"a": (0.2, 0.0), "b": (0.2, 0.0)}
-    left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
-    assert report["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
-    _, out, _ = run(capsys, *given)
-    assert "missing      left out 2 of 5 rows, missing values in a (1), b (1) of X" in out
-
-
-def test_missing_values_are_refused_where_nothing_is_said(capsys, tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\nnan,3\n")
-    (tmp_path / "b.csv").write_text(HOLES)
-    path = str(tmp_path / "a.csv")
-    code, _, err = run(capsys, "compare", path, path)
-    assert code == 2
-    assert "row 1, column 'a'" in err
-    assert "--missing omit" in err
-    code, _, err = run(capsys, "compare", str(tmp_path / "b.csv"), path)
-    assert code == 2
-    assert "line 3, column 1 ('a'): the cell is empty" in err
-
-
-def test_what_is_no_number_is_still_named(capsys, tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n,2\nx,3\n")
-    path = str(tmp_path / "a.csv")
-    code, _, err = run(capsys, "compare", path, path, "--missing", "omit")
-    assert code == 2
-    assert "line 3, column 1 ('a'): 'x' is not a number" in err
-
-
-def test_an_unknown_policy_is_refused(capsys, files):
-    code, _, err = run(capsys, "compare", *files, "--missing", "drop")
-    assert code == 2
-    assert "--missing must be one of raise, omit" in err
-
-
-def test_parquet_with_missing_values(capsys, tmp_path):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [1.0, 2.0, 5.0]})
-    frame.to_parquet(tmp_path / "t.parquet")
-    path = str(tmp_path / "t.parquet")
-    code, out, _ = run(capsys, "compare", path, path, "--missing", "omit", "--json")
-    assert code == 0
-    assert json.loads(out)["missing"]["left_out"] == [1, 1]
-
-
-def test_columns_in_other_units_are_noted(capsys, tmp_path):
-    rng = np.random.default_rng(0)
-    for letter in "ab":
-        save(tmp_path / f"{letter}.csv", rng.standard_normal((30, 2)) * [1, 1000], ("x", "y"))
-    code, out, err = run(
-        capsys, "compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--json"
-    )
-    assert code == 0
-    assert "scale='pooled'" in err
-    assert len(json.loads(out)["warnings"]) == 1
+def test_json_has_no_numbers_that_json_does_not_know(files: list[str]) -> None:
+    text = run("compare", files[0], files[0], "--permutations", 9, "--json", *QUICK).stdout
+    assert json.loads(text, parse_constant=pytest.fail)["distance"] == 0

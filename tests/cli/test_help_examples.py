@@ -2,56 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
-import io
 import shlex
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
+import click
 import numpy as np
 import pytest
+from cli.helpers import run
 from text_extra import needs_encoder
 
-from isodepth.cli.main import _parser, main
+from isodepth.cli.program import cli
 
 
-def parsers() -> dict[str, argparse.ArgumentParser]:
+def commands(group: click.Group, above: str = "") -> dict[str, click.Command]:
     """Every command by its name, those of `monitor` as well."""
-    found: dict[str, argparse.ArgumentParser] = {}
-    left = [("", _parser())]
-    while left:
-        name, parser = left.pop()
-        below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-        for action in below:
-            left += [(f"{name} {word}".strip(), each) for word, each in action.choices.items()]
-        if not below:
-            found[name] = parser
+    found: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            found |= commands(command, f"{above}{name} ")
+        else:
+            found[f"{above}{name}"] = command
     return found
 
 
-def examples(parser: argparse.ArgumentParser) -> list[str]:
-    _, _, shown = parser.format_help().partition("examples:\n")
-    return [line.strip() for line in shown.splitlines() if line.strip()]
+def examples(name: str) -> list[str]:
+    shown = run(*name.split(), "--help").stdout
+    _, _, after = shown.partition("Examples:\n")
+    return [line.strip() for line in after.partition("\n\n")[0].splitlines()]
 
 
-COMMANDS = parsers()
-EXAMPLES = [(name, line) for name, parser in COMMANDS.items() for line in examples(parser)]
+COMMANDS = commands(cli)
+EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
 
 
-def test_all_commands_are_there() -> None:
-    assert set(COMMANDS) >= {
-        "compare", "test", "pairwise", "nearest", "depth", "monitor fit", "monitor check",
-        "monitor show", "monitor reset", "report", "score", "warm-up", "cite",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_has_examples_and_json(name: str) -> None:
-    shown = examples(COMMANDS[name])
-    assert shown
-    assert all(f"isodepth {name}" in line for line in shown)
-    assert "--json" in COMMANDS[name].format_help()
+def test_every_command_has_examples_and_json() -> None:
+    assert list(COMMANDS) == [
+        "compare", "test", "pairwise", "depth", "monitor fit", "monitor check", "monitor show",
+        "monitor reset", "report", "score",
+    ]  # fmt: skip
+    for name in COMMANDS:
+        assert examples(name)
+        assert all(f"isodepth {name}" in line for line in examples(name))
+        assert "--json" in run(*name.split(), "--help").stdout
 
 
 @pytest.fixture(scope="module")
@@ -98,33 +90,18 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, line in EXAMPLES
     ],
 )
-def test_every_example_runs(
-    example: str, tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_every_example_runs(example: str, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tables)
-    if " fit " not in example and "monitor" in example:
-        Path("monitor.npz").unlink(missing_ok=True)
-        reference = ["reference.csv", "--batch-size", "50", "--drop", "week", "-o", "monitor.npz"]
-        assert main(["monitor", "fit", *reference]) == 0
-        assert main(["monitor", "check", "monitor.npz", "batch.csv"]) == 0
-        capsys.readouterr()
-    else:
-        Path("monitor.npz").unlink(missing_ok=True)
+    Path("monitor.npz").unlink(missing_ok=True)
+    if "monitor" in example and " fit " not in example:
+        reference = ("reference.csv", "--batch-size", 50, "--drop", "week", "-o", "monitor.npz")
+        run("monitor", "fit", *reference)
+        run("monitor", "check", "monitor.npz", "batch.csv")
     feed, _, command = example.rpartition(" | ")
-    if feed:
-        word, file = feed.split()
-        assert word == "cat"
-        content = Path(file).read_bytes()
-        monkeypatch.setattr(
-            "sys.stdin",
-            SimpleNamespace(buffer=io.BytesIO(content), closed=False, isatty=lambda: False),
-        )
+    stdin = Path(feed.removeprefix("cat ")).read_bytes() if feed else None
     program, *arguments = shlex.split(command)
     assert program == "isodepth"
-    code = main(arguments)
-    printed = capsys.readouterr()
-    assert code == 0, printed.err
-    assert printed.out.strip()
-    for flag in ("-o", "--output", "--plot", "--report", "--log"):
+    assert run(*arguments, stdin=stdin).stdout.strip()
+    for flag in ("-o", "--plot", "--report", "--log"):
         if flag in arguments:
             assert Path(arguments[arguments.index(flag) + 1]).stat().st_size > 0

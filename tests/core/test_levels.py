@@ -40,11 +40,13 @@ def test_pieces_cover_the_interval_and_nothing_changes_inside(eps: float) -> Non
     widths = plan.levels[:, 1] - plan.levels[:, 0]
     assert (widths > 1e-6).all()  # a piece of rounding's size is none
     np.testing.assert_allclose(plan.shares, widths / (1 - eps), rtol=1e-14)
-    for (start, stop), i, j in zip(plan.levels, plan.stops_x, plan.stops_y, strict=True):
+    for (start, stop), i, j in zip(
+        plan.levels, plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True
+    ):
         for beta in (start, (start + stop) / 2):
             assert (i, j) == (count_inside(x, beta), count_inside(y, beta))
     # Each piece ends where one of the two grows.
-    inner = list(itertools.pairwise(zip(plan.stops_x, plan.stops_y, strict=True)))
+    inner = list(itertools.pairwise(zip(plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True)))
     assert all(before != after for before, after in inner)
 
 
@@ -52,7 +54,7 @@ def test_eps_one_is_the_innermost_regions_alone() -> None:
     plan = exact_plan(regions_of(X), regions_of(Y), 1.0)
     assert plan.levels.tolist() == [[0.0, 0.0]]
     assert plan.shares.tolist() == [1.0]
-    assert (plan.stops_x.tolist(), plan.stops_y.tolist()) == ([2], [1])
+    assert (plan.prefix_sizes_x.tolist(), plan.prefix_sizes_y.tolist()) == ([2], [1])
 
 
 def test_given_levels_are_sorted_and_share_alike() -> None:
@@ -60,8 +62,8 @@ def test_given_levels_are_sorted_and_share_alike() -> None:
     plan = level_plan(x, y, np.array([0.75, 0.0, 0.25, 0.5]))
     assert plan.levels.tolist() == [0.0, 0.25, 0.5, 0.75]
     assert plan.shares.tolist() == [0.25] * 4
-    assert plan.stops_x.tolist() == [count_inside(x, beta) for beta in plan.levels]
-    assert plan.stops_y.tolist() == [count_inside(y, beta) for beta in plan.levels]
+    assert plan.prefix_sizes_x.tolist() == [count_inside(x, beta) for beta in plan.levels]
+    assert plan.prefix_sizes_y.tolist() == [count_inside(y, beta) for beta in plan.levels]
 
 
 def test_midpoints() -> None:

@@ -1,4 +1,7 @@
-"""Table files: whole and right, or an error; never a number that was not saved."""
+"""Files of our own: whole and right, or an error; never a number that was not saved.
+
+Files with a right checksum and anything inside are read or refused, in little memory.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,29 @@ import hashlib
 import io
 import json
 import os
-import signal
+import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
+from isodepth import DepthMonitor, InvalidOptionError, Metric, RegionTable, UnreadableFileError
 from isodepth.data import output
 
-SIGNATURE = Metric(levels=2, n_directions=3, random_state=0, refine=0).signature
+METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)
+SIGNATURE = METRIC.signature
 TABLE, OTHER = (
     RegionTable(np.random.default_rng(seed).normal(size=(2, 6)), SIGNATURE, 2) for seed in (0, 1)
 )
-DIGEST = 64
+#: Far more than any file here takes, far less than what they claim to hold.
+MOST_BYTES = 20_000_000
 
 
 @pytest.fixture
@@ -41,148 +49,198 @@ def same(a: RegionTable, b: RegionTable) -> bool:
     )
 
 
-def write_checked(path: Path, arrays: dict[str, np.ndarray], pickle: bool = False) -> None:
-    """Write an archive with a right checksum: only what is inside can be wrong."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w") as file:
-                np.lib.format.write_array(file, array, allow_pickle=pickle)
-        archive.comment = b"0" * DIGEST
-    body = buffer.getvalue()[:-DIGEST]
-    path.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
-
-
-def header(**changes: object) -> np.ndarray:
-    fields = {"format": "isodepth", "version": 1, "kind": "region table"}
-    fields |= {"signature": TABLE.signature, "width": 2, "columns": None, **changes}
-    return np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)
-
-
 # -- what comes back ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("storage", ["float64", "float32"])
-def test_what_is_saved_comes_back(tmp_path: Path, storage: str) -> None:
-    table = TABLE.astype(storage)
-    table.save(tmp_path / "table.npz")
-    loaded = RegionTable.load(str(tmp_path / "table.npz"))
-    assert same(loaded, table)
-    assert loaded.distance_to(OTHER.astype(storage)) == table.distance_to(OTHER.astype(storage))
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+    for table in (
+        TABLE,
+        TABLE.astype("float32"),
+        RegionTable(TABLE.values, SIGNATURE, 2, ("größe, cm", "x\n|y")),
+    ):
+        table.save(tmp_path / "table.npz")
+        assert same(RegionTable.load(str(tmp_path / "table.npz")), table)
+        table.save(tmp_path / "again.npz")
+        assert (tmp_path / "table.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+        with np.load(tmp_path / "table.npz", allow_pickle=False) as archive:
+            assert (archive["values"] == table.values).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.npz", "table.npz"]
 
 
-def test_column_names_come_back(tmp_path: Path) -> None:
-    table = RegionTable(TABLE.values, TABLE.signature, 2, ("größe, cm", "x\n|y"))
-    table.save(tmp_path / "table.npz")
-    assert RegionTable.load(tmp_path / "table.npz").columns == ("größe, cm", "x\n|y")
+# -- damage ---------------------------------------------------------------------------------------
 
 
-def test_numpy_opens_the_file_without_pickles(saved: Path) -> None:
-    with np.load(saved, allow_pickle=False) as archive:
-        assert (archive["values"] == TABLE.values).all()
-
-
-def test_equal_tables_give_equal_files(saved: Path, tmp_path: Path) -> None:
-    TABLE.save(tmp_path / "again.npz")
-    assert saved.read_bytes() == (tmp_path / "again.npz").read_bytes()
-
-
-# -- what is refused ------------------------------------------------------------------------------
-
-
-def test_a_flipped_bit_anywhere_is_an_error(saved: Path) -> None:
+def test_a_damaged_file_is_an_error(saved: Path, tmp_path: Path) -> None:
+    """Any bit flipped, cut anywhere, anything added, two files mixed, a file of somebody else."""
     content = saved.read_bytes()
-    for place in range(len(content)):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << place % 8
-        saved.write_bytes(damaged)
-        with pytest.raises(UnreadableFileError, match="damaged"):
-            RegionTable.load(saved)
-
-
-def test_a_file_cut_short_anywhere_is_an_error(saved: Path) -> None:
-    content = saved.read_bytes()
-    for length in range(len(content)):
-        saved.write_bytes(content[:length])
-        with pytest.raises(UnreadableFileError, match="damaged"):
-            RegionTable.load(saved)
-
-
-@pytest.mark.parametrize("extra", [b"\0", b"\n", b"x" * 1000])
-def test_anything_added_is_an_error(saved: Path, extra: bytes) -> None:
-    content = saved.read_bytes()
-    for changed in (content + extra, extra + content):
-        saved.write_bytes(changed)
-        with pytest.raises(UnreadableFileError, match="damaged"):
-            RegionTable.load(saved)
-
-
-def test_two_files_mixed_are_an_error(saved: Path, tmp_path: Path) -> None:
     OTHER.save(tmp_path / "other.npz")
-    first, second = saved.read_bytes(), (tmp_path / "other.npz").read_bytes()
-    assert len(first) == len(second)
-    for place in range(64, len(first), 64):
-        mixed = first[:place] + second[place:]
-        if mixed in (first, second):
+    other = (tmp_path / "other.npz").read_bytes()
+    damaged = [content[:length] for length in range(0, len(content), 7)]
+    damaged += [content + b"\0", b"x" * 1000 + content, b"a,b\n1,2\n" * 20, os.urandom(4096)]
+    for place in range(0, len(content), 3):
+        damaged.append(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for place in range(64, len(content), 64):
+        damaged.append(content[:place] + other[place:])
+    foreign = io.BytesIO()
+    np.savez(foreign, values=TABLE.values)
+    damaged.append(foreign.getvalue())
+    for changed in damaged:
+        if changed in (content, other):
             continue
-        saved.write_bytes(mixed)
-        with pytest.raises(UnreadableFileError, match="damaged"):
+        saved.write_bytes(changed)
+        with pytest.raises(UnreadableFileError, match=r"table\.npz is damaged or was not written"):
             RegionTable.load(saved)
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"a,b\n1,2\n3,4\n" * 20, os.urandom(4096)])
-def test_a_renamed_foreign_file_is_an_error(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "table.npz"
-    path.write_bytes(content)
-    with pytest.raises(UnreadableFileError, match=r"table\.npz is damaged or was not written"):
-        RegionTable.load(path)
-
-
-def test_an_archive_of_somebody_else_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "table.npz"
-    np.savez(path, values=TABLE.values)
-    with pytest.raises(UnreadableFileError, match="damaged or was not written"):
-        RegionTable.load(path)
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.npy", "table", "table.npz.bak"])
-def test_a_renamed_table_file_is_an_error(saved: Path, name: str) -> None:
-    renamed = saved.rename(saved.with_name(name))
+def test_names_and_places(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="No such file"):
+        RegionTable.load(tmp_path / "none.npz")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(UnreadableFileError, match="cannot read"):
+        RegionTable.load(tmp_path / "folder.npz")
+    with pytest.raises(UnreadableFileError, match="got 7"):
+        RegionTable.load(7)  # type: ignore[arg-type]
+    renamed = saved.rename(saved.with_name("table.csv"))
     with pytest.raises(UnreadableFileError, match=r"named \*\.npz"):
         RegionTable.load(renamed)
     with pytest.raises(InvalidOptionError, match=r"named \*\.npz"):
         TABLE.save(renamed)
 
 
-def test_a_missing_file_or_a_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError, match="No such file"):
-        RegionTable.load(tmp_path / "none.npz")
-    (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(UnreadableFileError, match="cannot read"):
-        RegionTable.load(tmp_path / "folder.npz")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as POSIX systems have them")
+def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "zero.npz").symlink_to("/dev/zero")
+    for name in ("pipe.npz", "zero.npz", "nul\0.npz"):
+        with pytest.raises(UnreadableFileError, match="cannot read"):
+            RegionTable.load(tmp_path / name)
+
+
+# -- files with a right checksum ------------------------------------------------------------------
+
+
+def signed(body: bytes) -> bytes:
+    """The bytes of an archive, its placeholder of a comment replaced by the checksum."""
+    assert body.endswith(b"0" * 64)
+    return body[:-64] + hashlib.sha256(body[:-64]).hexdigest().encode()
+
+
+def packed(members: list[tuple[str, bytes]], way: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", way) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content, compress_type=way)
+        archive.comment = b"0" * 64
+    return signed(buffer.getvalue())
+
+
+def member(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def npy(text: str, data: bytes) -> bytes:
+    """A member whose header says what it likes."""
+    header = text.encode("latin1") + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + data
+
+
+def as_header(text: bytes) -> bytes:
+    return member(np.frombuffer(text, np.uint8))
+
+
+def header(**changes: Any) -> bytes:
+    fields: dict[str, Any] = {"format": "isodepth", "version": 1, "kind": "region table"}
+    fields |= {"signature": SIGNATURE, "width": 2, "columns": None} | changes
+    return as_header(json.dumps(fields).encode())
+
+
+def whole(values: bytes | None = None, head: bytes | None = None) -> bytes:
+    values = member(TABLE.values) if values is None else values
+    return packed([("header.npy", header() if head is None else head), ("values.npy", values)])
+
+
+def load(path: Path, content: bytes, read: Callable[[Path], Any] = RegionTable.load) -> Any:
+    """What `read` gives, or the error; the memory it takes is bounded."""
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        loaded: Any = read(path)
+    except UnreadableFileError as error:
+        loaded = error
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < MOST_BYTES + 20 * len(content)
+    return loaded
+
+
+def test_a_file_put_together_by_hand_is_read(tmp_path: Path) -> None:
+    loaded = load(tmp_path / "t.npz", whole())
+    assert (loaded.values == TABLE.values).all()
+
+
+FIELDS = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
 
 
 @pytest.mark.parametrize(
-    ("arrays", "message"),
+    "values",
     [
-        ({"header": header(version=2), "values": TABLE.values}, "version 2; this isodepth reads"),
-        ({"header": header(format="zip"), "values": TABLE.values}, "format 'zip'"),
-        ({"header": header(kind="photograph"), "values": TABLE.values}, "holds a photograph"),
-        ({"header": header()}, "lacks a part"),
-        ({"values": TABLE.values}, "parts cannot be read"),
-        ({"header": header(), "values": TABLE.values[0]}, "no table"),
-        ({"header": header(), "values": TABLE.values * np.nan}, "no table"),
-        ({"header": header(), "values": TABLE.values.astype(complex)}, "not an array of"),
-        ({"header": header(width="wide"), "values": TABLE.values}, "lacks a part"),
+        npy(FIELDS % ("'<f8'", "(16384, 16384)"), b"\0" * 96),
+        npy(FIELDS % ("'<f8'", "(99999999999, 99999999999)"), b"\0" * 96),
+        npy(FIELDS % ("'<f8'", "(0, 99999999999999999)"), b""),
+        npy(FIELDS % ("'<f8'", "(18446744073709551617, 6)"), b"\0" * 48),
+        npy(FIELDS % ("'<f8'", "(-2, -6)"), b"\0" * 96),
+        npy(FIELDS % ("'<f8'", "(2, 6)"), b"\0" * 95),
+        npy(FIELDS % ("'|O'", "(2, 6)"), b"\0" * 96),
+        npy(FIELDS % ("'<c16'", "(2, 3)"), b"\0" * 96),
+        npy(FIELDS % ("[('a', '<f8')]", "(2, 6)"), b"\0" * 96),
+        npy(FIELDS % ("'<f8'", "[2, 6]"), b"\0" * 96),
+        npy(FIELDS % ("'<f8'", "(" * 900), b"\0" * 96),
+        npy("(" * 5000, b"\0" * 96),
+        npy("", b"\0" * 96),
+        b"\x93NUMPY\1\0\xff\xff",
+        member(TABLE.values)[:-1],
+        member(TABLE.values[0]),
+        member(TABLE.values[:, :5]),
+        member(TABLE.values * np.inf),
+        member(TABLE.values.astype(np.int64)),
     ],
 )
-def test_a_whole_file_with_the_wrong_content_is_an_error(
-    tmp_path: Path, arrays: dict, message: str
-) -> None:
-    path = tmp_path / "table.npz"
-    write_checked(path, arrays)
-    with pytest.raises(UnreadableFileError, match=message):
-        RegionTable.load(path)
+def test_members_that_are_not_what_they_say(tmp_path: Path, values: bytes) -> None:
+    assert isinstance(load(tmp_path / "t.npz", whole(values)), UnreadableFileError)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"width": width} for width in (0, 2.0, "2", True, None, 10**30)]
+    + [{"columns": columns} for columns in ("ab", ["a"], ["a", 1], {"a": 1, "b": 2}, 2)]
+    + [{"signature": text} for text in (None, "", "DR|", "DR|p=2|eps=0.1|levels=2")]
+    + [
+        {"signature": f"DR|p={p}|eps={eps}|levels={levels}|dirs=uniform:{count}"}
+        for p, eps, levels, count in [
+            ("x", 0.1, 2, 3), ("nan", 0.1, 2, 3), (2, 3, 2, 3), (2, 0.1, "exact", 3),
+            (2, 0.1, 3, 3), (2, 0.1, 2, 4), (2, 0.1, "9" * 5000, 3),
+        ]
+    ]
+    + [{"version": version} for version in (2, True, 1.0, [1])]
+    + [{"format": 7}, {"kind": None}, {"kind": "photograph"}],
+    ids=lambda changes: str(changes)[:60],
+)  # fmt: skip
+def test_headers_that_contradict_the_numbers(tmp_path: Path, changes: dict) -> None:
+    assert isinstance(load(tmp_path / "t.npz", whole(head=header(**changes))), UnreadableFileError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"null", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b"9" * 100_000, b'{"width": NaN}']
+    + [b'{"format": "isodepth", "format": "isodepth"}', b" " * (1 << 25)],
+    ids=lambda text: text[:12].decode("latin1"),
+)
+def test_headers_that_are_no_json_object(tmp_path: Path, text: bytes) -> None:
+    content = whole(head=as_header(text))
+    assert isinstance(load(tmp_path / "t.npz", content), UnreadableFileError)
 
 
 class Trap:
@@ -196,67 +254,97 @@ class Trap:
 
 
 def test_pickles_are_never_opened(tmp_path: Path) -> None:
-    path, sprung = tmp_path / "table.npz", tmp_path / "sprung"
-    write_checked(path, {"header": header(), "values": np.array([Trap(sprung)])}, pickle=True)
-    with pytest.raises(UnreadableFileError):
-        RegionTable.load(path)
-    assert not sprung.exists()
+    content = whole(member(np.array([Trap(tmp_path / "sprung")])))
+    assert isinstance(load(tmp_path / "t.npz", content), UnreadableFileError)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_packed_members_are_never_unpacked(tmp_path: Path, way: int) -> None:
+    zeros = npy(FIELDS % ("'<f8'", "(4, 2500000)"), bytes(80_000_000))
+    content = packed([("header.npy", header()), ("values.npy", zeros)], way)
+    del zeros
+    assert len(content) < 1_000_000
+    assert "packed" in str(load(tmp_path / "t.npz", content))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["header.npy", "values.npy", "values.npy"],
+        ["header.npy", "../values.npy"],
+        ["header.npy", "values"],
+        ["header.npy", "values.npy", ""],
+        ["header.npy"],
+        ["values.npy"],
+        [],
+        ["header.npy", "values.npy", *(f"more_{i}.npy" for i in range(5000))],
+    ],
+    ids=lambda names: str(names)[:60],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_odd_members(tmp_path: Path, names: list[str]) -> None:
+    members = [(name, header() if "header" in name else member(TABLE.values)) for name in names]
+    assert isinstance(load(tmp_path / "t.npz", packed(members)), UnreadableFileError)
+
+
+def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
+    """Each byte of every record of the zip archive, alone and with the next, small and huge."""
+    content, refused, read = whole(), 0, 0
+    for mark, length in ((b"PK\3\4", 30), (b"PK\1\2", 46), (b"PK\5\6", 22)):
+        start = content.find(mark)
+        for place in range(start, start + length):
+            for new in (b"\0", b"\xff", b"\xff\xff\xff\x7f"):
+                changed = bytearray(content[:-64] + b"0" * 64)
+                changed[place : place + len(new)] = new
+                if not changed.endswith(b"0" * 64) or len(changed) != len(content):
+                    continue
+                loaded = load(tmp_path / "t.npz", signed(bytes(changed)))
+                if isinstance(loaded, RegionTable):
+                    assert (loaded.values == TABLE.values).all()
+                    read += 1
+                else:
+                    refused += 1
+    # Some fields (dates, attributes) mean nothing; most others are seen.
+    assert refused > 100
+    assert read > 0
+
+
+def test_monitors_are_read_or_refused(tmp_path: Path) -> None:
+    directions = np.random.default_rng(1).normal(size=(3, 2))
+    monitor = DepthMonitor(np.eye(2), levels=2, directions=directions)
+    monitor.save(tmp_path / "m.npz")
+    with zipfile.ZipFile(tmp_path / "m.npz") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+
+    def refused(name: str, content: bytes) -> bool:
+        changed = packed(list({**members, name: content}.items()))
+        return isinstance(load(tmp_path / "c.npz", changed, DepthMonitor.load), UnreadableFileError)
+
+    assert not refused("values.npy", members["values.npy"])
+    for odd in (directions[:2], directions[:, :1], directions * np.nan, directions * 0):
+        assert refused("directions.npy", member(odd))
+    fields = json.loads(np.load(io.BytesIO(members["header.npy"])).tobytes())
+    changed = {**fields, "signature": fields["signature"].replace("eps=0.1", "eps=1e9")}
+    assert refused("header.npy", as_header(json.dumps(changed).encode()))
 
 
 # -- saving over a file ---------------------------------------------------------------------------
 
 
-def test_a_failing_save_leaves_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failing_save_leaves_the_old_file(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def full(*_: Any) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(output.os, "fsync", full)
-    with pytest.raises(OSError, match="no space"):
-        OTHER.save(saved)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(output.os, step, full)
+        with pytest.raises(OSError, match="no space"):
+            OTHER.save(saved)
     assert same(RegionTable.load(saved), TABLE)
     assert [p.name for p in saved.parent.iterdir()] == ["table.npz"]
-
-
-SAVE_AND_STOP = """
-import os, sys, time
-import numpy as np
-from isodepth import RegionTable
-from isodepth.data import output
-step, path, marker, signature = sys.argv[1:]
-table = RegionTable(np.random.default_rng(1).normal(size=(2, 6)), signature, 2)
-def stop(*args, **kwargs):
-    open(marker, "w").close()
-    time.sleep(60)
-if step == "half":
-    class Half:
-        def __init__(self, *args): self.file = open(*args)
-        def __enter__(self): return self
-        def __exit__(self, *args): pass
-        def write(self, content):
-            self.file.write(content[: len(content) // 2]); self.file.flush(); stop()
-    output.open = Half
-else:
-    setattr(output.os, step, stop)
-table.save(path)
-"""
-
-
-@pytest.mark.parametrize("step", ["half", "fsync", "replace"])
-def test_killed_in_the_middle_of_a_save_the_old_file_is_whole(saved: Path, step: str) -> None:
-    marker = saved.with_name("marker")
-    arguments = [step, str(saved), str(marker), SIGNATURE]
-    child = subprocess.Popen([sys.executable, "-c", SAVE_AND_STOP, *arguments])
-    try:
-        deadline = time.monotonic() + 60
-        while not marker.exists() and child.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert marker.exists()
-        assert len(list(saved.parent.glob(".table.npz.*.part"))) == 1
-    finally:
-        child.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        child.wait()
-    assert same(RegionTable.load(saved), TABLE)
 
 
 SAVE_FOR_EVER = """
@@ -275,7 +363,7 @@ while True:
 
 def test_killed_at_any_moment_the_file_is_one_or_the_other(saved: Path) -> None:
     rng = np.random.default_rng(3)
-    for _ in range(4):
+    for _ in range(3):
         child = subprocess.Popen(
             [sys.executable, "-c", SAVE_FOR_EVER, str(saved), SIGNATURE], stdout=subprocess.PIPE
         )

@@ -48,4 +48,4 @@ def test_every_extra_named_in_a_message_exists() -> None:
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    assert {"plot", "frames", "baselines", "progress", "text"} <= set(extras)
+    assert {"plot", "frames", "experiments", "progress", "text"} <= set(extras)

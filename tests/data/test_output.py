@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isodepth import DepthMonitor, InvalidOptionError, Metric
-from isodepth.data.output import check_target, replace_file
+from isodepth import BusyFileError, DepthMonitor, InvalidOptionError, Metric
+from isodepth.data.output import check_target, locked, replace_file
 
 TABLE = Metric(levels=2, n_directions=3, random_state=0).table(np.eye(2))
 MONITOR = DepthMonitor(np.eye(2), levels=2, n_directions=3, random_state=0)
@@ -93,3 +93,73 @@ def test_the_longest_names_can_be_saved(tmp_path: Path) -> None:
     replace_file(target, b"content")
     assert target.read_bytes() == b"content"
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+
+# -- one process at a time ------------------------------------------------------------------------
+
+HOLDER = """
+import sys, time
+from isodepth.data.output import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_second_process_waits_and_a_killed_one_lets_go(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path / "file")], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "held\n"
+        busy = pytest.raises(BusyFileError, match=r"in use by another process, for more than 0.2 s")
+        with busy, locked(tmp_path / "file", timeout=0.2):
+            pass
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+    with locked(tmp_path / "file", timeout=5):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), locked(tmp_path / "file"):
+        raise KeyError
+    first, second = (locked(tmp_path / "file", timeout=0) for _ in range(2))
+    with first, pytest.raises(BusyFileError), second:
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+COUNT = """
+import sys
+from pathlib import Path
+from isodepth.data.output import locked
+path = Path(sys.argv[1])
+for _ in range(200):
+    with locked(path, 60):
+        path.write_text(str(int(path.read_text()) + 1))
+"""
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    """The lock goes each time it is released, and still no two hold it at once."""
+    path = tmp_path / "count"
+    path.write_text("0")
+    children = [subprocess.Popen([sys.executable, "-c", COUNT, str(path)]) for _ in range(3)]
+    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
+    assert path.read_text() == "600"
+    assert [file.name for file in tmp_path.iterdir()] == ["count"]
+
+
+def test_a_monitor_leaves_no_other_file_behind(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    monitor = DepthMonitor(
+        rng.normal(size=(200, 2)), batch_size=10, levels=2, n_directions=3, random_state=0,
+        path=tmp_path / "m.npz",
+    )  # fmt: skip
+    monitor.check(rng.normal(size=(10, 2)))
+    assert [file.name for file in tmp_path.iterdir()] == ["m.npz"]

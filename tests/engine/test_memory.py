@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.engine import blocks, gap_passes, threads
+from isodepth.engine import blocks, threads
 from isodepth.engine.blocks import plan_blocks
 from isodepth.engine.threads import Resources, best_of_workers, bytes_of, workers_within
 
@@ -51,8 +51,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.largest, self.most_workers = 0, 0
         self._lock = threading.Lock()
-        for module in (blocks, gap_passes):
-            monkeypatch.setattr(module, "fold_blocks", self.fold)
+        monkeypatch.setattr(blocks, "fold_blocks", self.fold)
 
     def fold(self, items: Any, start: Any, step: Any, workers: int) -> Any:
         held: list[int] = []

@@ -23,6 +23,7 @@ from experiments.texts.corpus import (
 )
 from experiments.texts.correlations import agreement, by_metric
 from experiments.texts.figure import correlation_figure
+from experiments.texts.human_correlation import bootstrap_interval, correlation
 from experiments.texts.metrics import Contender, contenders
 from experiments.texts.published import (
     SUMMARIZATION,
@@ -32,7 +33,6 @@ from experiments.texts.published import (
 )
 from experiments.texts.scoring import Scored, score_all
 from experiments.texts.tables import correlation_table
-from isodepth.text.judging.correlation import bootstrap_interval, text_level
 
 SENTENCES = [
     "The cat sat on the mat.",
@@ -157,7 +157,7 @@ def test_speed_compares_with_the_published_algorithm(folder, capsys):
     assert speed.main(arguments) == 0
     out = capsys.readouterr().out
     assert "published DepthScore, K = 10000" in out
-    assert "Sliced-W, K = 50 " in out
+    assert "Sliced-W of POT, K = 50 " in out
 
 
 @pytest.fixture(scope="module")
@@ -181,11 +181,11 @@ def made_up():
 def test_agreement_is_what_the_library_finds(made_up):
     scored, human, found = made_up
     ours = by_metric(found, "relevance", "text")["DR"]
-    runs = [100 * text_level(run, human) for run in scored[0].runs]
+    runs = [100 * correlation(run, human, "text") for run in scored[0].runs]
     assert ours.runs[0] == pytest.approx(runs)
     assert ours.means[0] == pytest.approx(np.mean(runs))
     assert ours.spread == pytest.approx(abs(runs[0] - runs[1]))
-    low, high = bootstrap_interval(scored[0].runs[0], human, "text", n_resamples=200)
+    low, high = bootstrap_interval(scored[0].runs[0], human, "text", 200)
     assert ours.interval == pytest.approx((100 * low, 100 * high))
     assert ours.interval[0] < runs[0] < ours.interval[1]
 

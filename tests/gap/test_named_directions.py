@@ -7,8 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.core.levels import exact_plan
-from isodepth.engine.gap_passes import search_gaps
-from isodepth.engine.signed import signed_directions
+from isodepth.engine.gap_passes import level_gaps, signed_directions
 from isodepth.engine.threads import Resources
 from isodepth.gap import refine
 from isodepth.metric.comparison import Comparison
@@ -66,12 +65,12 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     plan = exact_plan(x, y, 0.1)
     directions = rng.normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    found = search_gaps(x.ordered, y.ordered, plan.stops_x, plan.stops_y, directions, Resources(1))
+    found = level_gaps(x.ordered, y.ordered, plan.prefix_sizes, directions, Resources(1))
     gaps, vectors, where = refine._climb_gaps(
         x.ordered, y.ordered, plan, directions, *found, 20, Resources(1)
     )
     units = signed_directions(vectors, where)
-    for u, i, j, gap in zip(units, plan.stops_x, plan.stops_y, gaps, strict=True):
+    for u, i, j, gap in zip(units, *plan.prefix_sizes, gaps, strict=True):
         attained = (x.ordered[:i] @ u).max() - (y.ordered[:j] @ u).max()
         assert abs(attained) == pytest.approx(gap, rel=RELATIVE)
     assert (gaps >= found[0]).all()

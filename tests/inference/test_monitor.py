@@ -16,7 +16,7 @@ from isodepth import (
     RegionTable,
     UnreadableFileError,
 )
-from isodepth.data.archive import read_file, write_file
+from isodepth.data.archive import read_archive, write_archive
 
 RNG = np.random.default_rng(0)
 REFERENCE = RNG.normal(size=(300, 3))
@@ -122,11 +122,11 @@ def test_directions_that_are_not_those_of_the_reference(
 ) -> None:
     monitor = DepthMonitor(REFERENCE, directions=np.eye(3), levels=4)
     monitor.save(tmp_path / "monitor.npz")
-    header, arrays = read_file(tmp_path / "monitor.npz", "depth monitor")
+    header, arrays = read_archive(tmp_path / "monitor.npz", "depth monitor")
     assert (arrays.pop("directions") == np.eye(3)).all()
     if directions is not None:
         arrays["directions"] = directions
-    write_file(tmp_path / "other.npz", "depth monitor", header, arrays)
+    write_archive(tmp_path / "other.npz", "depth monitor", header, arrays)
     with pytest.raises(UnreadableFileError, match=r"directions|dirs are not those"):
         DepthMonitor.load(tmp_path / "other.npz")
 

@@ -81,7 +81,7 @@ def test_a_verdict_says_it_all() -> None:
     assert set(fields) == set(verdict.__dataclass_fields__)
     assert fields["columns"][0] == {"name": verdict.columns[0][0], "share": shares[0]}
     assert "no alarm" in str(verdict)
-    assert "rings at 50" in str(verdict)
+    assert "alarm at 50" in str(verdict)
     assert monitor.verdicts == [verdict]
     assert json.loads(json.dumps(monitor.to_dict()))["verdicts"] == [fields]
     assert "1 batch(es) checked, disjoint calibration" in repr(monitor)

@@ -14,7 +14,7 @@ import pytest
 
 from isodepth import BusyFileError, DepthMonitor, InvalidOptionError, UnreadableFileError
 from isodepth.data import output
-from isodepth.data.archive import read_file, write_file
+from isodepth.data.archive import read_archive, write_archive
 from isodepth.inference.monitor_file import WATCHING
 
 RNG = np.random.default_rng(20)
@@ -80,7 +80,7 @@ def test_no_row_is_in_the_file(tmp_path: Path) -> None:
     for tolerance in (0.0, 0.1):
         monitor = fresh(path=tmp_path / "m.npz", tolerance=tolerance)
         monitor.check(BATCHES[0])
-        _, arrays = read_file(tmp_path / "m.npz", WATCHING)
+        _, arrays = read_archive(tmp_path / "m.npz", WATCHING)
         kept = np.concatenate([array.ravel() for array in arrays.values()])
         rows = np.concatenate([REFERENCE, BATCHES[0]])
         assert not np.isin(rows.ravel(), kept).any()
@@ -145,7 +145,7 @@ def test_a_disk_that_fails_leaves_everything_as_it_was(
     expected = [whole.check(batch) for batch in BATCHES[:2]]
     assert monitor.check(BATCHES[1]) == expected[1]
     assert len(log.read_text().splitlines()) == 2
-    assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl", "m.npz.lock"}
+    assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl"}
 
 
 def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:
@@ -208,12 +208,12 @@ def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> 
     monitor.check(BATCHES[0])
     path = tmp_path / "m.npz"
     monitor.save(path)
-    header, arrays = read_file(path, WATCHING)
+    header, arrays = read_archive(path, WATCHING)
     own = ("format", "version", "kind")
     kept = {name: value for name, value in header.items() if name not in own}
 
     def refused(changed: dict, parts: dict) -> bool:
-        write_file(path, WATCHING, changed, parts)
+        write_archive(path, WATCHING, changed, parts)
         try:
             DepthMonitor.load(path)
         except UnreadableFileError:

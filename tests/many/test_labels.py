@@ -172,7 +172,7 @@ def test_two_samples_are_matched_with_missing_values_and_in_chunks() -> None:
     assert found.missing is not None
     assert found.missing.y.counts == (("a", 0), ("b", 1))
     tested = [
-        isodepth.two_sample_test(x, each, n_resamples=9, random_state=0, nan_policy="omit")
+        isodepth.two_sample_test(x, each, n_permutations=9, random_state=0, nan_policy="omit")
         for each in (y, turned)
     ]
     assert tested[0].statistic == tested[1].statistic

@@ -141,15 +141,15 @@ def test_many_samples_have_no_reference() -> None:
 
 
 def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
-    from isodepth.data.archive import read_file, write_file
+    from isodepth.data.archive import read_archive, write_archive
 
     table = isodepth.tables([X], scale="pooled", **OPTIONS)[0]
     table.save(tmp_path / "t.npz")
-    header, arrays = read_file(tmp_path / "t.npz", "region table")
+    header, arrays = read_archive(tmp_path / "t.npz", "region table")
     kept = {k: v for k, v in header.items() if k not in ("format", "version", "kind")}
     for scale in (arrays["scale"] * 2, arrays["scale"][:2], None):
         changed = {"values": arrays["values"]} | ({} if scale is None else {"scale": scale})
-        write_file(tmp_path / "u.npz", "region table", kept, changed)
+        write_archive(tmp_path / "u.npz", "region table", kept, changed)
         with pytest.raises(isodepth.UnreadableFileError, match="scale"):
             isodepth.RegionTable.load(tmp_path / "u.npz")
 

@@ -16,12 +16,11 @@ from isodepth import (
     DepthMonitor,
     InvalidInputError,
     Metric,
-    RegionIndex,
     RegionTable,
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.data.archive import read_file, write_file
+from isodepth.data.archive import read_archive, write_archive
 from isodepth.metric import signature as signatures
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import KIND
@@ -55,7 +54,6 @@ def test_a_table_of_0_1_0_is_a_table_of_later_releases(later: str) -> None:
     # Projections may round differently on another processor.
     assert table.distance_to(fresh) <= 1e-14
     assert isodepth.pairwise([fresh, table])[0, 1] <= 1e-14
-    assert RegionIndex([table]).query(fresh).distances[0] <= 1e-14
 
 
 def test_a_monitor_of_0_1_0_still_scores(later: str) -> None:
@@ -76,8 +74,6 @@ def test_where_numbers_changed_old_tables_compare_with_old_ones_only() -> None:
             pair[0].distance_to(pair[1])
     with pytest.raises(InvalidInputError, match="algorithm"):
         isodepth.pairwise([fresh, old])
-    with pytest.raises(InvalidInputError, match="algorithm"):
-        RegionIndex([fresh]).query(old)
     monitor = DepthMonitor.load(FILES / "monitor_projection_0.1.0.npz")
     with pytest.raises(InvalidInputError, match="algorithm"):
         monitor.score(BATCH)
@@ -90,7 +86,9 @@ def test_the_algorithm_number_is_kept(tmp_path: Path) -> None:
         assert RegionTable.load(tmp_path / "table.npz").algorithm == table.algorithm
     stack = isodepth.many.stack.TableStack(old.values[None], old.signature, 2, None, 1)
     assert (stack[0].algorithm, stack[:1].algorithm) == (1, 1)
-    assert RegionIndex([old, old]).query(old).distances[0] == 0.0
+    assert stack.distances(old).tolist() == [0.0]
+    with pytest.raises(InvalidInputError, match="algorithm"):
+        stack.distances(fresh)
 
 
 @pytest.mark.parametrize("method", ["directions", "exact"])
@@ -101,9 +99,9 @@ def test_settings_of_a_depth_do_not_hide_its_algorithm(method: str) -> None:
 
 
 def changed_file(path: Path, **changes: object) -> Path:
-    header, arrays = read_file(FILES / "table_halfspace_0.1.0.npz", KIND)
+    header, arrays = read_archive(FILES / "table_halfspace_0.1.0.npz", KIND)
     arrays["values"] = changes.pop("values", arrays["values"])
-    write_file(path / "changed.npz", KIND, {**header, **changes}, arrays)
+    write_archive(path / "changed.npz", KIND, {**header, **changes}, arrays)
     return path / "changed.npz"
 
 

@@ -46,12 +46,12 @@ def test_every_panel(monitor: DepthMonitor) -> None:
     assert names[0].startswith("bbb")
     assert len(names[0]) == 24
     assert image[0, -1] == pytest.approx(dict(verdicts[-1].columns)["b" * 40])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def test_labels(monitor: DepthMonitor) -> None:
     figure = monitor_timeline(monitor, labels=[f"week {i}" for i in range(14)])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert [t.get_text() for t in figure.axes[2].get_xticklabels()][:2] == ["week 0", "week 1"]
     with pytest.raises(InvalidInputError, match="14 batches, got 1"):
         monitor_timeline(monitor, labels=["one"])

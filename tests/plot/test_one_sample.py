@@ -82,4 +82,5 @@ def test_contours_need_a_depth_of_places(points) -> None:
 
 @pytest.mark.parametrize("draw", [bagplot, depth_contours])
 def test_a_sample_on_a_line_can_be_drawn(draw) -> None:
-    draw([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]]).figure.canvas.draw()
+    ax = draw([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
+    ax.figure.draw_without_rendering()

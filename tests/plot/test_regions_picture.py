@@ -8,8 +8,7 @@ import pytest
 import isodepth
 from isodepth.errors import InvalidInputError
 from isodepth.metric.plane import difference_plane, mean_squared_gaps
-from isodepth.plot.nested_regions import chosen_levels, nested_regions
-from isodepth.plot.outline import outline, plane_directions
+from isodepth.plot.regions import chosen_levels, nested_regions, outline, plane_directions
 
 pytest.importorskip("matplotlib")
 
@@ -146,6 +145,21 @@ def test_every_row_is_drawn_once_or_counted() -> None:
     assert ax.get_xlim()[1] < 100
 
 
+@pytest.mark.parametrize("size", [(5.6, 5.2), (7.2, 6.2), (10.0, 8.0)])
+def test_the_legend_covers_nothing(size) -> None:
+    """It stands below the axes and what they are called, and holds the note on the levels."""
+    from isodepth.plot.style import loose_axes
+
+    x, y = pair(4, n=2000)
+    comparison = isodepth.compare(x, y + 1, n_directions=30, random_state=0)
+    ax = nested_regions(comparison, loose_axes(*size), names=("June", "July"))
+    ax.figure.draw_without_rendering()
+    box = ax.get_legend().get_window_extent()
+    assert box.y1 <= ax.xaxis.get_tightbbox().y0
+    assert box.y0 >= 0
+    assert ax.get_legend().get_title().get_text().startswith("regions of the deepest 22%")
+
+
 def test_one_column_is_drawn_on_a_line() -> None:
     comparison = isodepth.compare(*pair(1), random_state=0)
     ax = nested_regions(comparison, names=("a", "b"))
@@ -173,4 +187,4 @@ def test_axes_in_axes_out_and_no_formulas() -> None:
     ax = new_axes()
     assert nested_regions(comparison, ax) is ax
     assert ax.get_xlabel() == r"\$x_1"
-    ax.figure.canvas.draw()  # an unbalanced formula would fail here
+    ax.figure.draw_without_rendering()  # an unbalanced formula would fail here

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from isodepth import baselines, hull, planar, theory
-from isodepth.directions import unit_vectors
+from isodepth import hull, theory
+from isodepth.core.directions import unit_vectors
+from isodepth.depth.exact import planar
 from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
 
 VALUES = Path(__file__).with_name("values.json")
@@ -212,8 +213,9 @@ def _many() -> Iterator[Case]:
 
         def near(options: Any = options, storage: str = storage) -> Any:
             tables = isodepth.tables(bags, storage=storage, **options)
-            found = isodepth.RegionIndex(tables, n_pivots=2).query(tables[1], k=3)
-            return [*found.distances, *found.indices]
+            distances = tables.distances(tables[1])
+            nearest = distances.argsort(kind="stable")[:3]
+            return [*distances[nearest], *nearest]
 
         yield f"nearest {depth} {storage}", near
     yield (
@@ -291,13 +293,6 @@ def _geometry_and_theory() -> Iterator[Case]:
             lambda p=p, eps=eps: theory.gaussian_distance(
                 means[0], np.diag(spreads[0]), means[1], np.diag(spreads[1]), p=p, eps=eps
             ),
-        )
-    x, y = _pair(17, 30, 22, 3)
-    for name in ("wasserstein", "sliced_wasserstein", "max_sliced_wasserstein", "mmd", "energy"):
-        seeded = {"random_state": 0} if "sliced" in name else {}
-        yield (
-            f"baseline {name}",
-            lambda name=name, seeded=seeded: getattr(baselines, name)(x, y, **seeded),
         )
 
 

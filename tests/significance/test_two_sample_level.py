@@ -20,9 +20,9 @@ def test_the_level_is_exact_for_one_law(kind: str) -> None:
         x, y, blocks = laws.null(kind, 40, 2, np.random.default_rng([number, *kind.encode()]))
         found.append(
             two_sample_test(
-                x, y, n_resamples=99, n_directions=20, levels=8, blocks=blocks,
+                x, y, n_permutations=99, n_directions=20, levels=8, blocks=blocks,
                 random_state=number, n_jobs=1,
-            ).pvalue
+            ).p_value
         )  # fmt: skip
     for alpha in (0.05, 0.2, 0.5):
         share = np.mean(np.array(found) <= alpha + 1e-9)
@@ -38,8 +38,8 @@ def test_foreign_rows_stay_within_the_level(kind: str, both: bool) -> None:
     rejected = 0
     for number in range(100):
         x, y = laws.contaminated(kind, 500, 5, 0.05, both, np.random.default_rng(number))
-        result = two_sample_test(x, y, tolerance=0.05, n_resamples=99, random_state=number)
-        rejected += result.pvalue <= 0.05
+        result = two_sample_test(x, y, tolerance=0.05, n_permutations=99, random_state=number)
+        rejected += result.p_value <= 0.05
     # A binomial with mean 5 is above 13 once in two thousand.
     assert rejected <= 13
 
@@ -54,7 +54,7 @@ def test_changes_are_seen_in_spite_of_a_tolerance(change: str, n: int, d: int) -
     for number in range(40):
         x, y = laws.changed(change, n, d, np.random.default_rng(number))
         seen += (
-            two_sample_test(x, y, tolerance=0.05, n_resamples=99, random_state=number).pvalue
+            two_sample_test(x, y, tolerance=0.05, n_permutations=99, random_state=number).p_value
             <= 0.05
         )
     # A power of 0.9 gives 30 or fewer of 40 once in two hundred.

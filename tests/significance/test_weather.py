@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth import read_table
 from isodepth.data.frames import Table
-from isodepth.readers import read_table
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 
@@ -32,13 +32,13 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     june.points[:faults, june.columns.index("wind_speed")] = 1048.36  # type: ignore[union-attr]
     for blocks in (None, (june_days, july_days)):
         result = isodepth.two_sample_test(
-            june, july, nan_policy="omit", blocks=blocks, n_resamples=199, random_state=0
+            june, july, nan_policy="omit", blocks=blocks, n_permutations=199, random_state=0
         )
-        assert result.pvalue == 1 / 200
+        assert result.p_value == 1 / 200
         assert leaders(result) == ["dewp", "temp"]
     # By days, which is what there is: 30 against 31 of them.
-    assert result.columns[0].pvalue == 1 / 200
-    assert all(column.pvalue > 0.5 for column in result.columns[2:])
+    assert result.columns[0].p_value == 1 / 200
+    assert all(column.p_value > 0.5 for column in result.columns[2:])
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -47,7 +47,7 @@ def test_temperature_and_dew_point_lead_for_any_seed() -> None:
     (_, june), (_, july) = month("june"), month("july")
     for seed in range(20):
         result = isodepth.two_sample_test(
-            june, july, nan_policy="omit", n_resamples=9, random_state=seed
+            june, july, nan_policy="omit", n_permutations=9, random_state=seed
         )
         assert leaders(result) == ["dewp", "temp"]
 
@@ -68,6 +68,6 @@ def test_half_a_month_is_not_another_law() -> None:
     odd = days % 2 == 1
     result = isodepth.two_sample_test(
         Table(june.points[odd], june.columns), Table(june.points[~odd], june.columns),
-        blocks=(days[odd], days[~odd]), nan_policy="omit", n_resamples=199, random_state=0,
+        blocks=(days[odd], days[~odd]), nan_policy="omit", n_permutations=199, random_state=0,
     )  # fmt: skip
-    assert result.pvalue > 0.05
+    assert result.p_value > 0.05

@@ -109,7 +109,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
 def test_products_of_parts_are_as_good_as_plain_ones(shape):
     """Within the bound for any order of summation, and exact for numbers of few bits."""
-    from isodepth.engine.arrays.kernels.multiply import products
+    from isodepth.tensors.kernels.multiply import products
 
     a, b, d = shape
     generator = torch.Generator("cuda").manual_seed(d)
@@ -128,7 +128,7 @@ def test_products_of_parts_are_as_good_as_plain_ones(shape):
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     """Single precision: depths are the same numbers, but for the rounding of products."""
-    from isodepth.engine.arrays import choice
+    from isodepth.tensors import passes
     from isodepth.torch import device, regions
 
     generator = torch.Generator("cuda").manual_seed(n)
@@ -137,7 +137,7 @@ def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     metric = isodepth.Metric(depth=depth, refine=0, random_state=0, n_directions=100)
     found = metric.distance(X, Y)
     for room in (device, regions):
-        monkeypatch.setattr(room, "passes_for", lambda *_: choice.PLAIN)
+        monkeypatch.setattr(room, "passes_for", lambda *_: passes.PLAIN)
     expected = metric.distance(X, Y)
     # Neighbors whose products differ by rounding alone may change places: a few of tens of
     # thousands of rows, so that a few of as many levels have another row.
@@ -201,7 +201,7 @@ def test_half_precision_tables_and_devices():
 def test_relabelings_are_worked_out_on_the_host():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.normal(size=(50, 3)) + 0.5
-    options = {"n_resamples": 99, "random_state": 0}
+    options = {"n_permutations": 99, "random_state": 0}
     expected = isodepth.two_sample_test(x, y, blocks=np.arange(110) // 2, **options)
     X, Y = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
     blocks = torch.arange(110, device="cuda") // 2

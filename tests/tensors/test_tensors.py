@@ -152,7 +152,7 @@ def test_many_rows_are_moved_as_those_of_arrays(weighted):
     """Of more than a few thousand rows it is the mass that says where the middle is."""
     from isodepth.core.sample import Sample
     from isodepth.depth.base import standardize
-    from isodepth.engine.arrays.spread import rounding_of
+    from isodepth.tensors.spread import rounding_of
     from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)

@@ -192,21 +192,21 @@ def test_gaussian_constant_is_the_mean_of_the_normal_quantile_of_the_depth(d, ep
 def test_translation_bounds_hold_for_gaussian_laws(d, seed, eps, log_shift):
     S1, S2 = covariances(d, seed)
     m = np.random.default_rng(seed).standard_normal(d) * 10**log_shift
-    centerd_2, centerd_1 = (gaussian_distance(0 * m, S1, 0 * m, S2, p, eps) for p in (2, 1))
+    centered_2, centered_1 = (gaussian_distance(0 * m, S1, 0 * m, S2, p, eps) for p in (2, 1))
     square = gaussian_distance(m, S1, 0 * m, S2, 2, eps) ** 2
     shift = float(np.linalg.norm(m))
     for symmetric in (False, True):
-        lower, upper = translation_bounds(centerd_2, centerd_1, shift, symmetric)
+        lower, upper = translation_bounds(centered_2, centered_1, shift, symmetric)
         assert lower * (1 - 1e-8) <= square <= upper * (1 + 1e-8)
-    assert translation_bounds(centerd_2, centerd_1, shift)[0] <= lower
+    assert translation_bounds(centered_2, centered_1, shift)[0] <= lower
 
 
 @settings(derandomize=True, deadline=None)
 @given(lattice_points(1), lattice_points(1), st.integers(-9, 9))
 def test_translation_bounds_hold_for_samples(x, y, shift):
-    centerd_2, centerd_1 = (univariate_distance(x, y, p, 0.2) for p in (2, 1))
+    centered_2, centered_1 = (univariate_distance(x, y, p, 0.2) for p in (2, 1))
     square = univariate_distance(x + shift, y, 2, 0.2) ** 2  # integers: exact, the ties stay
-    lower, upper = translation_bounds(centerd_2, centerd_1, abs(shift))
+    lower, upper = translation_bounds(centered_2, centered_1, abs(shift))
     slack = SUM_ROUNDING * upper
     assert lower - slack <= square <= upper + slack
 

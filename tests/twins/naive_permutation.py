@@ -1,13 +1,12 @@
-"""Slow, obvious twins of the permutation test: one relabeling after the other, plain loops."""
+"""Slow, obvious twins of the permutation test: one labeling after the other, plain loops."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
-from twins import naive, naive_means, naive_settings
+from twins import naive, naive_means
 
 
 def labelings(
@@ -27,7 +26,7 @@ def labelings(
     return result
 
 
-def parts(rows: naive.Points, labels: Sequence[bool]) -> tuple[list, list]:
+def parts(rows: Sequence, labels: Sequence[bool]) -> tuple[list, list]:
     """Return the rows of the first and of the second sample."""
     first = [row for row, mine in zip(rows, labels, strict=True) if mine]
     return first, [row for row, mine in zip(rows, labels, strict=True) if not mine]
@@ -42,71 +41,74 @@ def region_statistic(
     return naive_means.distance(x, y, U, q, 1.0, p, eps, levels)
 
 
-def axis_gap(
-    X: naive.Points, Y: naive.Points, U: naive.Points, j: int, q: float, p: float, eps: float,
-    levels: int,
-) -> float:  # fmt: skip
-    """Return the same along direction j and its opposite alone; depths are those along all."""
-    x = naive.depth_regions("projection", X, U)
-    y = naive.depth_regions("projection", Y, U)
-    return naive_means.distance(x, y, [U[j]], q, 1.0, p, eps, levels)
+def mean(values: Sequence[float]) -> float:
+    """Return the arithmetic mean."""
+    return math.fsum(values) / len(values)
 
 
-def quantile_interval(
-    values: Sequence[float], foreign: int, level: Fraction
+def unit_ranks(values: Sequence[float]) -> list[float]:
+    """Return for each value the share of smaller ones and half of those that are equal."""
+    n = len(values)
+    return [(sum(w < v for w in values) + 0.5 * sum(w == v for w in values)) / n for v in values]
+
+
+def difference(values: Sequence[float], labels: Sequence[bool]) -> float:
+    """Return the mean over the first sample less that over the second."""
+    x, y = parts(values, labels)
+    return mean(x) - mean(y)
+
+
+def wave(values: Sequence[float], labels: Sequence[bool], j: int) -> float:
+    """Return the difference of the means of cos(pi j R) times sqrt(n m / (n + m))."""
+    n, m = sum(labels), len(labels) - sum(labels)
+    cosines = [math.cos(math.pi * j * r) for r in unit_ranks(values)]
+    return math.sqrt(n * m / (n + m)) * difference(cosines, labels)
+
+
+def correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return Pearson's correlation; 0 where one is constant."""
+    ma, mb = mean(a), mean(b)
+    va, vb = mean([(v - ma) ** 2 for v in a]), mean([(v - mb) ** 2 for v in b])
+    if va * vb <= 1e-24:
+        return 0.0
+    return mean([(v - ma) * (w - mb) for v, w in zip(a, b, strict=True)]) / math.sqrt(va * vb)
+
+
+def correlation_change(a: Sequence[float], b: Sequence[float], labels: Sequence[bool]) -> float:
+    """Return the correlation of the pooled ranks in the first sample less that in the second."""
+    (ax, ay), (bx, by) = (parts(unit_ranks(values), labels) for values in (a, b))
+    return correlation(ax, bx) - correlation(ay, by)
+
+
+def largest_share_differences(
+    values: Sequence[float], labels: Sequence[bool]
 ) -> tuple[float, float]:
-    """Return the least and the largest the quantile of the other values may be."""
-    ordered = sorted(values)
-    rank = math.ceil((len(ordered) - foreign) * level)
-    return ordered[rank - 1], ordered[rank - 1 + foreign]
+    """Return the largest difference of shares over half-lines, and over intervals."""
+    x, y = parts(values, labels)
+    ends = [-math.inf, *sorted(set(values))]
+
+    def gap(low: float, high: float) -> float:
+        return abs(
+            sum(low < v <= high for v in x) / len(x) - sum(low < v <= high for v in y) / len(y)
+        )
+
+    half_lines = [gap(-math.inf, t) for t in ends]
+    return max(half_lines), max(gap(s, t) for s in ends for t in ends if s <= t)
 
 
-def envelope_gap(
-    X: Sequence[float], Y: Sequence[float], foreign: tuple[int, int], n_levels: int, p: float
+def clipped_rank_difference(
+    values: Sequence[float], labels: Sequence[bool], start: float, stop: float
 ) -> float:
-    """Return the mean over levels of the gaps that so many foreign values cannot explain."""
-    gaps = []
-    for i in range(1, n_levels + 1):
-        level = Fraction(i, n_levels + 1)
-        x_low, x_high = quantile_interval(X, foreign[0], level)
-        y_low, y_high = quantile_interval(Y, foreign[1], level)
-        gaps.append(max(0.0, x_low - y_high, y_low - x_high))
-    return naive_means.mean(gaps, p)
+    """Return |G| of ranks clipped to an interval and stretched to [0, 1]."""
+    ranks = [min(stop, max(start, r)) for r in unit_ranks(values)]
+    low, high = min(ranks), max(ranks)
+    if high == low:
+        return 0.0
+    return abs(difference([(r - low) / (high - low) for r in ranks], labels))
 
 
-def standard(values: Sequence[float]) -> list[float]:
-    """Return the values around their median in units of their spread."""
-    spread = naive_settings.spread([[v] for v in values])[0]
-    center = naive.weighted_median(values, naive.masses(len(values)))
-    return [(v - center) / spread for v in values]
-
-
-def functions_of_rows(rows: naive.Points, U: naive.Points) -> list[list[float]]:
-    """Return what each function gives for all rows: projections, and the outlyingness, cut at 3."""
-    along = [standard([naive.dot(u, row) for row in rows]) for u in U]
-    outlying = [max(abs(v) for v in column) for column in zip(*along, strict=True)]
-    return [[min(3.0, max(-3.0, v)) for v in values] for values in [*along, standard(outlying)]]
-
-
-def envelope_statistics(
-    rows: naive.Points,
-    U: naive.Points,
-    labels: Sequence[bool],
-    foreign: tuple[int, int],
-    n_levels: int,
-    q: float,
-    p: float,
-) -> float:
-    """Return the mean over functions of a row of the gaps between quantiles."""
-    gaps = []
-    for values in functions_of_rows(rows, U):
-        x, y = parts(values, labels)
-        gaps.append(envelope_gap(x, y, foreign, n_levels, p))
-    return naive_means.mean(gaps, q)
-
-
-def pvalue(statistic: float, null: Sequence[float]) -> float:
+def p_value(statistic: float, null: Sequence[float]) -> float:
     """Return (1 + how many are at least as large, up to rounding) / (1 + how many there are)."""
-    reached = sum(value >= statistic or math.isclose(value, statistic, rel_tol=1e-12)
+    reached = sum(value >= statistic or math.isclose(value, statistic, rel_tol=1e-9)
                   for value in null)  # fmt: skip
     return (1 + reached) / (1 + len(null))

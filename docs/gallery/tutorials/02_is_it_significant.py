@@ -37,11 +37,11 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
     ax.set_title(name, loc="left", fontweight="bold")
 
 # %%
-# ``compare(..., n_resamples=199)`` runs the test along with the comparison. The profile of gaps
+# ``compare(..., n_permutations=199)`` runs the test along with the comparison. The profile of gaps
 # then has the band in which those of equal laws would lie: here they differ at every level.
 
 compared = isodepth.compare(
-    first, second, n_resamples=199, scale="pooled", n_directions=200, random_state=0
+    first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0
 )
 picture = compared.plot("gaps")
 

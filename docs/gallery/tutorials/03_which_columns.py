@@ -32,10 +32,10 @@ for column in test.columns:
     print(f"{column.column:30}gap {column.gap:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
-# Both in one picture: ``compare(..., n_resamples=...)`` makes the test along with the
+# Both in one picture: ``compare(..., n_permutations=...)`` makes the test along with the
 # comparison.
 
-both = isodepth.compare(first, second, n_resamples=199, scale="pooled", random_state=0)
+both = isodepth.compare(first, second, n_permutations=199, scale="pooled", random_state=0)
 picture = both.plot("columns")
 
 # %%

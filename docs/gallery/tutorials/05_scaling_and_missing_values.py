@@ -48,7 +48,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     plain = isodepth.compare(*in_pascal, nan_policy="omit", random_state=0)
 print(caught[0].message)
-print("carried by", plain.column_shares[0])
+print("largest contribution:", plain.column_shares[0])
 
 # %%
 # ``scale="pooled"`` divides every column by its robust spread (median absolute deviation) in

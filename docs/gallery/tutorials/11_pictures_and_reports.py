@@ -26,7 +26,7 @@ result = isodepth.compare(
     nan_policy="omit",
     q=2,
     n_directions=300,
-    n_resamples=199,
+    n_permutations=199,
     blocks=days,
     random_state=0,
 )

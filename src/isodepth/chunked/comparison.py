@@ -11,10 +11,10 @@ import numpy as np
 from isodepth.chunked.table import Streamed
 from isodepth.core.levels import LevelPlan, power_mean
 from isodepth.core.sphere import mean_of_direction
-from isodepth.data.forms import plain
-from isodepth.engine.signed import code_of
+from isodepth.data.results import plain
+from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError
-from isodepth.gap.supremum import Gaps
+from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import Signature
@@ -127,7 +127,7 @@ def table_gaps(
         values = most[:, 0] * means / mean_of_direction(x.n_features, q)
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
-    return Gaps(plan, values, directions, code_of(place, signs))
+    return Gaps(plan, values, directions, direction_code(place, signs))
 
 
 def bounds_of_distance(

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.limits import Limits
-from isodepth.chunked.parts import RawChunk, numbers_of, place_of
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.ranks import Recomputed
 from isodepth.chunked.runner import Runner
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Chunk, Source, chosen_places, numbers_of
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 
@@ -37,18 +36,18 @@ class DelayedPart:
     place: str
     n_rows: int | None = None
 
-    def read(self, rows: int) -> Iterator[RawChunk]:
+    def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
         yield from cut_rows(self.delayed.compute(), self.columns, self.place, rows)
 
 
 def cut_rows(
     computed: Any, columns: tuple[Any, ...] | None, place: str, rows: int
-) -> Iterator[RawChunk]:
+) -> Iterator[Chunk]:
     """Chunks of a partition that has been computed."""
     values = numbers_of(computed, columns, place)
     for first in range(0, len(values), rows):
-        yield RawChunk(values[first : first + rows], place, first)
+        yield Chunk(values[first : first + rows], place, first)
 
 
 def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
@@ -78,17 +77,10 @@ def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
             f"got {type(data).__name__}{shape}"
         )
     weighted = weights is not None
-    own = [place_of(weights, labels, label)] if weighted else []
-    if columns is None:
-        places = [j for j in range(len(labels)) if j not in own]
-    else:
-        places = [place_of(name, labels, label) for name in columns]
-    if len(set(places)) < len(places) or set(own) & set(places) or not places:
-        raise InvalidInputError(
-            f"columns of {label} must be named once each, apart from the weights, got {columns!r}"
-        )
+    chosen = chosen_places(labels, columns, weights, label)
+    places = chosen[:-1] if weighted else chosen
     single = all(kinds[j] == np.float32 for j in places)
-    asked = tuple(labels[j] for j in (*places, *own)) if not numbered else (*places, *own)
+    asked = tuple(chosen) if numbered else tuple(labels[j] for j in chosen)
     found = tuple(
         DelayedPart(part, asked, f"partition {i}", count)
         for i, (part, count) in enumerate(zip(parts, counts, strict=True))
@@ -183,7 +175,7 @@ def _run_computed(
     return _run_chunks(shared, cut_rows(computed, columns, place, shared.rows))
 
 
-def _run_chunks(shared: _Shared, chunks: Iterator[RawChunk]) -> Any:
+def _run_chunks(shared: _Shared, chunks: Iterator[Chunk]) -> Any:
     state = shared.work.start()
     for chunk in chunks:
         rows: Any = chunk if shared.preparation is None else shared.preparation.rows(chunk)

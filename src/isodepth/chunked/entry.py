@@ -14,9 +14,8 @@ from isodepth.chunked.comparison import (
     mean_gap,
     table_gaps,
 )
-from isodepth.chunked.opening import scan
 from isodepth.chunked.runner import Runner
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Source, scan
 from isodepth.chunked.spread import column_spreads
 from isodepth.chunked.table import Streamed, draw, stream_table
 from isodepth.core.regions import TrimmedRegions

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.opening import as_source
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import NO_MASSES
 from isodepth.chunked.sampling import RowDraw
+from isodepth.chunked.sources import as_source
 from isodepth.errors import InvalidInputError
 
 # Rows are held, joined and worked on in a few copies.

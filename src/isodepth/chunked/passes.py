@@ -13,14 +13,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.preparation import Preparation
 from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
 from isodepth.chunked.sampling import FewRows, RowDraw
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
 from isodepth.chunked.weights import Looked
+from isodepth.engine.gap_passes import write_supports
 from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of
-from isodepth.engine.support_passes import write_supports
 from isodepth.engine.threads import Resources
 
 Summary = Counts | Gathered | Digits
@@ -57,7 +57,7 @@ class LookPass:
         width, dtype = self.preparation.n_features, self.preparation.dtype
         return {"looked": Looked(), "drawn": Drawn(width, dtype, self.capacity)}
 
-    def step(self, state: dict[str, Any], chunk: RawChunk) -> None:
+    def step(self, state: dict[str, Any], chunk: Chunk) -> None:
         points, weights, missing = self.preparation.split(chunk)
         state["looked"].add(len(chunk.values), len(points), weights, missing)
         if weights is None and len(points):

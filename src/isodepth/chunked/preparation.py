@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.rows import NO_MASSES, Rows
+from isodepth.chunked.sources import Chunk
 from isodepth.chunked.weights import MassRule
 from isodepth.core.scaling import scaled
 from isodepth.data.arrays import check_finite, to_float
@@ -47,7 +47,7 @@ class Preparation:
         """The same for passes over data that have been looked at once."""
         return replace(self, rule=rule or self.rule, checked=True)
 
-    def split(self, chunk: RawChunk) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
         """Points (n, d), weights (n,) or None, and which rows (m,) have a missing value, or None.
 
         Rows with a missing value are left out where `nan_policy` says so.
@@ -77,7 +77,7 @@ class Preparation:
                 _check_weights(weights, place)
         return points, weights, missing
 
-    def rows(self, chunk: RawChunk) -> Rows:
+    def rows(self, chunk: Chunk) -> Rows:
         """The rows of a chunk, those of weight zero left out."""
         points, weights, _ = self.split(chunk)
         return self.finish(points, weights, chunk.place)

@@ -8,10 +8,9 @@ from typing import Any
 
 from isodepth.chunked.limits import MOST_HELD_ROWS, MOST_WORKSPACE, Limits
 from isodepth.chunked.local import fold_chunks
-from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Pass
 from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Chunk, Source
 from isodepth.chunked.spill import SpilledDepths
 
 
@@ -38,7 +37,7 @@ class Runner:
         """Run a pass over the chunks of a source, raw ones where there is no preparation."""
         self.begin(source)
 
-        def prepare(start: int, chunk: RawChunk) -> Any:
+        def prepare(start: int, chunk: Chunk) -> Any:
             return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
 
         return fold_chunks(

@@ -9,7 +9,6 @@ import numpy as np
 
 from isodepth.chunked.limits import Limits
 from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
-from isodepth.chunked.parts import RawChunk
 from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
 from isodepth.chunked.preparation import Preparation, preparation_of
 from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
@@ -17,7 +16,7 @@ from isodepth.chunked.rows import Frame
 from isodepth.chunked.runner import Runner
 from isodepth.chunked.sampling import Pilot
 from isodepth.chunked.selection import Sizes, fit_outlyingness
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Chunk, Source
 from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
 from isodepth.chunked.weights import Looked
 from isodepth.chunked.whitening import whitening_matrix
@@ -187,7 +186,7 @@ class _Job:
         parts = [
             self.preparation.rows(chunk)
             for chunk in self.source.chunks(self.limits.chunk_rows)
-            if isinstance(chunk, RawChunk)
+            if isinstance(chunk, Chunk)
         ]
         points = np.concatenate([rows.points for rows in parts])
         masses = None

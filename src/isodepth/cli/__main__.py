@@ -2,6 +2,6 @@
 
 import sys
 
-from isodepth.cli.main import main
+from isodepth.cli import main
 
 sys.exit(main())

@@ -1,205 +1,252 @@
-"""The command `isodepth compare`: two tables in files."""
+"""The commands `compare`, `test` and `report`: one comparison of two tables, shown in three ways.
+
+All of them make the same `isodepth.compare` call, so that the same files and options give the same
+numbers, whichever command is asked.
+"""
 
 from __future__ import annotations
 
-import argparse
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from isodepth.cli.outputs import (
-    add_pictures,
-    as_json,
-    check_outputs,
-    progress_wanted,
-    save_plot,
-    save_report,
-)
-from isodepth.cli.parsers import TABLES, add_command, add_json
-from isodepth.cli.reading import aligned_tables, file_names
-from isodepth.cli.settings import (
-    add_reading,
-    add_settings,
-    add_test_settings,
-    given_settings,
-    wish_of,
-)
-from isodepth.data.forms import named_shares
-from isodepth.errors import InvalidOptionError
+import click
 
-if TYPE_CHECKING:
-    from isodepth.metric.comparison import Comparison
+import isodepth.cli.options as cli
+from isodepth.cli.commands import Answer, Command, note, progress_wanted
+from isodepth.cli.options import Reading
+from isodepth.cli.tables import aligned, file_names, label_column, open_sources, read_tables
+from isodepth.data.extras import load_extra
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
-# Columns are listed until they carry this share of the direction: the rest only adds noise.
-_LISTED_SHARE = 0.95
-
-_SETTINGS = (
-    "scale", "depth", "eps", "p", "q", "n_directions", "directions", "levels", "n_levels", "refine",
-    "random_state",
-)  # fmt: skip
+Options = dict[str, Any]
+#: Files above this are read in chunks.
+LARGE_BYTES = 1 << 28
+#: How long to wait for a scheduler to answer.
+SCHEDULER_SECONDS = 10.0
 
 
-def add_compare_parser(commands: Any) -> None:
-    """Add `compare` to the commands of `isodepth`."""
-    parser = add_command(
-        commands,
-        "compare",
-        "compare two tables of numbers",
-        f"Compare two tables of numbers {TABLES}, or folders of them, which are read in chunks. "
-        "Rows are points; columns are matched by name. Prints their distance, the columns that "
-        "carry the difference, and the level at which they differ most.",
-        [
-            "isodepth compare june.csv july.csv",
-            "isodepth compare june.csv july.csv --scale pooled --test 199",
-            "isodepth compare june.csv july.csv --columns temp,dewp --missing omit",
-            "isodepth compare raw.csv july.csv --drop-text --missing omit --json",
-            "isodepth compare june.csv july.csv --test 99 --plot gaps.png --report report.html",
-            "cat june.csv | isodepth compare - july.csv",
-        ],
-    )
-    parser.add_argument("a", metavar="A", help="first table")
-    parser.add_argument("b", metavar="B", help="second table")
-    add_reading(parser)
-    add_settings(parser, _SETTINGS)
-    add_test_settings(parser, within=True)
-    parser.add_argument_group("clusters").add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="read the tables in chunks on the Dask cluster with that scheduler (tcp://host:8786)",
-    )
-    output = parser.add_argument_group("output")
-    add_json(output)
-    add_pictures(output, "the gap at every level")
-    parser.set_defaults(work=compare_files, report=compare_report, finish=write_comparison)
-
-
-# -- work -----------------------------------------------------------------------------------------
-
-
-def compare_files(options: argparse.Namespace) -> Comparison:
-    """Compare the two tables."""
+def compare_tables(
+    paths: Sequence[str], reading: Reading, settings: Options, test: Options
+) -> tuple[Any, Options]:
+    """The comparison of two tables, and what its report says about their files."""
     from isodepth.api import Metric, compare
 
-    policy = "omit" if wish_of(options).missing else "raise"
-    given = {**given_settings(options, _SETTINGS), "nan_policy": policy}
-    metric = Metric.from_options(given)
-    if options.n_resamples is None:
-        for name in ("tolerance", "blocks"):
-            if getattr(options, name) is not None:
-                raise InvalidOptionError(
-                    f"--{name} belongs to the test; ask for one as well, such as --test 199"
-                )
-    check_outputs(options)
-    from isodepth.cli import streaming
-
-    if streaming.wanted(options):
-        _refuse_for_chunks(options)
-        return streaming.compare_sources(options, metric)
-    tables = aligned_tables(options.a, options.b, policy, options)
-    tested: dict[str, Any] = dict(given)
-    if options.blocks is not None:
-        from isodepth.cli.test import without_blocks
-
-        tables, tested["blocks"] = without_blocks(tables, options.blocks)
-    if options.n_resamples is None:
-        return metric.compare(*tables)
-    a, b = tables
-    return compare(
-        a, b, n_resamples=options.n_resamples, tolerance=options.tolerance,
-        progress=progress_wanted(), **tested,
-    )  # fmt: skip
-
-
-def _refuse_for_chunks(options: argparse.Namespace) -> None:
-    """Tables that are read in chunks do not do everything yet."""
-    given = {
-        "--drop": options.drop, "--drop-text": options.drop_text,
-        "--test": options.n_resamples is not None, "--report": options.page,
+    options = {**settings, "nan_policy": reading.nan_policy}
+    Metric.from_options(options)  # what is wrong with them is said before anything is read
+    sources = open_sources(paths)
+    labels = [label_column(source, test["blocks"]) for source in sources]
+    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources)
+    if test["n_permutations"]:
+        options |= {**test, "progress": progress_wanted()}
+        if test["blocks"] is not None:
+            options["blocks"] = tuple(labels)
+    numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
+    about = {
+        "names": file_names(paths), "sources": paths,
+        "read_options": [{"columns": list(reading.columns), "drop": f.left_out} for f in found],
+        "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    for flag, value in given.items():
-        if value:
-            raise InvalidOptionError(
-                f"{flag} does not go with tables that are read in chunks (folders, large files); "
-                "leave it out" + (", and choose --columns" if "drop" in flag else "")
-            )
+    x, y = aligned(paths, found)
+    return compare(x, y, **options), about
 
 
-def write_comparison(comparison: Any, notes: list[str], options: argparse.Namespace) -> None:
-    """Write the picture and the report, if asked for."""
-    if options.plot is not None:
-        from isodepth.plot.gap_profile import gap_profile
-
-        save_plot(gap_profile(comparison), options.plot)
-    paths = [options.a, options.b]
-    save_report(comparison, options, notes, names=file_names(paths), sources=paths)
+# -- compare --------------------------------------------------------------------------------------
 
 
-# -- output ---------------------------------------------------------------------------------------
+@click.command(cls=Command)
+@click.argument("a")
+@click.argument("b")
+@cli.reading_options()
+@cli.settings_options()
+@cli.permutation_options(0)
+@click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
+@cli.picture_options("the gap at every level")
+def compare(
+    a: str, b: str, scheduler: str | None, plot: str | None, page: str | None, reading: Reading,
+    settings: Options, test: Options,
+) -> Answer:  # fmt: skip
+    """Compare two tables of numbers.
+
+    A and B are tables, or folders of them, which are read in chunks. One observation per row;
+    columns are matched by name. Prints their distance, the columns that contribute most, and the
+    level at which they differ most.
+
+    \b
+    Examples:
+      isodepth compare june.csv july.csv
+      isodepth compare june.csv july.csv --permutations 199
+      isodepth compare june.csv july.csv --columns temp,dewp --nan-policy omit
+      isodepth compare raw.csv july.csv --drop-text --nan-policy omit --json
+      isodepth compare june.csv july.csv --permutations 99 --plot gaps.png --report report.html
+      cat june.csv | isodepth compare - july.csv
+    """
+    cli.check_outputs(plot, page)
+    if scheduler is not None or any(map(_is_large, (a, b))):
+        comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
+        about: Options = {"names": file_names((a, b))}
+    else:
+        comparison, about = compare_tables((a, b), reading, settings, test)
+    cli.save_outputs(comparison, plot, page, "gaps", **about)
+    content = {**comparison.to_dict(), "columns": comparison.columns}
+    del content["levels"], content["gaps"]  # the curve of all levels
+    return _answer([str(comparison)], content, (a, b), reading, settings["scale"], page)
 
 
-def compare_report(comparison: Comparison, notes: list[str], options: argparse.Namespace) -> str:
-    """What is printed: JSON for machines, or a few lines for people."""
-    if not options.json:
-        return _text(comparison, getattr(options, "left_out", []), options.page)
-    return as_json(_report(comparison, options), notes)
+def _answer(
+    lines: list[str], content: Options, files: Sequence[str], reading: Reading, scale: str | None,
+    page: str | None,
+) -> Answer:  # fmt: skip
+    """An answer with what the result does not know about itself."""
+    more = {"files": files, "left_out": reading.left_out, "scale": scale, "report": page}
+    lines.append(f"  units of the columns: {scale or 'as they are'} (--scale)")
+    lines += [f"  left out: {', '.join(reading.left_out)}"] if reading.left_out else []
+    lines += [] if page is None else [f"  report: {page}"]
+    return Answer(lines, {**content, **more})
 
 
-def _report(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:
-    largest_gap = comparison.largest_gap.to_dict()
-    missing = comparison.missing
-    return {
-        "distance": comparison.distance,
-        "signature": comparison.signature,
-        "column_shares": named_shares(comparison.column_shares),
-        "largest_gap": largest_gap,
-        # The former name, for one more release.
-        "worst": largest_gap,
-        "columns": comparison.columns,
-        "left_out": getattr(options, "left_out", []),
-        "samples": [
-            {"file": path, "rows": regions.n_points}
-            for path, regions in zip((options.a, options.b), comparison.regions, strict=True)
-        ],
-        "missing": None if missing is None else missing.to_dict(),
-        "test": None if comparison.test is None else comparison.test.to_dict(),
-        "report": options.page,
-        **_bounds(comparison),
-    }
+# -- tables in chunks -----------------------------------------------------------------------------
 
 
-def _bounds(comparison: Comparison) -> dict[str, Any]:
-    """Tables that are read in chunks may have depths that are known up to bounds."""
-    bounds = getattr(comparison, "distance_bounds", None)
-    return {} if bounds is None else {"distance_bounds": list(bounds)}
+def _is_large(path: str) -> bool:
+    try:
+        return os.path.isdir(path) or os.path.getsize(path) > LARGE_BYTES
+    except (OSError, ValueError):
+        return False  # what is wrong with it is said where it is read
 
 
-def _text(comparison: Comparison, left_out: Sequence[str], page: str | None) -> str:
-    largest = comparison.largest_gap
-    lines = [
-        f"distance     {comparison.distance:.6g}",
-        f"carried by   {_carriers(comparison.column_shares)}",
-        f"largest gap  {largest.gap:.6g}, between the regions that hold the deepest "
-        f"{largest.level:.1%} of each sample (beta = {largest.level:.4g})",
-    ]
-    low, high = _bounds(comparison).get("distance_bounds", (0.0, 0.0))
-    if low < high:
-        lines.insert(1, f"between      {low:.6g} and {high:.6g}, had all depths been exact")
-    if left_out:
-        lines.append(f"left out     {', '.join(left_out)}")
-    if comparison.missing is not None:
-        lines.append(f"missing      {comparison.missing}")
-    if comparison.test is not None:
-        lines.append(f"test         {comparison.test.summary}")
-    lines.append(f"signature    {comparison.signature}")
-    if page is not None:
-        lines.append(f"report       {page}")
-    return "\n".join(lines)
+def _compare_chunks(
+    paths: Sequence[str], reading: Reading, settings: Options, test: Options, scheduler: str | None
+) -> Any:
+    from isodepth.api import Metric
+    from isodepth.chunked.entry import compare
+    from isodepth.chunked.runner import Runner
+    from isodepth.chunked.sources import scan
+    from isodepth.progress import progress_bar
+
+    given = {
+        "--drop": reading.drop, "--drop-text": reading.drop_text,
+        "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
+    }  # fmt: skip
+    for flag in (flag for flag, value in given.items() if value):
+        raise InvalidOptionError(f"{flag} does not go with tables that are read in chunks")
+    note(
+        "tables are read in chunks, on a grid of levels and without refinement: the distance "
+        "differs a little from that of tables in memory"
+    )
+    metric = Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    columns = [name for text in reading.columns for name in text.split(",")] or None
+    x, y = (scan(path, columns) for path in paths)
+    with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
+        if scheduler is None:
+            return compare(metric, x, y, None, Runner(advance))
+        with _client(scheduler) as client:
+            from isodepth.chunked.dask import DaskRunner
+
+            return compare(metric, x, y, None, DaskRunner(client, advance))
 
 
-def _carriers(shares: Sequence[tuple[str, float]]) -> str:
-    listed, total = [], 0.0
-    for name, share in shares:
-        listed.append(f"{name} ({share:.0%})")
-        total += share
-        if total >= _LISTED_SHARE:
-            break
-    return ", ".join(listed)
+def _client(scheduler: str) -> Any:
+    distributed = load_extra("distributed", "dask", "--scheduler")
+    try:
+        return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidOptionError(
+            f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); give an address "
+            "such as tcp://host:8786"
+        ) from error
+
+
+# -- test -----------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command)
+@click.argument("a")
+@click.argument("b")
+@cli.reading_options()
+@cli.permutation_options(cli.PERMUTATIONS, least=1)
+@cli.settings_options()
+@cli.picture_options("the statistics of all permutations and the observed one")
+def test(
+    a: str, b: str, plot: str | None, page: str | None, reading: Reading, settings: Options,
+    test: Options,
+) -> Answer:  # fmt: skip
+    """Test whether two tables differ significantly.
+
+    A permutation test of the hypothesis that the rows of both tables come from the same
+    distribution. Prints a p-value, the statistic with what chance gives for it, the columns that
+    differ, and the distance.
+
+    \b
+    Examples:
+      isodepth test june.csv july.csv
+      isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
+      isodepth test june.csv july.csv --blocks day --json
+      isodepth test june.csv july.csv --permutations 99 --plot chance.png
+    """
+    cli.check_outputs(plot, page)
+    comparison, files = compare_tables((a, b), reading, settings, test)
+    cli.save_outputs(comparison, plot, page, "null", **files)
+    distance = f"  distance {comparison.distance:.6g}: {comparison.signature}"
+    own = {"distance": comparison.distance, "distance_signature": comparison.signature}
+    lines, content = [str(comparison.test), distance], {**comparison.test.to_dict(), **own}
+    return _answer(lines, content, (a, b), reading, settings["scale"], page)
+
+
+# -- report ---------------------------------------------------------------------------------------
+
+
+@click.command(cls=Command)
+@click.argument("files", nargs=-1, required=True)
+@click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
+@click.option("--title", metavar="TEXT", help="Title of the page.")
+@click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
+@cli.reading_options()
+@cli.settings_options()
+@cli.permutation_options(cli.PERMUTATIONS)
+@click.pass_context
+def report(
+    ctx: click.Context, files: tuple[str, ...], page: str, title: str | None, names: str | None,
+    reading: Reading, settings: Options, test: Options,
+) -> Answer:  # fmt: skip
+    """Write a report as one self-contained HTML file.
+
+    Of two tables, which are compared and tested; of three or more, which are compared with each
+    other; or of a monitor (.npz).
+
+    \b
+    Examples:
+      isodepth report june.csv july.csv -o report.html --blocks day
+      isodepth report june.csv july.csv august.csv -o report.html --json
+      isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit
+      isodepth report monitor.npz -o report.html
+    """
+    cli.check_outputs(None, page)
+    called = file_names(files) if names is None else names.split(",")
+    if len(called) != len(files):
+        raise InvalidOptionError(f"--names must name {len(files)} file(s), got {len(called)}")
+    about: Options = {}
+    if len(files) == 1:
+        from isodepth.inference.monitor import DepthMonitor
+
+        if not files[0].lower().endswith(".npz"):
+            raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
+        kind, result = "monitor", DepthMonitor.load(files[0])
+    elif len(files) == 2:
+        kind = "comparison"
+        result, about = compare_tables(files, reading, settings, test)
+        about["names"] = called
+    else:
+        kind = "many samples"
+        for name in test:
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                raise InvalidOptionError(
+                    f"{name} belongs to the test of two tables, got {len(files)}; leave it out"
+                )
+        from isodepth.many.pairwise import pairwise
+
+        samples = dict(zip(called, aligned(files, read_tables(files, reading)), strict=True))
+        options = {**settings, "nan_policy": reading.nan_policy}
+        result = pairwise(samples, progress=progress_wanted(), **options)
+    cli.save_outputs(result, None, page, "", title=title, **about)
+    return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

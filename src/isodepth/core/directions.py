@@ -43,7 +43,7 @@ def unit_vectors(
 
     Examples
     --------
-    >>> from isodepth.directions import unit_vectors
+    >>> from isodepth.core.directions import unit_vectors
     >>> unit_vectors(2, 2, "equispaced").round(3)
     array([[1., 0.],
            [0., 1.]])

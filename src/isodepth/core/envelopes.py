@@ -31,7 +31,7 @@ def tail_units(betas: np.ndarray, total: int) -> np.ndarray:
 
 
 def envelope_plan(x: Sample, y: Sample, eps: float, betas: np.ndarray | None) -> LevelPlan:
-    """The levels at which envelopes are compared; its stops are units of mass in the tails.
+    """The levels at which envelopes are compared; its prefix sizes are units of mass in the tails.
 
     Parameters
     ----------

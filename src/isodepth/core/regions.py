@@ -128,7 +128,7 @@ class TrimmedRegions:
         """Index into `alphas`, `counts` and `masses` of the region of level beta."""
         return self.masses.searchsorted(check_levels_inside(beta), side="right")
 
-    def stops(self, betas: np.ndarray) -> np.ndarray:
+    def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
         """How many of the ordered points lie in the regions of valid levels (L,)."""
         return self.counts[self.masses.searchsorted(betas, side="right")]
 

@@ -23,11 +23,11 @@ def mean_of_direction(d: int, q: float) -> float:
         return 1.0
     if q == 2:
         return 1.0 / math.sqrt(d)
-    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), through logarithms: none overflows.
-    log = (
-        math.lgamma(d / 2)
-        + math.lgamma((q + 1) / 2)
-        - math.lgamma((q + d) / 2)
-        - 0.5 * math.log(math.pi)
-    )
+    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), through logarithms. For large q the
+    # last two are huge and nearly equal: their ratio is (q/2)^((1-d)/2) to rounding.
+    if q > 1e8 * d:
+        ratio = 0.5 * (1 - d) * math.log(q / 2)
+    else:
+        ratio = math.lgamma((q + 1) / 2) - math.lgamma((q + d) / 2)
+    log = math.lgamma(d / 2) + ratio - 0.5 * math.log(math.pi)
     return math.exp(log / q)

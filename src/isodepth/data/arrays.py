@@ -109,6 +109,7 @@ def check_finite(
     any_size: bool,
     columns: tuple[str, ...] | None = None,
     hint: str = "",
+    allow_nan: bool = False,
 ) -> None:
     """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
     # None of few numbers is larger than the root of the sum of their squares, whose rounding does
@@ -122,26 +123,31 @@ def check_finite(
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
-    counts, largest, first = np.zeros(points.shape[1], np.int64), 0.0, None
+    counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
     for start in range(0, len(points), rows):
         some = points[start : start + rows]
         # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
         if some.max() <= limit and some.min() >= -limit:
             continue
         sizes = np.abs(some)
-        bad = ~np.isfinite(sizes)
+        bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
+        infinite = infinite or bool(np.isinf(sizes).any())
         counts += bad.sum(axis=0)
-        largest = max(largest, float(sizes[~bad].max(initial=0.0)))
+        largest = max(largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
         if first is None and bad.any():
             row, column = np.unravel_index(int(bad.argmax()), bad.shape)
             first = (start + int(row), int(column))
     if first is not None:
         labels = columns or column_labels(points.shape[1])
         at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
+        what = "infinite" if allow_nan else "NaN or infinite"
+        advice = f"drop or impute them first{hint}"
+        if infinite:  # leaving out rows with missing values would not help
+            advice = "some are infinite, which is not missing: drop or correct them first"
         raise InvalidInputError(
-            f"{name} contains {int(counts.sum())} NaN or infinite value(s) (as {points.dtype}), in "
+            f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
             f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
-            f"{first[0]}, {at}; drop or impute them first{hint}"
+            f"{first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""

@@ -135,11 +135,13 @@ def _is_count(labels: list[Any]) -> bool:
 
 def _names(labels: Any, name: str) -> tuple[str, ...]:
     names = tuple(str(label) for label in labels)
+    seen: set[str] = set()
     for position, label in enumerate(names):
-        if names.index(label) != position:
+        if label in seen:
             raise InvalidInputError(
                 f"two columns of {name} are named {label!r}; give every column a name of its own"
             )
+        seen.add(label)
         try:
             label.encode()
         except UnicodeEncodeError:

@@ -9,6 +9,9 @@ import numpy as np
 from isodepth.data.frames import Names, Table, default_names, looks_like_frame, read_frame
 from isodepth.errors import InvalidInputError
 
+# Columns are named in a message until there are this many.
+_NAMED = 5
+
 
 def labels_of(X: Any) -> Names:
     """The labels of the columns of a frame, "0", "1", ... included; None for anything else."""
@@ -60,14 +63,20 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
         raise differing(names, own, like, called)
     points, _ = read_frame(X, called)
     # Not points[:, order] alone, which lies in memory column by column.
-    points = np.ascontiguousarray(points[:, [own.index(name) for name in names]])
+    places = {name: place for place, name in enumerate(own)}
+    points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
 
 
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
     """The error for samples that have other columns."""
-    odd = [f"{name!r} is only in {one}" for name in first if name not in second]
-    odd += [f"{name!r} is only in {other}" for name in second if name not in first]
+    odd = []
+    for names, others, where in ((first, set(second), one), (second, set(first), other)):
+        alone = [repr(name) for name in names if name not in others]
+        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
+        if alone:
+            verb = "is" if len(alone) == 1 else "are"
+            odd.append(f"{', '.join(alone[:_NAMED])}{more} {verb} only in {where}")
     return InvalidInputError(
         f"{one} and {other} name their columns differently: {', '.join(odd)}; select columns that "
         "both have"

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import check_finite, column_labels, named_counts
-from isodepth.data.forms import Forms, plain
 from isodepth.data.frames import looks_like_frame
+from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_weights, read_points
 from isodepth.errors import InvalidInputError
 
@@ -74,7 +74,7 @@ class MissingShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MissingPair(Forms):
+class MissingPair(ResultMixin):
     """What was left out of the two samples of a comparison.
 
     Attributes
@@ -168,7 +168,7 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
     counts = tuple(zip(labels, missing.sum(axis=0).tolist(), strict=True))
     report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
     # Looked for before rows go: a message then has the row that the user knows.
-    _refuse_infinite(points, name, labels)
+    check_finite(points, name, False, columns, allow_nan=True)
     if report.n_dropped == report.n_rows:
         raise InvalidInputError(
             f"every one of the {report.n_rows} rows of {name} has a missing value "
@@ -179,7 +179,6 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
         checked = None if checked is None else check_weights(
             checked[kept], len(points), f"weights of {name} without its rows of missing values"
         )  # fmt: skip
-    check_finite(points, name, False, columns)
     return Omitted(points, columns, checked, kept, report)
 
 
@@ -220,14 +219,3 @@ def _with_nan(X: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _refuse_infinite(points: np.ndarray, name: str, labels: tuple[str, ...]) -> None:
-    counts = np.isinf(points).sum(axis=0)
-    if counts.any():
-        row = int(np.isinf(points).any(axis=1).argmax())
-        raise InvalidInputError(
-            f"{name} contains {int(counts.sum())} infinite value(s) (as {points.dtype}), in "
-            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row {row}; "
-            "nan_policy='omit' leaves out missing values only: drop or correct these first"
-        )

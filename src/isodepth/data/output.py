@@ -1,13 +1,15 @@
-"""Files that are written: the path is checked before the work, the file is whole or not there."""
+"""Files that are written: checked before the work, replaced whole or not at all, by one process."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import BusyFileError, InvalidOptionError
 
 
 def check_target(path: Any) -> Path:
@@ -60,7 +62,7 @@ def replace_file(target: Path, content: bytes) -> None:
     # A link stays a link: what it points to is replaced, in the folder where that lives.
     target = Path(os.path.realpath(target))
     # The name of the draft must not become too long where that of the target just fits.
-    draft = target.with_name(f".{target.name[:40]}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
         with open(draft, "xb") as file:
             file.write(content)
@@ -71,15 +73,35 @@ def replace_file(target: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    # Makes the new name itself last; only POSIX systems can open a folder.
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
+@contextmanager
+def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None]:
+    """Hold the lock of a file; another process waits, and gives up with BusyFileError.
+
+    The lock lies beside the file, in ``NAME.lock``, and goes when it is released. The operating
+    system lets go of it when the process ends, however it ends.
+
+    Parameters
+    ----------
+    path : str or path-like
+    timeout : float
+        Seconds to wait for another process.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{os.path.realpath(path)}.lock", timeout=timeout)
     try:
-        os.fsync(descriptor)
+        lock.acquire()
+    except Timeout:
+        raise BusyFileError(
+            f"{os.fspath(path)} is in use by another process, for more than {timeout:g} s; wait "
+            "until it has finished"
+        ) from None
+    try:
+        yield
     finally:
-        os.close(descriptor)
+        # While it is held: who has opened it meanwhile finds it unlinked, and opens a new one.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()

@@ -1,26 +1,46 @@
-"""Tables of numbers from files and pipes, of every kind that is known."""
+"""Tables from files and pipes, of every kind that is known."""
 
 from __future__ import annotations
 
-import csv
 import os
+import re
+import zipfile
 from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
-from isodepth.data.array_files import read_array
-from isodepth.data.arrow_tables import read_arrow
-from isodepth.data.file_source import ENDINGS, Source, open_source, refuse
+import numpy as np
+
+from isodepth.data.archive import read_npy_header
+from isodepth.data.csv_files import (
+    cell_name,
+    check_distinct,
+    csv_format,
+    line_of_row,
+    parse_numbers,
+    read_csv_columns,
+)
 from isodepth.data.frames import Table
-from isodepth.data.text_tables import header_of, read_text
-from isodepth.data.wishes import Found, Wish
+from isodepth.data.input_file import (
+    ARROW_ENDINGS,
+    ENDINGS,
+    TEXT_ENDINGS,
+    InputFile,
+    open_input,
+    refuse,
+)
+from isodepth.data.read_options import (
+    Choice,
+    ReadOptions,
+    ReadResult,
+    choose_columns,
+    listed,
+    numbered,
+)
+from isodepth.errors import IsodepthError
 
-_READERS: dict[str, Callable[[Source, Wish], Found]] = {
-    ".csv": read_text,
-    ".tsv": read_text,
-    ".parquet": read_arrow,
-    ".feather": read_arrow,
-    ".npy": read_array,
-    ".npz": read_array,
-}
+MOST_NAMED = 20
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
+EVERYTHING = ReadOptions()
 
 
 def read_table(
@@ -38,9 +58,10 @@ def read_table(
     path : str or path-like
         A file whose name ends in one of the following, or in one of them and ``.gz``.
 
-        * ``.csv``, ``.tsv``: UTF-8, separated by commas or tabs. A first row without any number is
-          a header; every other cell must hold a number, or true or false, which count 1 and 0.
-        * ``.parquet``, ``.feather``: need pyarrow. Every column must be of an integer, floating or
+        * ``.csv``, ``.tsv``: UTF-8 text. The separator of a ``.csv`` file (comma, semicolon, tab or
+          vertical bar) and decimal commas are detected. A first row without any number is a
+          header; every other cell must hold a number, or true or false, which count 1 and 0.
+        * ``.parquet``, ``.feather``: every column must be of an integer, floating, decimal or
           boolean type and complete. Columns that hold a pandas index are left out, as they are for
           frames.
         * ``.npy``: opened as a read-only memory map; files that hold Python objects are refused.
@@ -70,8 +91,6 @@ def read_table(
     UnreadableFileError
         The file is missing, damaged, of an unknown kind, or holds something that is not a number.
         The message is one line and says where.
-    MissingExtraError
-        The file needs a package that is not installed.
 
     Examples
     --------
@@ -79,7 +98,7 @@ def read_table(
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "wine.csv")
-    ...     _ = path.write_text("alcohol,ash\\n14.23,2.43\\n13.2,2.14\\n")
+    ...     _ = path.write_text("alcohol;ash\\n14,23;2,43\\n13,2;2,14\\n")
     ...     points, columns = read_table(path)
     >>> points
     array([[14.23,  2.43],
@@ -87,39 +106,269 @@ def read_table(
     >>> columns
     ('alcohol', 'ash')
     """
-    wish = Wish(missing=missing, columns=columns, drop=drop, drop_text=drop_text)
-    return read_file(path, wish).table
+    text = "drop" if drop_text else "raise"
+    return read_with_options(path, ReadOptions(missing, columns, drop, text)).table
 
 
-def read_file(path: str | os.PathLike[str] | Source, wish: Wish) -> Found:
-    """Read a table, with what else there is to know about it."""
-    source = path if isinstance(path, Source) else open_source(path)
+def read_with_options(
+    path: str | os.PathLike[str] | InputFile, options: ReadOptions = EVERYTHING
+) -> ReadResult:
+    """Read a table, with what else there is to know about it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "t.csv")
+    ...     _ = path.write_text("site,wind\\nEWR,3.5\\nJFK,\\n")
+    ...     result = read_with_options(path, ReadOptions(missing=True, text="keep"))
+    >>> result.frame.schema.names, result.frame["site"].to_numpy()
+    (['site', 'wind'], array(['EWR', 'JFK'], dtype=object))
+    """
+    file = path if isinstance(path, InputFile) else open_input(path)
+    if file.ending not in ENDINGS:
+        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
+        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
     try:
-        found = reader_of(source)(source, wish)
+        if file.ending in TEXT_ENDINGS:
+            result = _read_csv(file, options)
+        elif file.ending in ARROW_ENDINGS:
+            result = _read_arrow(file, options)
+        else:
+            result = _read_array(file, options)
     except OSError as error:
-        refuse(source.file, error.strerror or str(error), error)
-    points = found.table.points
-    if points.ndim == 2 and len(points) == 1:
-        found.notes.append(f"{source.file} has one row only")
-    return found
+        refuse(file.path, error.strerror or str(error), error)
+    if len(result.frame.shape) == 2 and len(result.frame) == 1:
+        result.notes.append(f"{file.path} has one row only")
+    return result
 
 
-def reader_of(source: Source) -> Callable[[Source, Wish], Found]:
-    """What reads files of that kind."""
-    reader = _READERS.get(source.ending)
-    if reader is None:
-        ending = source.ending
-        said = f"its name ends in {ending!r}" if ending else "its name has no ending"
-        refuse(source.file, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
-    return reader
+# -- text and Arrow -------------------------------------------------------------------------------
 
 
-def csv_header(path: str | os.PathLike[str]) -> tuple[tuple[str, ...] | None, int, int]:
-    """Column names of a file, how many lines to skip for them, and how many cells a row has."""
-    source = open_source(path)
+def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
+    form = csv_format(file)
+    names = form.names or numbered(form.width)
+    choice = choose_columns(names, options, file.path)
+    labels = [] if choice.labels is None else [choice.labels]
+    frame = read_csv_columns(file, form, [*choice.kept, *labels], labels)
+
+    def where(row: int, place: int) -> str:
+        return cell_name(form, line_of_row(file, form, row), place)
+
+    result = _chosen_columns(file, frame, names, choice, options, where, form.decimal)
+    result.notes[:0] = form.notes(file)
+    if form.names is None:
+        result.columns = None
+    return result
+
+
+def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
     try:
-        return header_of(source)
-    except UnicodeDecodeError as error:
-        refuse(source.file, f"it is not UTF-8 text (byte {error.start} of a block)", error)
-    except csv.Error as error:
-        refuse(source.file, f"its quotes are damaged ({error})", error)
+        frame = without_index(arrow_table(file))
+        names = frame.column_names
+        if not frame.num_columns or not frame.num_rows:
+            refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
+        check_distinct(file.path, names)
+        choice = choose_columns(names, options, file.path)
+        labels = [] if choice.labels is None else [choice.labels]
+
+        def where(row: int, place: int) -> str:
+            return f"row {row}, column {names[place]!r} is of type {frame.schema.field(place).type}"
+
+        chosen = frame.select([*choice.kept, *labels])
+        return _chosen_columns(file, chosen, names, choice, options, where)
+    except Exception as error:
+        refuse_damaged(file, error)
+
+
+def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
+    """Raise the error for a file that a library could not read; our own errors stay."""
+    if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
+        raise error
+    if isinstance(error, MemoryError):
+        refuse(file.path, f"it does not fit into memory {error}", error)
+    # A flipped bit can surface as any error of pyarrow, zipfile, NumPy or Python.
+    kind = file.ending.removeprefix(".")
+    refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+
+
+def arrow_table(file: InputFile) -> Any:
+    """All columns of a parquet or feather file as a table of pyarrow."""
+    from pyarrow import feather, parquet
+
+    with file.open() as stream:
+        if file.ending == ".feather":
+            return feather.read_table(stream, use_threads=False, memory_map=False)
+        # Not parquet.read_table, which makes columns of the names of folders ("year=2020").
+        with parquet.ParquetFile(stream) as opened:
+            parquet_row_counts(opened)
+            return opened.read(use_threads=False)
+
+
+def without_index(table: Any) -> Any:
+    """A table without the columns that hold a pandas index."""
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return table.drop_columns([name for name in index if isinstance(name, str)])
+
+
+def parquet_row_counts(opened: Any) -> list[int]:
+    """Rows of the row groups; counts that contradict each other are refused.
+
+    The metadata of columns is left alone: where it is damaged, asking pyarrow for it ends the
+    process, while reading the column raises an error.
+    """
+    metadata = opened.metadata
+    counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(counts, default=0) < 0 or metadata.num_rows != sum(counts):
+        raise ValueError(f"row groups of {counts[:5]} rows do not add up to {metadata.num_rows}")
+    return counts
+
+
+def holds_numbers(kind: Any) -> bool:
+    """Whether a type of pyarrow is one of numbers; a column without any value is."""
+    from pyarrow import types
+
+    tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _chosen_columns(
+    file: InputFile,
+    frame: Any,
+    names: Sequence[str],
+    choice: Choice,
+    options: ReadOptions,
+    where: Callable[[int, int], str],
+    decimal: str = ".",
+) -> ReadResult:
+    """What is made of the columns that were chosen, that of the labels last."""
+    import pyarrow as pa
+
+    columns = dict(zip(choice.kept, frame.columns, strict=False))
+    texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
+    kept, left_out, notes = choice.kept, list(choice.dropped), []
+    if texts and options.text != "keep":
+        faults = [(*_text_cells(columns[place], decimal), place) for place in texts[:MOST_NAMED]]
+        if options.text == "raise":
+            row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
+            named = [names[place] for place in texts]
+            kinds = " or ".join(sorted({_kind_of_text(fault[1]) for fault in faults}))
+            refuse(
+                file.path,
+                f"{where(row, place)}: {cell!r} is not a number; {kinds} in column(s) "
+                f"{listed([*map(repr, named)])}: {options.hints.leaving_out(named)}",
+            )
+        about = []
+        for row, cell, count, place in faults:
+            total, such = len(frame) - columns[place].null_count, f", such as {cell!r}"
+            if count < total:  # a slip in a column of numbers should not go unseen
+                line = where(row, place).partition(",")[0]
+                such = f" in {count} of {total} cells, the first {cell!r} in {line}"
+            about.append(f"{names[place]!r} ({_kind_of_text(cell)}{such})")
+        about += [names[place] for place in texts[MOST_NAMED:]]
+        notes.append(f"left out of {file.path}: {listed(about)}")
+        left_out += [names[place] for place in texts]
+        kept = [place for place in kept if holds_numbers(columns[place].type)]
+        if not kept:
+            refuse(file.path, "none of its columns holds numbers")
+    holes = [(_first(columns[p].is_null()), p) for p in kept if columns[p].null_count]
+    if holes and not options.missing:
+        row, place = min(holes)
+        refuse(
+            file.path,
+            f"{where(row, place)}: the cell is empty, as are {columns[place].null_count} of "
+            f"{len(frame)} in this column; fill in or drop incomplete rows{options.hints.missing}",
+        )
+    for place in kept:
+        if pa.types.is_boolean(columns[place].type) and options.text != "keep":
+            said = f"column {names[place]!r} of {file.path} is boolean"
+            notes.append(f"{said}: true is taken as 1")
+        if pa.types.is_null(columns[place].type):
+            columns[place] = columns[place].cast(pa.float64())
+    labels = None
+    if choice.labels is not None:
+        values = frame.columns[-1].to_pylist()
+        labels = ["" if value is None else str(value).strip() for value in values]
+    chosen = [names[place] for place in kept]
+    table = pa.Table.from_arrays([columns[place] for place in kept], names=chosen)
+    return ReadResult(table, tuple(chosen), labels, left_out, notes, choice.absent)
+
+
+def _kind_of_text(cell: str) -> str:
+    return "dates" if _DATE.match(cell.strip()) else "text"
+
+
+def _first(mask: Any) -> int:
+    return int(mask.index(True).as_py())
+
+
+def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
+    """Row and content of the first cell that is no number, and how many such cells there are."""
+    from pyarrow import types
+
+    if types.is_string(column.type):
+        _, _, faults = parse_numbers(column, decimal)
+        if faults.any():
+            row = int(faults.argmax())
+            return row, column[row].as_py(), int(faults.sum())
+    row = max(_first(column.is_valid()), 0)
+    return row, str(column[row].as_py()), len(column) - column.null_count
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
+    points = array_of(file)
+    if options.everything:
+        return ReadResult(points, None)
+    if points.ndim != 2:
+        refuse(file.path, f"it holds an array of shape {points.shape}, which has no columns")
+    choice = choose_columns(numbered(points.shape[1]), options, file.path)
+    labels = None
+    if choice.labels is not None:
+        labels = [f"{value:g}" for value in points[:, choice.labels].tolist()]
+    # Not points[:, kept], which may lie in memory column by column.
+    chosen = np.ascontiguousarray(points[:, choice.kept])
+    return ReadResult(chosen, None, labels, choice.dropped, [], choice.absent)
+
+
+def array_of(file: InputFile) -> np.ndarray:
+    """The array in a .npy or .npz file; a plain .npy file is mapped into memory."""
+    try:
+        if file.ending == ".npz":
+            return _array_of_archive(file)
+        with file.open() as stream:
+            if stream.read(2) == b"PK":
+                refuse(file.path, "it is an archive of arrays; name it .npz, or use numpy.save")
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(0)
+            shape, _ = read_npy_header(stream, size)
+            stream.seek(0)
+            if file.plain and 0 not in shape:
+                return np.load(file.path, mmap_mode="r", allow_pickle=False)
+            return np.load(stream, allow_pickle=False)
+    except Exception as error:
+        refuse_damaged(file, error)
+
+
+def _array_of_archive(file: InputFile) -> np.ndarray:
+    with file.open() as stream, zipfile.ZipFile(stream) as archive:
+        names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
+        if "header" in names and len(names) > 1:
+            refuse(file.path, "it is a file of isodepth (tables or a monitor), not a table of rows")
+        name = names[0] if file.member is None and len(names) == 1 else file.member
+        if name not in names:
+            if file.member is not None:
+                refuse(file.path, f"it holds no array {file.member!r}; there are {listed(names)}")
+            said = f"it holds {len(names)} arrays ({listed(names)}); say which one"
+            refuse(file.path, f"{said}, such as {file.path}:{[*names, 'name'][0]}")
+        with archive.open(f"{name}.npy") as member:
+            about = read_npy_header(member, archive.getinfo(f"{name}.npy").file_size)
+        try:
+            with archive.open(f"{name}.npy") as member:
+                return np.lib.format.read_array(member, allow_pickle=False)
+        except MemoryError:
+            raise MemoryError("(an array of shape {} and type {})".format(*about)) from None

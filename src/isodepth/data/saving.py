@@ -1,4 +1,4 @@
-"""Columns as the bytes of a file, of the kind that its name says."""
+"""Tables as the bytes of a file, of the kind that its name says."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.extras import load_extra
+from isodepth.data.csv_files import csv_format
+from isodepth.data.input_file import ARROW_ENDINGS, TEXT_ENDINGS, InputFile
 from isodepth.data.output import check_target
-from isodepth.errors import InvalidOptionError
+from isodepth.data.readers import array_of, arrow_table
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
-TEXT_ENDINGS = {".csv": ",", ".tsv": "\t"}
-ARROW_ENDINGS = (".parquet", ".feather")
 KNOWN = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy")
 
 
@@ -28,8 +28,6 @@ def check_table_target(path: Any, known: Sequence[str] = KNOWN, why: str = "") -
         raise InvalidOptionError(
             f"cannot write {target}: {said}; the known ones are {', '.join(known)}{why}"
         )
-    if ending in ARROW_ENDINGS:
-        load_extra("pyarrow", "frames", f"writing {target}")
     return target
 
 
@@ -37,14 +35,57 @@ def table_bytes(ending: str, columns: Mapping[str, Sequence[Any]], numbers: np.n
     """The bytes of a table: its columns by name, or for ``.npy`` the numbers alone."""
     if ending in TEXT_ENDINGS:
         rows = zip(*columns.values(), strict=True)
-        return text_bytes([list(columns), *map(list, rows)], TEXT_ENDINGS[ending])
+        return _text_bytes([list(columns), *map(list, rows)], TEXT_ENDINGS[ending])
     if ending in ARROW_ENDINGS:
-        pa = load_extra("pyarrow", "frames", f"writing {ending}")
-        return arrow_bytes(ending, pa.table(dict(columns)))
-    return array_bytes(numbers)
+        import pyarrow as pa
+
+        return _arrow_bytes(ending, pa.table(dict(columns)))
+    return _array_bytes(numbers)
 
 
-def text_bytes(rows: Sequence[Sequence[Any]], separator: str = ",") -> bytes:
+def endings_for(file: InputFile) -> tuple[str, ...]:
+    """The kinds of files that a table can be written to without losing anything."""
+    if file.ending in TEXT_ENDINGS:
+        return tuple(TEXT_ENDINGS)
+    return ARROW_ENDINGS if file.ending in ARROW_ENDINGS else (".npy",)
+
+
+def with_column(file: InputFile, name: str, values: np.ndarray, ending: str) -> bytes:
+    """The bytes of a file that holds a table and one more column.
+
+    Parameters
+    ----------
+    file : InputFile
+    name : str
+        Of the new column; a table without names has none for it either.
+    values : ndarray of shape (n,)
+        NaN is what is missing.
+    ending : str
+        One of `endings_for` the file.
+    """
+    if file.ending in TEXT_ENDINGS:
+        form = csv_format(file)
+        _refuse_twice(name, form.names or ())
+        with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
+            rows = [row for row in reader if row]
+        if form.names:
+            rows[0].append(name)
+        for row, value in zip(rows[bool(form.names) :], values.tolist(), strict=True):
+            row.append("" if np.isnan(value) else repr(value).replace(".", form.decimal))
+        same = ending == file.ending
+        return _text_bytes(rows, form.delimiter if same else TEXT_ENDINGS[ending])
+    if file.ending in ARROW_ENDINGS:
+        import pyarrow as pa
+
+        table = arrow_table(file)
+        _refuse_twice(name, table.column_names)
+        made = pa.array(values, mask=np.isnan(values))
+        return _arrow_bytes(ending, table.append_column(name, made))
+    return _array_bytes(np.column_stack([array_of(file), values]))
+
+
+def _text_bytes(rows: Sequence[Sequence[Any]], separator: str) -> bytes:
     """Rows of cells as text; floats keep every bit, and what is missing is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
@@ -52,18 +93,15 @@ def text_bytes(rows: Sequence[Sequence[Any]], separator: str = ",") -> bytes:
     return buffer.getvalue().encode()
 
 
-def arrow_bytes(ending: str, table: Any) -> bytes:
-    """A table of pyarrow as a parquet or feather file."""
+def _arrow_bytes(ending: str, table: Any) -> bytes:
+    from pyarrow import feather, parquet
+
     buffer = io.BytesIO()
-    if ending == ".parquet":
-        load_extra("pyarrow.parquet", "frames", "writing parquet").write_table(table, buffer)
-    else:
-        load_extra("pyarrow.feather", "frames", "writing feather").write_feather(table, buffer)
+    (parquet.write_table if ending == ".parquet" else feather.write_feather)(table, buffer)
     return buffer.getvalue()
 
 
-def array_bytes(array: np.ndarray) -> bytes:
-    """An array as a .npy file."""
+def _array_bytes(array: np.ndarray) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
@@ -73,3 +111,10 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else repr(float(value))
     return value
+
+
+def _refuse_twice(name: str, names: Sequence[str]) -> None:
+    if name in names:
+        raise InvalidInputError(
+            f"the table has a column {name!r} already; give the new one another name"
+        )

@@ -11,8 +11,11 @@ import numpy as np
 
 from isodepth.data.arrays import check_finite, describe, to_array, to_float
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
-from isodepth.data.matching import in_order, labels_of
+from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
+
+# Columns are named in a message until there are this many.
+_NAMED = 5
 
 
 def check_points(
@@ -119,12 +122,21 @@ def check_same_columns(
 ) -> tuple[str, ...] | None:
     """The names that the columns of both samples have; None where neither has any."""
     if clashing_columns(x_columns, y_columns):
-        shown = [list(names) if names else "no names" for names in (x_columns, y_columns)]
+        if x_columns and y_columns and set(x_columns) != set(y_columns):
+            raise differing(x_columns, y_columns, first, second)
+        shown = [_first_names(names) for names in (x_columns, y_columns)]
         raise InvalidInputError(
             f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
             "select the same columns in the same order, or pass plain arrays"
         )
     return x_columns if x_columns is not None else y_columns
+
+
+def _first_names(names: tuple[str, ...] | None) -> str:
+    if not names:
+        return "no names"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{list(names[:_NAMED])}{more}"
 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:

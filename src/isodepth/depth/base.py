@@ -27,7 +27,7 @@ class Depth(Estimator):
     n_directions : int, default 1000
         How many unit vectors to project on; each counts with both signs.
     directions : str or array of shape (K, d), default "uniform"
-        As in :func:`isodepth.directions.unit_vectors`.
+        As in :func:`isodepth.unit_vectors`.
     random_state : None, int or numpy.random.Generator
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.

@@ -11,7 +11,7 @@ from isodepth.core.sample import Sample
 from isodepth.depth.base import Depth, standardize
 from isodepth.depth.irw import IRWDepth
 from isodepth.engine.resources import Resources
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with
 #: the cube: beyond this many, plain IRW is used.

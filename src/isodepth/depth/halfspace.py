@@ -73,11 +73,12 @@ class HalfspaceDepth(MinimizedDepth):
         )
         return masses / sample.total
 
-    def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.halfspace import exact_halfspace_depth
 
         points, asked = sample.points.astype(np.float64), queries.astype(np.float64)
-        return exact_halfspace_depth(points, sample.unit_masses, asked) / sample.total
+        masses = exact_halfspace_depth(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
+        return masses / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Each corner of a simplex can be cut off alone.

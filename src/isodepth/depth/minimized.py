@@ -56,7 +56,7 @@ class MinimizedDepth(Depth):
         """Depth over directions of `queries` (m, d), or of the sample's own points if None."""
         raise NotImplementedError
 
-    def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         """Exact depth of `queries` (m, d)."""
         raise NotImplementedError
 
@@ -72,14 +72,14 @@ class MinimizedDepth(Depth):
 
     def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
         if self.method == "exact":
-            return self.exactly(sample, sample.points)
+            return self.exactly(sample, sample.points, resources)
         return self.along_directions(sample, None, directions, resources)
 
     def of_points(
         self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
         if self.method == "exact":
-            return self.exactly(sample, points)
+            return self.exactly(sample, points, resources)
         depths = self.along_directions(sample, points, directions, resources)
         if self.refine:
             # A search for other points may find better directions for the sample's own by chance;

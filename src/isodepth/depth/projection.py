@@ -73,7 +73,7 @@ class ProjectionDepth(MinimizedDepth):
         )
         return 1.0 / (1.0 + largest.astype(np.float64, copy=False))
 
-    def exactly(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.projection import exact_projection_depth_2d
 
         if sample.n_features > 2:
@@ -85,7 +85,7 @@ class ProjectionDepth(MinimizedDepth):
         if sample.n_features == 1:
             # A line is a plane whose second coordinate is always zero.
             points, asked = (np.column_stack([rows, 0 * rows]) for rows in (points, asked))
-        return exact_projection_depth_2d(points, sample.unit_masses, asked)
+        return exact_projection_depth_2d(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Projections of the corners of a simplex can be made anything. Sending one point away from

@@ -49,8 +49,8 @@ def refuse_forsaken_child() -> None:
     if _forsaken:
         raise ForkError(
             "this process was forked while another thread was still loading or compiling what "
-            "isodepth needs, which can never end here; call isodepth.warm_up() before starting "
-            "threads, or start processes with the method 'spawn' or 'forkserver'"
+            "isodepth needs, which can never end here; start processes with the method 'spawn' or "
+            "'forkserver'"
         )
 
 

@@ -1,169 +1,234 @@
-"""The gap pass: the largest gap over given directions and their opposites, at all levels."""
+"""Supports of nested regions along directions, and the gaps between those of two samples.
+
+A sample in depth order, deepest row first, has regions that are prefixes of it. Where a gap is
+attained is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
+"""
 
 from __future__ import annotations
 
-import itertools
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.engine.threads import (
-    Resources,
-    bytes_of,
-    fold_blocks,
-    worker_count,
-    workers_within,
-)
+from isodepth import _core as core
+from isodepth.engine.resources import Resources
 
-# A chunk of both samples and what is noted of them stays in the second-level cache.
-_TILES = 4
-# With less than this to do for each tile, more of them are taken together.
-_WORTH_A_CALL = 1 << 13
-# What calling a block takes, in projected numbers, and the share of a block by which workers that
-# get equally many of them may be apart.
-_CALL = 20_000
-_APART = 0.25
-# So many levels of all workers are merged at a time.
-_MERGED = 1 << 13
-# So many projected numbers are a matter of a tenth of a second: an interrupt waits no longer.
-_AT_MOST_AT_A_TIME = 1 << 25
-_CHUNK_BYTES = 1 << 16
-_FEWEST_ROWS = 64
-_MOST_ROWS = 1024
+#: Points (n, d), and their weights (n,) or None where each is one unit.
+WeightedPoints = tuple[np.ndarray, np.ndarray | None]
+_ALONE = Resources(n_jobs=1)
 
 
-def search_gaps(
+def level_gaps(
     x: np.ndarray,
     y: np.ndarray,
-    stops_x: np.ndarray,
-    stops_y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
     directions: np.ndarray,
-    resources: Resources,
+    resources: Resources = _ALONE,
+    q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Largest gap of each level over u and -u for the given directions.
+    """Gap of each level over u and -u for the given directions.
 
     Parameters
     ----------
     x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
-    stops_x, stops_y : int64 ndarrays of shape (L,), rising
+    prefix_sizes : pair of int64 ndarrays of shape (L,), rising
         How many rows of each sample belong to each level.
     directions : ndarray of shape (K, d)
+    q : float in [1, inf]
+        The order of the mean over directions; inf for the largest.
 
     Returns
     -------
     gaps : float64 ndarray of shape (L,)
-    where : int64 ndarray of shape (L,)
-        Where it is attained: codes of directions and signs, as in `engine.signed`.
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), the same bits whichever
+        sample comes first and for any number of threads.
+    codes : int64 ndarray of shape (L,)
+        The direction with the largest gap; of equal ones the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes = np.array([1, 2])
+    >>> x, y = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -3.0]])
+    >>> gaps, codes = level_gaps(x, y, (sizes, sizes), np.eye(2))
+    >>> gaps, codes
+    (array([1., 3.]), array([ 1, -2]))
     """
-    from isodepth.engine.compiled.tiles import tiles_of
-    from isodepth.engine.compiled.turns import Parts
-    from isodepth.engine.compiled.walk import walk, walk_parts, walk_workspace
-
-    stop_x, stop_y = int(stops_x[-1]), int(stops_y[-1])
-    walked = stop_x + stop_y
-    rows = max(_FEWEST_ROWS, min(_MOST_ROWS, _CHUNK_BYTES // (x.itemsize * x.shape[1])))
-    ends = chunk_ends(stops_x, stops_y, rows)
-    tiles = tiles_of(np.ascontiguousarray(directions, dtype=x.dtype))
+    units = np.ascontiguousarray(directions, dtype=x.dtype)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    n_levels = len(stops_x)
-    workers = worker_count(resources.n_jobs, len(tiles.starts), walked * len(directions))
-    width = tiles.values.shape[2]
-    size = _block_size(len(tiles.starts), walked, width, workers)
-    cuts = [*range(0, len(tiles.starts), size), len(tiles.starts)]
-
-    def room() -> tuple:
-        return walk_workspace(min(rows, max(stop_x, stop_y)), size, x.dtype)
-
-    if len(cuts) == 2:
-        # All of it in one call: nobody else need know.
-        gaps, where = np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64)
-        walk(x, y, stops_x, stops_y, ends, tiles.values, tiles.starts, room(), gaps, where)
-        return gaps, where
-    if workers > 1:
-        held = bytes_of(room()) + 16 * n_levels
-        workers = workers_within(min(workers, len(cuts) - 1), held, resources.memory_mb)
-    parts = Parts(cuts, max(1, _AT_MOST_AT_A_TIME // (walked * size * width)), workers)
-    # One row a worker, first written to by that worker.
-    gaps, where = np.empty((workers, n_levels)), np.empty((workers, n_levels), dtype=np.int64)
-    number = itertools.count()
-
-    def start() -> tuple[int, np.ndarray, tuple]:
-        return next(number), np.zeros(2, np.int64), room()
-
-    def step(state: tuple[int, np.ndarray, tuple], call: int) -> None:
-        mine, left, workspace = state
-        walk_parts(
-            parts.turn(call, left), x, y, stops_x, stops_y, ends, tiles.values, tiles.starts,
-            workspace, gaps[mine], where[mine],
-        )  # fmt: skip
-
-    states = fold_blocks(range(parts.calls), start, step, workers)
-    # Whoever came too late for any part has nothing to say.
-    used = [mine for mine, left, _ in states if left[1] > 0]
-    if len(used) == 1:
-        return gaps[used[0]], where[used[0]]
-    if len(used) < workers:
-        gaps, where = gaps[used], where[used]
-    return merge_walks(gaps, where, resources)
+    n_threads, memory_mb = resources.n_threads, resources.memory_mb
+    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb)
 
 
-def _block_size(n_tiles: int, walked: int, width: int, workers: int) -> int:
-    """How many tiles make a block, so that the last worker ends soon."""
-    if workers == 1:
-        return max(_TILES, min(n_tiles, _WORTH_A_CALL // walked))
-    call = _CALL / (walked * width)
-
-    def needed(size: int) -> float:
-        rounds = -(-n_tiles // (size * workers))
-        return rounds * (size + call) + _APART * size
-
-    return min(range(1, -(-n_tiles // workers) + 1), key=needed)
-
-
-def merge_walks(
-    gaps: np.ndarray, where: np.ndarray, resources: Resources
-) -> tuple[np.ndarray, np.ndarray]:
-    """The largest gap at each level among those of all workers, and its direction.
-
-    Of equal gaps the first direction is named.
+def write_supports(
+    ordered: np.ndarray,
+    prefix_sizes: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write h(u) and h(-u) of prefixes of `ordered` (n, d) to `out`.
 
     Parameters
     ----------
-    gaps, where : ndarrays of shape (workers, L), codes of directions as in `engine.signed`
+    prefix_sizes : int64 ndarray of shape (L,), rising
+    directions : ndarray of shape (K, d)
+    out : contiguous ndarray of shape (L, 2K), float64 or float32
     """
-    from isodepth.engine.compiled.walk import merge_levels_of
-
-    count, n_levels = gaps.shape
-    largest, chosen = np.empty(n_levels), np.empty(n_levels, dtype=np.int64)
-
-    def step(_: None, first: int) -> None:
-        merge_levels_of(gaps, where, first, min(first + _MERGED, n_levels), largest, chosen)
-
-    blocks = range(0, n_levels, _MERGED)
-    workers = worker_count(resources.n_jobs, len(blocks), count * n_levels // 2)
-    fold_blocks(blocks, lambda: None, step, workers)
-    return largest, chosen
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+    sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
+    core.write_supports(ordered, sizes, units, out, n_threads, resources.memory_mb)
 
 
-def chunk_ends(stops_x: np.ndarray, stops_y: np.ndarray, rows: int) -> np.ndarray:
-    """Cut the walk into chunks of at most `rows` rows of each sample.
+class SupportRows(NamedTuple):
+    """The extremes of projections at each level, and the first rows that give them.
 
-    Each chunk ends at (row of x, row of y, first level it does not complete).
+    Attributes
+    ----------
+    tops, lows : ndarrays of shape (L, K), largest and smallest projections
+    top_rows, low_rows : int64 ndarrays of shape (L, K)
     """
-    if stops_x[-1] <= rows and stops_y[-1] <= rows:
-        return np.array([[stops_x[-1], stops_y[-1], len(stops_x)]], dtype=np.int64)
-    ends = []
-    row_x = row_y = level = 0
-    while level < len(stops_x):
-        end_x, end_y = row_x + rows, row_y + rows
-        done = min(
-            int(np.searchsorted(stops_x, end_x, side="right")),
-            int(np.searchsorted(stops_y, end_y, side="right")),
-        )
-        if done > level:
-            end_x, end_y = int(stops_x[done - 1]), int(stops_y[done - 1])
-        else:
-            # The next level alone is larger than a chunk: go part of the way.
-            end_x, end_y = min(end_x, int(stops_x[level])), min(end_y, int(stops_y[level]))
-        ends.append((end_x, end_y, done))
-        row_x, row_y, level = end_x, end_y, done
-    return np.array(ends, dtype=np.int64)
+
+    tops: np.ndarray
+    lows: np.ndarray
+    top_rows: np.ndarray
+    low_rows: np.ndarray
+
+
+def support_rows(
+    ordered: np.ndarray,
+    prefix_sizes: np.ndarray,
+    directions: np.ndarray,
+    resources: Resources = _ALONE,
+) -> SupportRows:
+    """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+    found = core.support_rows(ordered, _sizes(prefix_sizes), units, resources.n_threads)
+    return SupportRows(*found)
+
+
+def ascent(
+    x: np.ndarray,
+    y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
+    starts: np.ndarray,
+    *,
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    resources: Resources = _ALONE,
+) -> np.ndarray:
+    """Unit vectors (J, d), J <= n_climbers, with larger gaps than the starts have.
+
+    Parameters
+    ----------
+    x, y, prefix_sizes : as in `level_gaps`, for the levels to climb for
+    starts : ndarray of shape (C, d)
+    steps : int
+        The most steps a climber takes, each one projection of both samples.
+    slack : float
+        A climber stops as close to the best that its corner can give, as a share of the gap.
+    """
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    starts = np.ascontiguousarray(starts, dtype=np.float64)
+    return core.ascent(
+        x, y, sizes_x, sizes_y, starts, n_climbers, steps, slack, resources.n_threads
+    )
+
+
+def write_quantiles(
+    sample: WeightedPoints,
+    tails: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write the quantiles along u and along -u that leave given weights at or above them.
+
+    The quantile along u is the largest projection of a point with at least that weight at or above
+    it: an upper quantile, the one that ends the halfspace region of that depth on a line.
+
+    Parameters
+    ----------
+    sample : points (n, d) and int64 weights (n,) or None
+    tails : int64 ndarray of shape (L,), from 1 to the total
+    directions : ndarray of shape (K, d)
+    out : contiguous ndarray of shape (L, 2K), float64 or float32
+    """
+    points, weights = np.ascontiguousarray(sample[0]), sample[1]
+    units = np.ascontiguousarray(directions, dtype=points.dtype)
+    n_threads, memory_mb = resources.n_threads, resources.memory_mb
+    core.write_quantiles(points, weights, _sizes(tails), units, out, n_threads, memory_mb)
+
+
+def quantile_gaps(
+    x: WeightedPoints,
+    y: WeightedPoints,
+    tails: tuple[np.ndarray, np.ndarray],
+    directions: np.ndarray,
+    resources: Resources = _ALONE,
+    q: float = math.inf,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Like `level_gaps`, between the quantiles of two samples as in `write_quantiles`."""
+    points_x, points_y = np.ascontiguousarray(x[0]), np.ascontiguousarray(y[0])
+    units = np.ascontiguousarray(directions, dtype=points_x.dtype)
+    tails_x, tails_y = map(_sizes, tails)
+    n_threads, memory_mb = resources.n_threads, resources.memory_mb
+    return core.quantile_gaps(
+        points_x, x[1], tails_x, points_y, y[1], tails_y, units, q, n_threads, memory_mb
+    )
+
+
+def table_distances(
+    rows: np.ndarray,
+    columns: np.ndarray | None,
+    *,
+    p: float,
+    q: float,
+    unit: float,
+    length: float,
+    resources: Resources = _ALONE,
+) -> np.ndarray:
+    """Distances (N, M) between tables of supports: a mean of order p over levels of gaps.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (N, L, 2K)
+    columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
+    p : float in (0, inf]
+    q : float in [1, inf], the order of the mean over directions
+    unit : what a mean over directions is divided by
+    length : the integral over levels in units of its mean
+    """
+    rows = np.ascontiguousarray(rows)
+    against = None if columns is None else np.ascontiguousarray(columns)
+    return core.table_distances(rows, against, p, q, unit, length, resources.n_threads)
+
+
+def _sizes(numbers: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def direction_index(codes: np.ndarray) -> np.ndarray:
+    """The number of each direction, whatever its sign."""
+    return np.where(codes >= 0, codes, -1 - codes)
+
+
+def direction_sign(codes: np.ndarray) -> np.ndarray:
+    """1.0 for a direction itself, -1.0 for its opposite."""
+    return np.where(codes >= 0, 1.0, -1.0)
+
+
+def direction_code(indices: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """The codes of directions by number and sign."""
+    return np.where(signs > 0, indices, -1 - indices)
+
+
+def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The unit vectors (L, d) that codes (L,) into `directions` (K, d) stand for."""
+    return directions[direction_index(codes)] * direction_sign(codes)[:, None]

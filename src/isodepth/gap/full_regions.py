@@ -24,24 +24,24 @@ def full_region_gaps(
     gaps : ndarray of shape (L,)
     directions : ndarray of shape (L, 2), unit vectors that attain them
     """
-    corners_x, corners_y = _corners(x, plan.stops_x), _corners(y, plan.stops_y)
+    corners_x, corners_y = _corners(x, plan.prefix_sizes_x), _corners(y, plan.prefix_sizes_y)
     gaps = np.empty(len(plan.shares))
     directions = np.empty((len(plan.shares), 2))
-    for level, (i, j) in enumerate(zip(plan.stops_x, plan.stops_y, strict=True)):
+    for level, (i, j) in enumerate(zip(plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True)):
         gap = hausdorff(corners_x[i], corners_y[j])
         gaps[level], directions[level] = gap.distance, gap.direction
     return gaps, directions
 
 
-def _corners(regions: TrimmedRegions, stops: np.ndarray) -> dict[int, np.ndarray]:
+def _corners(regions: TrimmedRegions, prefix_sizes: np.ndarray) -> dict[int, np.ndarray]:
     """Corners of the full region for each number of points inside."""
     from isodepth.depth.exact.planar import halfspace_region_vertices
 
     sample = regions.sample
     corners = {}
-    for stop in np.unique(stops):
-        alpha = float(regions.alphas[np.searchsorted(regions.counts, stop)])
-        corners[int(stop)] = halfspace_region_vertices(
+    for size in np.unique(prefix_sizes):
+        alpha = float(regions.alphas[np.searchsorted(regions.counts, size)])
+        corners[int(size)] = halfspace_region_vertices(
             sample.points.astype(np.float64), sample.unit_masses, alpha
         )
     return corners

@@ -1,8 +1,14 @@
 """Distances to and between convex hulls of points, in any dimension."""
 
-from isodepth.hull.certificate import hausdorff_bracket, hausdorff_upper
-from isodepth.hull.hausdorff import HullGap, hausdorff
-from isodepth.hull.levels import LevelBounds, hausdorff_levels, raise_gaps
+from isodepth.hull.hausdorff import (
+    HullGap,
+    LevelBounds,
+    hausdorff,
+    hausdorff_bracket,
+    hausdorff_levels,
+    hausdorff_upper,
+    raise_gaps,
+)
 from isodepth.hull.projection import Projection, project_to_hull
 from isodepth.hull.supports import hausdorff_lower
 

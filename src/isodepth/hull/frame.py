@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.hull.span import span_basis
 
 
 @dataclass(frozen=True)
@@ -66,16 +65,31 @@ def common_frame(first: ArrayLike, second: ArrayLike) -> Frame:
     exponent = int(np.frexp(max(np.abs(a).max(), np.abs(b).max()))[1])
     a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
     # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
-    points = np.concatenate([a, b]) - a[0] + 0.0
+    points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
     basis = None
     if points.shape[1] >= len(points):
         # One column for equal points: equal points must stay equal, for a distance of exactly 0.
         distinct, place = np.unique(points, axis=0, return_inverse=True)
         coordinates, basis = span_basis(distinct)
-        points = np.ascontiguousarray(coordinates)[place.ravel()]
+        points = np.ascontiguousarray(coordinates[place.ravel()])
     return Frame(points[: len(a)], points[len(a) :], exponent, basis)
 
 
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
     """Return a finite, non-empty (n, d) float64 array, of numbers of any size."""
     return check_points(points, name, "float64", any_size=True)[0]
+
+
+def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
+    """Coordinates (k, r) of vectors (k, d) along orthonormal axes of their span, r = min(k, d).
+
+    Every length and angle is kept, each coordinate as precise as the length of its own vector. The
+    axes themselves, most of the work, are not made: see :func:`span_basis`.
+    """
+    return np.asarray(np.linalg.qr(vectors.T, mode="r")).T
+
+
+def span_basis(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same coordinates (k, r), and the axes: orthonormal columns (d, r)."""
+    basis, triangle = np.linalg.qr(vectors.T)
+    return triangle.T, basis

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isodepth import _core
+from isodepth.engine.resources import available_cores
 from isodepth.hull.frame import as_points, common_frame
 
 
@@ -31,7 +33,9 @@ class Projection(NamedTuple):
     gap: np.ndarray
 
 
-def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
+def project_to_hull(
+    points: ArrayLike, query: ArrayLike, *, n_jobs: int | None = None
+) -> Projection:
     """Find the point of the convex hull of `points` nearest to `query`.
 
     Parameters
@@ -39,6 +43,8 @@ def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
     points : array-like of shape (n, d)
         In any position: repeated, collinear, fewer than d.
     query : array-like of shape (d,), or (q, d) for many at once
+    n_jobs : int or None
+        Threads for many queries; None for all cores.
 
     Returns
     -------
@@ -54,19 +60,11 @@ def project_to_hull(points: ArrayLike, query: ArrayLike) -> Projection:
     >>> bool(gap < 1e-12)
     True
     """
-    from isodepth.hull.factor_loops import workspace
-    from isodepth.hull.nearest_loops import find_nearest_of_each, targets_of
-
     rows = as_points(points, "points")
     asked = np.asarray(query, dtype=np.float64)
     frame = common_frame(rows, as_points(np.atleast_2d(asked), "query"))
-    n, dim = frame.first.shape
-    targets = targets_of(frame.first, np.arange(n, dtype=np.int64))
-    weights = np.zeros((len(frame.second), n))
-    distance, lower = np.empty((2, len(frame.second)))
-    work = workspace(n, dim)
-    active, shares = np.empty(len(work.affine), dtype=np.int64), np.empty(len(work.affine))
-    find_nearest_of_each(work, targets, frame.second, active, shares, weights, distance, lower)
+    threads = available_cores() if n_jobs is None else n_jobs
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, threads)
     nearest = weights @ rows
     result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
     return result if asked.ndim == 2 else Projection(*(part[0] for part in result))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from isodepth.data.locking import locked
+from isodepth.data.output import locked
 from isodepth.errors import BusyFileError
 from isodepth.inference.stream_log import append_log, repair_log
 from isodepth.inference.verdict import Verdict

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
 from isodepth.data.matching import in_order
+from isodepth.data.results import ReportableResult, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.calibration import Calibration
 from isodepth.inference.keeping import Keeper
@@ -35,7 +35,7 @@ _OPTIONS = {
 
 
 @with_metric_options(leave_out=NOT_FOR_TABLES, instead=_OPTIONS)
-class DepthMonitor(Reported):
+class DepthMonitor(ReportableResult):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
     The reference is turned into a table when the monitor is made; a batch costs one fit of its own

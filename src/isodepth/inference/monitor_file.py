@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.archive import read_file, unreadable, write_file
+from isodepth.data.archive import read_archive, unreadable, write_archive
 from isodepth.data.missing import NAN_POLICIES, MissingReport
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidOptionError, IsodepthError, UnreadableFileError
@@ -44,7 +44,7 @@ def write_plain(path: Path, gauge: TableGauge) -> None:
     arrays |= _own_directions(gauge)
     if gauge.metric.nan_policy != "raise":
         header["nan_policy"] = gauge.metric.nan_policy
-    write_file(path, PLAIN, header, arrays)
+    write_archive(path, PLAIN, header, arrays)
 
 
 def read_plain(
@@ -127,7 +127,7 @@ def write_watching(path: Path, fitted: Fitted, promise: Promise, last: str | Non
         kept = [gauge.arrays() for gauge in gauges.values()]  # type: ignore[union-attr]
         arrays |= {name: np.stack([one[name] for one in kept]) for name in kept[0]}
         arrays["directions"] = first.directions
-    write_file(path, WATCHING, header, arrays)
+    write_archive(path, WATCHING, header, arrays)
 
 
 def _evidence_arrays(stream: Stream) -> dict[str, np.ndarray]:
@@ -286,5 +286,5 @@ def read_monitor_file(
     path: Path,
 ) -> tuple[str, dict[str, Any], dict[str, np.ndarray]]:
     """Kind, header and arrays of a monitor of either kind."""
-    header, arrays = read_file(path, PLAIN, WATCHING)
+    header, arrays = read_archive(path, PLAIN, WATCHING)
     return header["kind"], header, arrays

@@ -34,7 +34,7 @@ def plain_gauge(reference: Any, weights: Any, options: dict[str, Any]) -> TableG
 def _gauge_of_source(reference: Any, weights: Any, metric: Metric) -> TableGauge:
     """The same of a reference that is read in chunks, whatever its size."""
     from isodepth.chunked.entry import shared_scale
-    from isodepth.chunked.opening import as_source
+    from isodepth.chunked.sources import as_source
 
     source = as_source(reference)
     metric = replace(metric, dtype=metric.dtype or source.dtype)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.forms import Pictured, named_shares, plain
+from isodepth.data.results import PlottableResult, named_shares, plain
 
 if TYPE_CHECKING:
     from isodepth.inference.batches import BatchReader
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict(Pictured):
+class Verdict(PlottableResult):
     """What a monitor says about one batch.
 
     Attributes
@@ -87,19 +87,19 @@ class Verdict(Pictured):
         return {"column": list(names), "share": list(shares)}
 
     def __str__(self) -> str:
-        leading = ", ".join(f"{name} ({share:.0%})" for name, share in self.columns[:3])
-        rings = f"ALARM since batch {self.alarm_since}" if self.alarm else "no alarm"
+        leading = ", ".join(f"{name} {share:.0%}" for name, share in self.columns[:3])
+        alarm = f"ALARM since batch {self.alarm_since}" if self.alarm else "no alarm"
         exact = "" if self.exact else ", approximately"
         missing = ""
         if self.missing is not None and self.missing["n_dropped"]:
             missing = f"\n  left out   {self.missing['n_dropped']} row(s) with missing values"
         group = "" if self.group is None else f" of group {self.group}"
         return (
-            f"batch {self.batch}{group}: {rings}\n"
+            f"batch {self.batch}{group}: {alarm}\n"
             f"  score      {self.score:.4g} (usually {self.usual[0]:.4g} to {self.usual[1]:.4g}), "
             f"p = {self.pvalue:.2g}\n"
-            f"  evidence   {self.evidence:.3g}, rings at {self.threshold:g}{exact}\n"
-            f"  columns    {leading}{missing}"
+            f"  evidence   {self.evidence:.3g}, alarm at {self.threshold:g}{exact}\n"
+            f"  largest contributions: {leading}{missing}"
         )
 
 

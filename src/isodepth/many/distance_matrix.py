@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
+from isodepth.data.results import ReportableResult, plain
 from isodepth.errors import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(Reported):
+class DistanceMatrix(ReportableResult):
     """Distances between many samples, by name.
 
     NumPy takes it wherever it takes a matrix: ``np.asarray(matrix)``.

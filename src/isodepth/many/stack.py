@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.validation import check_n_jobs
 from isodepth.errors import InvalidInputError
-from isodepth.metric.table import RegionTable, check_comparable
+from isodepth.metric.table import RegionTable, check_comparable, distances_between
 
 
 class TableStack(Sequence[RegionTable]):
@@ -49,9 +50,32 @@ class TableStack(Sequence[RegionTable]):
         kind = TableStack if isinstance(item, slice) else RegionTable
         return kind(self.values[item], *made)
 
-    def block(self, start: int, stop: int) -> np.ndarray:
-        """Tables start..stop as one array of shape (stop - start, L, 2K)."""
-        return self.values[start:stop]
+    def block(self, some: slice) -> np.ndarray:
+        """Support values of some tables as one array (N, L, 2K)."""
+        return self.values[some]
+
+    def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
+        """Distances (N,) from one table to all of these.
+
+        The nearest come first in ``stack.distances(table).argsort()``.
+
+        Parameters
+        ----------
+        table : RegionTable, made with the same metric
+        n_jobs : int or None
+
+        Examples
+        --------
+        >>> import numpy as np, isodepth
+        >>> rng = np.random.default_rng(0)
+        >>> bags = [rng.normal(size=(60, 2)) + [i, 0] for i in range(200)]
+        >>> tables = isodepth.tables(bags, n_directions=50, random_state=0)
+        >>> tables.distances(tables[50]).argsort()[:3]
+        array([50, 49, 51])
+        """
+        check_comparable(self[0], table, "these tables", "the table")
+        n_jobs = check_n_jobs(n_jobs)
+        return distances_between(self, self.values, table.values[None], n_jobs)[:, 0]
 
     def __repr__(self) -> str:
         return f"TableStack({len(self)} tables of {self[0]!r})"
@@ -76,6 +100,6 @@ class TableList:
     def __getitem__(self, item: int) -> RegionTable:
         return self.tables[item]
 
-    def block(self, start: int, stop: int) -> np.ndarray:
-        """Tables start..stop as one array of shape (stop - start, L, 2K)."""
-        return np.stack([table.values for table in self.tables[start:stop]])
+    def block(self, some: slice) -> np.ndarray:
+        """Support values of some tables as one array (N, L, 2K)."""
+        return np.stack([table.values for table in self.tables[some]])

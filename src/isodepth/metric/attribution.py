@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Forms, named_shares, plain
-from isodepth.gap.supremum import Gaps
+from isodepth.data.results import ResultMixin, named_shares, plain
+from isodepth.gap.gaps import Gaps
 
 # Numbers that are held together while directions are looked at a few at a time.
 _BLOCK_NUMBERS = 1 << 20
@@ -23,7 +23,7 @@ class _LargestGap(NamedTuple):
     columns: list[tuple[str, float]]
 
 
-class LargestGap(Forms, _LargestGap):
+class LargestGap(ResultMixin, _LargestGap):
     """Where two samples differ most.
 
     Attributes
@@ -51,7 +51,7 @@ class LargestGap(Forms, _LargestGap):
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOutside(Forms):
+class RowsOutside(ResultMixin):
     """Rows of Y outside of X's outermost region, the most outlying first.
 
     Attributes

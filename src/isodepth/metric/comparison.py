@@ -13,13 +13,12 @@ import numpy as np
 from isodepth.core.levels import power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.forms import Reported, named_shares, plain
 from isodepth.data.missing import MissingPair
-from isodepth.engine.envelope_passes import write_quantiles
-from isodepth.engine.support_passes import write_supports
-from isodepth.engine.threads import Resources
+from isodepth.data.results import ReportableResult, named_shares, plain
+from isodepth.engine.gap_passes import write_quantiles, write_supports
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
-from isodepth.gap.supremum import Gaps
+from isodepth.gap.gaps import Gaps
 from isodepth.metric.attribution import (
     LargestGap,
     RowsOutside,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Reported):
+class Comparison(ReportableResult):
     """The result of comparing two samples.
 
     Attributes
@@ -119,8 +118,7 @@ class Comparison(Reported):
         bounds = hausdorff_bracket(
             x.ordered,
             y.ordered,
-            plan.stops_x,
-            plan.stops_y,
+            *plan.prefix_sizes,
             initial_directions=np.unique(self.direction, axis=0),
         )
         upper = np.maximum(bounds.upper, self.gaps)
@@ -160,7 +158,7 @@ class Comparison(Reported):
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:
-        """How much of the difference each column carries, largest first; the shares add up to 1.
+        """Contribution of each column to the difference, largest first; the shares add up to 1.
 
         Squared entries of the directions in which the samples differ, averaged over all levels with
         weights width x gap^2. The direction of one extreme level is mostly chance; the average is
@@ -203,13 +201,14 @@ class Comparison(Reported):
 
     def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]
-        stops = (plan.stops_x, plan.stops_y)[side][levels]
-        out = np.empty((len(stops), 2 * len(directions)))
+        sizes = plan.prefix_sizes[side][levels]
+        out = np.empty((len(sizes), 2 * len(directions)))
         if self._envelope:
             sample = regions.sample
-            write_quantiles(sample.points, sample.masses, stops, directions, out, self._resources)
+            weighted = (sample.points, sample.masses)
+            write_quantiles(weighted, sizes, directions, out, self._resources)
         else:
-            write_supports(regions.ordered, stops, directions, out, self._resources)
+            write_supports(regions.ordered, sizes, directions, out, self._resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
@@ -219,7 +218,7 @@ class Comparison(Reported):
 
     @property
     def largest_gap(self) -> LargestGap:
-        """The largest gap, its level, its direction and the columns that carry it."""
+        """The largest gap, its level, its direction and the contributions of the columns to it."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
         return LargestGap(
@@ -236,10 +235,10 @@ class Comparison(Reported):
 
     @cached_property
     def null_profile(self) -> Any:
-        """What equal laws would give at each level, where the comparison was tested; else None.
+        """What the same distribution gives at each level, where the comparison was tested.
 
         A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
-        rows dealt out at random, worked out when first asked for.
+        rows assigned at random, worked out when first asked for; None without a test.
         """
         return None if self.test is None else self.test.profile_of(self)
 
@@ -270,8 +269,8 @@ class Comparison(Reported):
         rows = share_rows(self.column_shares)
         if self.test is not None:
             tested = {column.column: column for column in self.test.columns}
-            rows["gap"] = [tested[name].gap for name in rows["column"]]
-            rows["pvalue"] = [tested[name].pvalue for name in rows["column"]]
+            rows["difference"] = [tested[name].difference for name in rows["column"]]
+            rows["p_value"] = [tested[name].p_value for name in rows["column"]]
         return rows
 
     @property
@@ -290,12 +289,12 @@ class Comparison(Reported):
     def __repr__(self) -> str:
         x, y = self.regions
         largest = self.largest_gap
-        along = ", ".join(f"{name} ({share:.0%})" for name, share in self.column_shares[:3])
+        along = ", ".join(f"{name} {share:.0%}" for name, share in self.column_shares[:3])
         lines = [
-            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} "
-            f"points in {x.n_features} dimension(s)",
-            f"carried by {along}",
-            f"largest gap {largest.gap:.6g} at level beta = {largest.level:.3g}",
+            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows "
+            f"in {x.n_features} column(s)",
+            f"largest contributions: {along}",
+            f"largest gap {largest.gap:.6g} at level {largest.level:.3g}",
         ]
         if self.missing is not None:
             lines.append(str(self.missing))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,18 +16,10 @@ from isodepth.core.sample import Sample
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
-from isodepth.engine.envelope_passes import write_quantiles
-from isodepth.engine.support_passes import write_supports
-from isodepth.engine.threads import (
-    Resources,
-    fold_blocks,
-    single_threaded_blas,
-    worker_count,
-)
+from isodepth.engine.gap_passes import write_quantiles, write_supports
+from isodepth.engine.resources import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError
-from isodepth.gap.envelopes import find_envelope_gaps
-from isodepth.gap.mean import find_mean_gaps
-from isodepth.gap.supremum import Gaps, find_gaps
+from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.inputs import prepare, prepare_sides, refuse_envelopes
 from isodepth.metric.settings import draws_at_random
@@ -98,7 +89,7 @@ class FittedMetric:
     """A metric with its directions and levels sampled: fit each sample once, compare any two.
 
     Made by :meth:`isodepth.Metric.fit`. Everything it compares is looked at along the same
-    directions, also where the metric has no fixed seed, and nothing is fitted again: what many
+    directions, also where the metric has no fixed seed, and nothing is sampled again: what many
     pairs, or the permutations of a test, have in common is done once.
 
     Attributes
@@ -179,19 +170,16 @@ class FittedMetric:
         ]
         clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
         self.source.warn_if_uninformative(*clouds)
-        result: list[Any] = [None] * len(given)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.options["n_jobs"], len(given) // 2, work)
         # One sample a task; where there are too few of them, directions are shared out instead.
         inner = self if workers == 1 else replace(self, options={**self.options, "n_jobs": 1})
 
-        def step(_: None, i: int) -> None:
+        def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            result[i] = inner.fit_regions(points, w, columns, clouds[i])
+            return inner.fit_regions(points, w, columns, clouds[i])
 
-        with single_threaded_blas():
-            fold_blocks(range(len(given)), lambda: None, step, workers)
-        return result
+        return thread_map(fit, range(len(given)), workers)
 
     def fit_regions(
         self,
@@ -259,20 +247,17 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
-        plan, q = self.plan(x, y), self.options["q"]
-        if self.options["region"] == "envelope":
-            return find_envelope_gaps(x.sample, y.sample, plan, self.directions, q, self.resources)
-        for regions in (x, y):
-            regions.put_in_order(self.resources)
-        if q < math.inf:
-            return find_mean_gaps(x.ordered, y.ordered, plan, self.directions, q, self.resources)
+        if self.options["region"] != "envelope":
+            for regions in (x, y):
+                regions.put_in_order(self.resources)
         return find_gaps(
             x,
             y,
-            plan,
+            self.plan(x, y),
             self.directions,
             way=self.options["gap"],
             region=self.options["region"],
+            q=self.options["q"],
             refine=self.options["refine"],
             resources=self.resources,
         )
@@ -299,12 +284,11 @@ class FittedMetric:
         if self.options["region"] == "envelope":
             sample = regions.sample
             tails = tail_units(self.betas, sample.total)
-            write_quantiles(
-                sample.points, sample.masses, tails, self.directions, out, self.resources
-            )
+            weighted = (sample.points, sample.masses)
+            write_quantiles(weighted, tails, self.directions, out, self.resources)
             return
-        stops = regions.counts[regions.group(self.betas)]
-        write_supports(regions.ordered, stops, self.directions, out, self.resources)
+        sizes = regions.prefix_sizes(self.betas)
+        write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
     # -- what follows from the settings -----------------------------------------------------
 

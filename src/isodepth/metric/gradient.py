@@ -20,10 +20,9 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
 from isodepth.core.sphere import mean_of_direction
 from isodepth.data.missing import MissingPair
-from isodepth.engine.signed import place_of, sign_of
-from isodepth.engine.support_passes import support_points
+from isodepth.engine.gap_passes import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError
-from isodepth.gap.supremum import Gaps
+from isodepth.gap.gaps import Gaps
 from isodepth.hull import project_to_hull
 from isodepth.metric.signature import Signature
 
@@ -122,25 +121,26 @@ def gradient_of_gaps(
     if gaps.exact:
         return _gradient_of_hulls(gaps, regions, rows, slopes)
     pulls = [np.zeros(points.shape) for points in rows]
-    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
-    places, signs = place_of(gaps.where), sign_of(gaps.where)
-    asked = np.unique(places[slopes > 0])
+    sizes = gaps.plan.prefix_sizes
+    indices, signs = direction_index(gaps.where), direction_sign(gaps.where)
+    asked = np.unique(indices[slopes > 0])
     size = max(1, _HELD // max(1, len(gaps.values)))
     for first in range(0, len(asked), size):
         chosen = asked[first : first + size]
         vectors = gaps.vectors[chosen].astype(np.float64)
-        supports = [support_points(*pair, vectors) for pair in zip(rows, stops, strict=True)]
-        levels = np.flatnonzero(np.isin(places, chosen) & (slopes > 0))
-        column = np.searchsorted(chosen, places[levels])
+        supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
+        levels = np.flatnonzero(np.isin(indices, chosen) & (slopes > 0))
+        column = np.searchsorted(chosen, indices[levels])
         # Largest projections where u is meant, smallest where -u is; either way the gap is their
-        # difference along u. The rows that give them lie two places further.
-        side = (signs[levels] < 0).astype(np.intp)
-        reach = [found[side, levels, column] for found in supports]
+        # difference along u.
+        at = levels, column
+        upward = signs[levels] > 0
+        reach = [np.where(upward, found.tops[at], found.lows[at]) for found in supports]
         ahead = np.where(reach[0] >= reach[1], 1.0, -1.0)
         toward = (slopes[levels] * ahead)[:, None] * vectors[column]
         for found, pull, sign in zip(supports, pulls, (1.0, -1.0), strict=True):
-            at = found[2 + side, levels, column].astype(np.intp)
-            np.add.at(pull, at, sign * toward)
+            furthest = np.where(upward, found.top_rows[at], found.low_rows[at])
+            np.add.at(pull, furthest, sign * toward)
     return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
 
 
@@ -150,7 +150,7 @@ def gradient_of_means(
     """The same where the gap is the L_q mean over all directions and their opposites."""
     rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
     pulls = [np.zeros(points.shape) for points in rows]
-    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    sizes = gaps.plan.prefix_sizes
     unit = mean_of_direction(rows[0].shape[1], q)
     means = gaps.values * unit
     share = np.divide(slopes, 2 * len(gaps.vectors) * unit, where=means > 0, out=0 * slopes)
@@ -158,7 +158,8 @@ def gradient_of_means(
     for first in range(0, len(gaps.vectors), size):
         vectors = gaps.vectors[first : first + size].astype(np.float64)
         column = np.arange(len(vectors))
-        supports = [support_points(*pair, vectors) for pair in zip(rows, stops, strict=True)]
+        supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
+        # Tops and their rows along u, lows and theirs along -u.
         for side, outward in ((0, 1.0), (1, -1.0)):
             apart = outward * (supports[0][side] - supports[1][side])
             ratio = np.divide(
@@ -167,7 +168,7 @@ def gradient_of_means(
             each = share[:, None] * ratio ** (q - 1.0) * np.sign(apart)
             for found, pull, sign in zip(supports, pulls, (outward, -outward), strict=True):
                 weight = np.zeros((len(pull), len(vectors)))
-                np.add.at(weight, (found[2 + side].astype(np.intp), column), each)
+                np.add.at(weight, (found[2 + side], column), each)
                 pull += sign * (weight @ vectors)
     return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
 
@@ -180,9 +181,9 @@ def _gradient_of_hulls(
 ) -> Gradient:
     """The same where the gaps are Hausdorff distances of convex hulls."""
     pulls = [np.zeros(points.shape) for points in rows]
-    stops = (gaps.plan.stops_x, gaps.plan.stops_y)
+    sizes = gaps.plan.prefix_sizes
     for level in np.flatnonzero(slopes > 0):
-        inside = [points[: stop[level]] for points, stop in zip(rows, stops, strict=True)]
+        inside = [points[: size[level]] for points, size in zip(rows, sizes, strict=True)]
         u = gaps.directions(slice(level, level + 1))[0]
         along = [points @ u for points in inside]
         ahead = 0 if along[0].max() >= along[1].max() else 1
@@ -191,7 +192,7 @@ def _gradient_of_hulls(
         away = inside[ahead][top] - nearest.nearest
         pull = slopes[level] / np.linalg.norm(away) * away
         pulls[ahead][top] += pull
-        pulls[1 - ahead][: stops[1 - ahead][level]] -= nearest.weights[:, None] * pull
+        pulls[1 - ahead][: sizes[1 - ahead][level]] -= nearest.weights[:, None] * pull
     return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
 
 

@@ -21,7 +21,7 @@ from isodepth.data.validation import (
 from isodepth.depth import HalfspaceDepth
 from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
-from isodepth.gap.supremum import REGIONS, WAYS
+from isodepth.gap.gaps import REGIONS, WAYS
 
 #: Steps of ascent where `refine` is None, with the supremum over directions.
 REFINE = 20

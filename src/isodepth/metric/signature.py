@@ -18,7 +18,7 @@ from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.resolve import depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.gap.supremum import REGIONS, WAYS
+from isodepth.gap.gaps import REGIONS, WAYS
 
 #: How often the numbers that a depth gives have changed, plus one; 1 for depths not named here.
 #: Raised only when numbers change, so that what is kept in files outlives a release.

@@ -11,6 +11,8 @@ import numpy as np
 
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
+from isodepth.engine.gap_passes import table_distances
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
 from isodepth.metric.signature import Signature, scale_text
 
@@ -80,16 +82,8 @@ class RegionTable:
         Equal to `Metric.distance` with the same grid of levels, the same directions and
         ``refine=0``.
         """
-        from isodepth.metric.table_loops import tile_distances
-
         check_comparable(self, other, "this table", "the other")
-        out = np.empty((1, 1))
-        signature = Signature.parse(self.signature)
-        # Copies: read-only arrays would be compiled for anew.
-        rows, columns = self.values[None].copy(), other.values[:, :, None].copy()
-        q, unit = signature.mean_over_directions(self.n_features)
-        tile_distances(rows, columns, signature.p, q, unit, signature.length, out)
-        return float(out[0, 0])
+        return float(distances_between(self, self.values[None], other.values[None])[0, 0])
 
     def astype(self, storage: str) -> RegionTable:
         """The same table with its values stored as "float64" or "float32"."""
@@ -98,16 +92,16 @@ class RegionTable:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; a file already there is replaced whole or not at all."""
-        from isodepth.data.archive import write_file
+        from isodepth.data.archive import write_archive
 
-        write_file(path, KIND, table_header(self), table_arrays(self))
+        write_archive(path, KIND, table_header(self), table_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
         """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
-        from isodepth.data.archive import read_file
+        from isodepth.data.archive import read_archive
 
-        return table_from(*read_file(path, KIND), path)
+        return table_from(*read_archive(path, KIND), path)
 
     def __repr__(self) -> str:
         n_levels, n_values = self.values.shape
@@ -115,6 +109,26 @@ class RegionTable:
             f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions in {self.n_features} "
             f"dimension(s), {self.values.dtype})\n  {self.signature}"
         )
+
+
+def distances_between(
+    like: Any, rows: np.ndarray, columns: np.ndarray | None, n_jobs: int | None = 1
+) -> np.ndarray:
+    """Distances (N, M) between support values (N, L, 2K) and (M, L, 2K) of tables made `like` this.
+
+    Without columns, between all pairs of rows.
+    """
+    signature = Signature.parse(like.signature)
+    q, unit = signature.mean_over_directions(like.n_features)
+    return table_distances(
+        rows,
+        columns,
+        p=signature.p,
+        q=q,
+        unit=unit,
+        length=signature.length,
+        resources=Resources(n_jobs),
+    )
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:

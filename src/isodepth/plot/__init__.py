@@ -1,15 +1,21 @@
 """Pictures: of a comparison, of a test, of one sample and of many, and of a stream."""
 
-from isodepth.plot.bagplot import bagplot
-from isodepth.plot.column_shares import column_shares
-from isodepth.plot.depth_contours import depth_contours
-from isodepth.plot.distance_matrix import distance_matrix
-from isodepth.plot.gap_profile import gap_profile
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from isodepth.errors import InvalidOptionError
+from isodepth.inference.monitor import DepthMonitor
+from isodepth.inference.verdict import Verdict
+from isodepth.many.distance_matrix import DistanceMatrix
+from isodepth.metric.comparison import Comparison
+from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
+from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
-from isodepth.plot.nested_regions import nested_regions
-from isodepth.plot.null_distribution import null_distribution
-from isodepth.plot.sample_map import sample_map
-from isodepth.plot.sample_tree import sample_tree
+from isodepth.plot.one_sample import bagplot, depth_contours
+from isodepth.plot.regions import nested_regions
+from isodepth.significance.result import TwoSampleResult
 
 __all__ = [
     "bagplot",
@@ -23,3 +29,48 @@ __all__ = [
     "sample_map",
     "sample_tree",
 ]
+
+
+def _timeline(monitor: Any, ax: Any) -> Any:
+    if ax is not None:
+        raise InvalidOptionError("a timeline has three axes and makes its own figure; leave out ax")
+    return monitor_timeline(monitor)
+
+
+def _null(comparison: Any, ax: Any) -> Any:
+    if comparison.test is None:
+        raise InvalidOptionError("this comparison was not tested; make it with n_permutations=999")
+    return null_distribution(comparison.test, ax)
+
+
+#: The pictures of each kind of result, the usual one first.
+PICTURES: dict[type, dict[str, Callable[[Any, Any], Any]]] = {
+    Comparison: {
+        "gaps": gap_profile,
+        "regions": nested_regions,
+        "columns": column_shares,
+        "null": _null,
+    },
+    TwoSampleResult: {
+        "null": null_distribution,
+        "gaps": lambda test, ax: gap_profile(test.comparison, ax),
+        "regions": lambda test, ax: nested_regions(test.comparison, ax),
+        "columns": column_shares,
+    },
+    Verdict: {"columns": column_shares},
+    DepthMonitor: {"timeline": _timeline},
+    DistanceMatrix: {"matrix": distance_matrix, "tree": sample_tree, "map": sample_map},
+}
+
+
+def draw(result: Any, kind: str | None, ax: Any) -> Any:
+    """Draw one of the pictures of a result; the usual one where `kind` is None."""
+    pictures = next(known for each, known in PICTURES.items() if isinstance(result, each))
+    if kind is None:
+        kind = next(iter(pictures))
+    if kind not in pictures:
+        raise InvalidOptionError(
+            f"kind must be one of {', '.join(map(repr, pictures))} for a "
+            f"{type(result).__name__}, got {kind!r}"
+        )
+    return pictures[kind](result, ax)

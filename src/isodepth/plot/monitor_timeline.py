@@ -30,12 +30,12 @@ _WIDE = 7.0
 
 
 def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Figure:
-    """Draw what a monitor has seen: scores, evidence, and the columns that carry them.
+    """Draw what a monitor has seen: scores, evidence, and the columns that contribute.
 
     On top the score of every batch, with the band in which 98% of undrifted batches of its size
-    lie; in the middle the evidence that the stream has drifted, with the threshold at which the
-    alarm rings; below, for every batch, how much each column has to do with its score. The time in
-    which the alarm rings is shaded, from the batch at which it began until it was reset; batches
+    lie; in the middle the evidence that the stream has drifted, with the threshold of the
+    alarm; below, for every batch, the contribution of each column to its score. The time of the
+    alarm is shaded, from the batch at which it began until it was reset; batches
     at which the evidence is beyond the threshold are diamonds.
 
     Parameters
@@ -47,7 +47,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     figure : matplotlib.figure.Figure, optional
         An empty one to draw in; a new one by default.
 
-    Returns
+    Rechanges
     -------
     figure : matplotlib.figure.Figure
 
@@ -94,11 +94,11 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     return figure
 
 
-def _shade(ax: Axes, at: np.ndarray, rings: np.ndarray) -> None:
-    """Shade the time in which the alarm rings."""
-    turns = np.flatnonzero(np.diff(np.concatenate([[0], rings.astype(int), [0]])))
-    for first, end in zip(turns[::2], turns[1::2], strict=True):
-        label = "alarm" if first == turns[0] else None
+def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
+    """Shade the time of the alarm."""
+    changes = np.flatnonzero(np.diff(np.concatenate([[0], alarm.astype(int), [0]])))
+    for first, end in zip(changes[::2], changes[1::2], strict=True):
+        label = "alarm" if first == changes[0] else None
         ax.axvspan(
             at[first] - 0.5, at[end - 1] + 0.5, color=MARK, alpha=0.08, linewidth=0, label=label
         )
@@ -117,7 +117,7 @@ def _draw_scores(
     ax.plot(at[~beyond], scores[~beyond], "o", color=FIRST, markersize=3.5, zorder=3)
     ax.plot(at[beyond], scores[beyond], "D", color=MARK, markersize=4.5, zorder=3,
             label="evidence beyond the threshold")  # fmt: skip
-    # Room for the legend.
+    # Space for the legend.
     ax.set_ylim(0, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
     ax.set_ylabel("score")
     dress(ax, "Batches against their reference")
@@ -133,7 +133,7 @@ def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.nda
     threshold = verdicts[-1].threshold
     ax.axhline(threshold, color=MARK, linestyle=DASHED, linewidth=1.2)
     ax.annotate(
-        f"rings at {threshold:g}", (0.005, threshold), xycoords=("axes fraction", "data"),
+        f"alarm at {threshold:g}", (0.005, threshold), xycoords=("axes fraction", "data"),
         xytext=(0, 3), textcoords="offset points", color=MARK, fontsize="small",
     )  # fmt: skip
     ax.set_ylim(min(0.5, float(shown.min())) / 2, 20 * max(threshold, float(shown.max())))

@@ -6,10 +6,14 @@ sample has circles and solid lines, the second triangles and dashed ones.
 
 from __future__ import annotations
 
+import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isodepth.data.extras import load_extra
+from isodepth.data.output import check_target, replace_file
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +57,11 @@ def loose_figure(width: float, height: float) -> Any:
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 
+def root_figure(ax: Axes) -> Any:
+    """The figure that axes stand in, also by way of a part of it."""
+    return ax.figure.figure
+
+
 def _is_shown() -> bool:
     """Whether somebody waits for figures of pyplot to be shown: a notebook, or an open session."""
     if "matplotlib.pyplot" in sys.modules:
@@ -81,6 +90,16 @@ def legend(ax: Axes, **options: Any) -> None:
     ax.legend(**{"frameon": False, "fontsize": "small", "labelcolor": INK, **options})
 
 
+def legend_below(ax: Axes, **options: Any) -> None:
+    """A legend under the axes and their label, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = 1 + ax.get_xlabel().count("\n") if ax.get_xlabel() else 0
+    below = ScaledTranslation(0, -0.32 - 0.2 * lines, ax.figure.dpi_scale_trans)
+    legend(ax, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + below,
+           borderaxespad=0.0, alignment="left", **options)  # fmt: skip
+
+
 def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
     """What the colors of an image mean."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
@@ -90,6 +109,48 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """A name that leaves room for the picture; nothing in it is taken for a formula."""
+    """A name that leaves space for the picture; nothing in it is taken for a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def check_picture(path: Any) -> Path:
+    """Check that matplotlib can draw, that it knows the format, and that the file can be written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The format is what the name ends in, such as .png, .pdf or .svg.
+
+    Returns
+    -------
+    path : Path
+
+    Examples
+    --------
+    >>> check_picture("profile.xyz")
+    Traceback (most recent call last):
+    ...
+    isodepth.errors.InvalidOptionError: cannot draw profile.xyz: its name must end in one of ...
+    """
+    canvas = load_extra("matplotlib.backend_bases", "plot", "drawing").FigureCanvasBase
+    target = check_target(path)
+    known = sorted(canvas.get_supported_filetypes())
+    if target.suffix.lower().removeprefix(".") not in known:
+        endings = ", ".join(f".{ending}" for ending in known)
+        raise InvalidOptionError(f"cannot draw {target}: its name must end in one of {endings}")
+    return target
+
+
+def save_picture(figure: Any, path: Any, dpi: int = 150) -> None:
+    """Write a matplotlib figure; a file already there is replaced whole or not at all."""
+    target = check_picture(path)
+    drawn = io.BytesIO()
+    try:
+        figure.savefig(drawn, format=target.suffix.lower().removeprefix("."), dpi=dpi)
+    except (ValueError, RuntimeError) as error:
+        raise InvalidInputError(f"cannot draw {target}: {error}") from error
+    replace_file(target, drawn.getvalue())

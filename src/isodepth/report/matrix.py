@@ -1,127 +1,75 @@
-"""The report of many samples."""
+"""What the report of many samples shows."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.plot.distance_matrix import distance_matrix
-from isodepth.plot.matrices import among_themselves
-from isodepth.plot.sample_map import sample_map
-from isodepth.plot.sample_tree import sample_tree
+from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree, symmetric_matrix
 from isodepth.plot.style import loose_axes
-from isodepth.report.parts import code, paragraph, section, table, tiles, verdict
-from isodepth.report.pictures import WIDTH, picture
-from isodepth.report.sentence import matrix_sentence
-from isodepth.report.settings import settings_table
+from isodepth.report.pictures import WIDTH
+from isodepth.report.sentences import matrix_headline
+from isodepth.report.tables import report_table
 
 _MOST_PAIRS = 500
 _MOST_SAMPLES = 2000
+_MOST_LEAVES = 60
+_CODE = """import isodepth
+
+matrix = isodepth.pairwise(samples, ...)  # a dictionary of samples, with these settings
+matrix.report("report.html")"""
 
 
-def matrix_parts(matrix: DistanceMatrix, command: str | None) -> tuple[str, list[str]]:
-    """The lead and the sections of the report of distances of samples among themselves."""
-    among_themselves(matrix, 2)
-    if len(matrix) > _MOST_SAMPLES:
+def matrix_context(matrix: DistanceMatrix) -> dict[str, Any]:
+    """What the template of distances between samples is filled with."""
+    count = len(symmetric_matrix(matrix, 2))
+    if count > _MOST_SAMPLES:
         raise InvalidInputError(
-            f"a report shows at most {_MOST_SAMPLES} samples, got {len(matrix)}; take some of them"
+            f"a report shows at most {_MOST_SAMPLES} samples, got {count}; take some of them"
         )
-    rows, columns = np.triu_indices(len(matrix), 1)
+    rows, columns = np.triu_indices(count, 1)
     distances = np.asarray(matrix.values, dtype=float)[rows, columns]
     order = np.argsort(distances, kind="stable")
     names = matrix.labels
     pairs = [(names[rows[k]], names[columns[k]], float(distances[k])) for k in order]
-    sentence, kind = matrix_sentence(pairs)
-    lead = verdict(sentence, kind) + tiles(
-        [
-            ("samples", f"{len(matrix):,}"),
+    ones, others, apart = zip(*pairs[:_MOST_PAIRS], strict=True)
+    drawn = {
+        "matrix": distance_matrix(matrix, loose_axes(WIDTH, 5.4)),
+        "map": sample_map(matrix, loose_axes(WIDTH, 4.6)),
+    }
+    if count <= _MOST_LEAVES:
+        drawn["tree"] = sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count))
+    return {
+        "verdict": matrix_headline(pairs),
+        "tiles": [
+            ("samples", f"{count:,}"),
             ("pairs", f"{len(pairs):,}"),
             ("median distance", f"{np.median(distances):.3g}"),
             ("largest distance", f"{distances.max():.3g}"),
-        ]
-    )
-    sections = [_pictures(matrix, sentence), _samples(matrix), _pairs(pairs)]
-    if matrix.signature:
-        sections.append(
-            section("Settings", code(matrix.signature), settings_table(matrix.signature))
-        )
-    return lead, [*sections, _repeat(command)]
-
-
-def _pictures(matrix: DistanceMatrix, sentence: str) -> str:
-    count = len(matrix)
-    found = [
-        picture(
-            lambda: distance_matrix(matrix, loose_axes(WIDTH, 5.4)),
-            f"Distances between {count} samples. {sentence}",
-            "The darker, the further apart. Samples that are close to each other stand side by "
-            "side; the tree on top joins them step by step.",
+        ],
+        "count": count,
+        "pictures": drawn,
+        "samples": _samples(matrix),
+        "pairs": report_table(
+            {"one": ones, "other": others, "distance": apart}, name="pairs", filter_above=5
         ),
-        picture(
-            lambda: sample_map(matrix, loose_axes(WIDTH, 4.6)),
-            f"{count} samples as places on a map.",
-            "Distances on the map are as close to those between the samples as a plane allows.",
-        ),
-    ]
-    if count <= 60:
-        found.append(
-            picture(
-                lambda: sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count)),
-                f"Tree of {count} samples, joined by average distance.",
-                "Samples are joined at their average distance, the closest first.",
-            )
-        )
-    return section("Pictures", *found)
+        "most_pairs": _MOST_PAIRS if len(pairs) > _MOST_PAIRS else None,
+        "signatures": [("", matrix.signature)] if matrix.signature else [],
+        "code": _CODE,
+    }
 
 
-def _samples(matrix: DistanceMatrix) -> str:
+def _samples(matrix: DistanceMatrix) -> dict[str, Any]:
     values = np.array(matrix.values, dtype=float)
     mean = values.sum(axis=1) / (len(matrix) - 1)
     np.fill_diagonal(values, np.inf)
-    nearest = values.argmin(axis=1)
-    return section(
-        "Samples",
-        paragraph(
-            "A sample whose mean distance from all others is large stands apart. Click a heading "
-            "to sort.",
-            "quiet",
-        ),
-        table(
-            {
-                "sample": list(matrix.labels),
-                "nearest": [matrix.labels[j] for j in nearest],
-                "its distance": values.min(axis=1).tolist(),
-                "mean distance from all others": mean.tolist(),
-            },
-            name="samples",
-            filtered=len(matrix) > 5,
-        ),
-    )
-
-
-def _pairs(pairs: list[tuple[str, str, float]]) -> str:
-    shown = pairs[:_MOST_PAIRS]
-    which = "All pairs" if len(shown) == len(pairs) else f"The {_MOST_PAIRS} closest pairs"
-    return section(
-        "Pairs",
-        paragraph(f"{which}, by rising distance.", "quiet"),
-        table(
-            {
-                "one": [one for one, _, _ in shown],
-                "other": [other for _, other, _ in shown],
-                "distance": [distance for _, _, distance in shown],
-            },
-            name="pairs",
-            filtered=len(shown) > 5,
-        ),
-    )
-
-
-def _repeat(command: str | None) -> str:
-    parts = [] if command is None else [paragraph("On the command line:"), code(command)]
-    text = (
-        "import isodepth\n\ndistances = isodepth.pairwise(samples, ...)  # with these settings\n"
-        'isodepth.DistanceMatrix.of(distances, names).report("report.html")'
-    )
-    return section("How to repeat it", *parts, paragraph("In Python:"), code(text))
+    columns = {
+        "sample": list(matrix.labels),
+        "nearest": [matrix.labels[j] for j in values.argmin(axis=1)],
+        "its distance": values.min(axis=1).tolist(),
+        "mean distance from all others": mean.tolist(),
+    }
+    return report_table(columns, name="samples", filter_above=5)

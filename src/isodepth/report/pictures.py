@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Callable
 from typing import Any
+
+from markupsafe import Markup
 
 from isodepth.data.extras import load_extra
 from isodepth.data.markup import escaped
@@ -27,40 +28,22 @@ _VARIABLES = {
 }
 
 
-def picture(draw: Callable[[], Any], alternative: str, caption: str, kind: str = "") -> str:
-    """A figure of a page.
+def inline_svg(drawn: Any, alternative: str) -> Markup:
+    """Axes or a figure of matplotlib as an element of HTML; the same figure, the same bytes.
 
-    Parameters
-    ----------
-    draw : function without arguments
-        Gives Axes, or a Figure.
-    alternative : str, as text
-        What the picture shows, for who cannot see it.
-    caption : str, as text
-        How to read it.
-    kind : {"", "rows"}
-        "rows" where single rows are drawn: these are dots, and brighter in the dark.
+    `alternative` says what the picture shows, for those who cannot see it.
     """
-    drawn = draw()
-    opening = f'<figure class="{kind}">' if kind else "<figure>"
-    return (
-        f"{opening}{inline_svg(getattr(drawn, 'figure', drawn), alternative)}"
-        f"<figcaption>{escaped(caption)}</figcaption></figure>"
-    )
-
-
-def inline_svg(figure: Any, alternative: str) -> str:
-    """A matplotlib figure as an element of HTML; the same figure gives the same bytes."""
     matplotlib = load_extra("matplotlib", "plot", "drawing")
     # Names inside of a picture must differ from those of other pictures on the page.
     salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
-    drawn = io.BytesIO()
+    figure = getattr(drawn, "figure", drawn)
+    buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
         figure.savefig(
-            drawn, format="svg", transparent=True, dpi=_DOTS,
+            buffer, format="svg", transparent=True, dpi=_DOTS,
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
-    text = drawn.getvalue().decode("utf-8")
+    text = buffer.getvalue().decode("utf-8")
     text = text[text.index("<svg") :].strip()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     # It would hold for the whole page, which has it for all pictures.
@@ -77,4 +60,4 @@ def inline_svg(figure: Any, alternative: str) -> str:
     text = opening + text[text.index(">") + 1 :]
     for color, variable in _VARIABLES.items():
         text = text.replace(f": {color}", f": var({variable})")
-    return text
+    return Markup(text)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from isodepth._version import __version__
 from isodepth.data.extras import load_extra
+from isodepth.data.markup import escaped
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.inference.monitor import DepthMonitor
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
-from isodepth.report.comparison import comparison_parts
-from isodepth.report.matrix import matrix_parts
-from isodepth.report.monitor import monitor_parts
-from isodepth.report.page import render
-from isodepth.report.parts import note_list
+from isodepth.report.comparison import comparison_context
+from isodepth.report.matrix import matrix_context
+from isodepth.report.monitor import monitor_context
+from isodepth.report.pictures import inline_svg
+from isodepth.report.repeat import settings_in_words
+from isodepth.report.tables import report_table
 from isodepth.significance.result import TwoSampleResult
 
 
@@ -52,6 +61,8 @@ def html_report(
     title: str | None = None,
     names: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
+    read_options: Sequence[dict[str, Any]] | None = None,
+    block_column: str | None = None,
     labels: Sequence[Any] | None = None,
     notes: Sequence[str] = (),
     command: str | None = None,
@@ -70,6 +81,10 @@ def html_report(
         What to call the two samples of a comparison; "X" and "Y" by default.
     sources : pair of str, optional
         The files the two samples came from.
+    read_options : pair of dict, optional
+        With what options of `isodepth.read_table` each of the files was read.
+    block_column : str, optional
+        The column of the files that holds the labels of blocks.
     labels : sequence, optional
         What to call the batches of a monitor, such as dates.
     notes : sequence of str
@@ -85,27 +100,63 @@ def html_report(
     """
     load_extra("matplotlib.figure", "plot", "a report with pictures")
     compared = isinstance(result, Comparison | TwoSampleResult)
-    _refuse(names, "names", compared, "a comparison")
-    _refuse(sources, "sources", compared, "a comparison")
+    for name, value in (
+        ("names", names), ("sources", sources), ("read_options", read_options),
+        ("block_column", block_column),
+    ):  # fmt: skip
+        _refuse(value, name, compared, "a comparison")
     _refuse(labels, "labels", isinstance(result, DepthMonitor), "a monitor")
     if compared:
         comparison = result.comparison if isinstance(result, TwoSampleResult) else result
         called = _pair(names or ("X", "Y"), "names")
-        given = None if sources is None else _pair(sources, "sources")
-        lead, sections = comparison_parts(comparison, called, given, command)
-        title = title or f"{called[1]} against {called[0]}"
+        files = None if sources is None else _pair(sources, "sources")
+        context = comparison_context(comparison, called, files, read_options, block_column)
+        template, usual_title = "comparison.html", f"{called[1]} against {called[0]}"
     elif isinstance(result, DepthMonitor):
-        lead, sections = monitor_parts(result, labels, command)
-        title = title or "Batches against their reference"
+        context = monitor_context(result, labels)
+        template, usual_title = "monitor.html", "Batches against their reference"
     elif isinstance(result, DistanceMatrix):
-        lead, sections = matrix_parts(result, command)
-        title = title or f"Distances between {len(result)} samples"
+        context = matrix_context(result)
+        template, usual_title = "matrix.html", f"Distances between {len(result)} samples"
     else:
         raise InvalidInputError(
             f"there are reports of comparisons, tests, monitors and matrices of distances, got "
             f"{type(result).__name__}"
         )
-    return render(title, lead + note_list(notes), sections, when)
+    context |= {"title": title or usual_title, "notes": notes, "command": command, "when": when}
+    return _render(template, context)
+
+
+def _render(template: str, context: dict[str, Any]) -> str:
+    """Fill a template; what comes from data is escaped."""
+    environment = Environment(
+        loader=PackageLoader("isodepth.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
+    )  # fmt: skip
+    environment.globals["svg"] = inline_svg
+    environment.filters["percent"] = lambda value, digits=1: f"{value:.{digits}%}"
+    assets = files("isodepth.report").joinpath("templates")
+    style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    settings = [
+        {"heading": heading, "signature": text, "rows": report_table(settings_in_words(text))}
+        for heading, text in context["signatures"]
+    ]
+    return environment.get_template(template).render(
+        **context, settings=settings, version=__version__, style=Markup(style),
+        script=Markup(script), policy=_policy(script),
+    )  # fmt: skip
+
+
+def _policy(script: str) -> str:
+    """What the browser may do: run this one script, and fetch nothing."""
+    # The script element begins with a newline, which counts.
+    digest = hashlib.sha256(f"\n{script}".encode()).digest()
+    allowed = f"'sha256-{base64.b64encode(digest).decode()}'"
+    return (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src {allowed}; base-uri 'none'; form-action 'none'"
+    )
 
 
 def _refuse(value: Any, name: str, applies: bool, of: str) -> None:

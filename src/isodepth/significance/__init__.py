@@ -1,1 +1,1 @@
-"""Is the difference of two samples real: relabelings of the pooled rows."""
+"""Two-sample tests by permutation of the labels of pooled rows."""

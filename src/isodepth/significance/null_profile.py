@@ -1,4 +1,4 @@
-"""NullProfile: the gaps that equal laws would show at each level of a comparison."""
+"""NullProfile: the gaps that equal distributions would show at each level of a comparison."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ import numpy as np
 from isodepth.core.levels import midpoint_levels
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.data.forms import Forms, plain
-from isodepth.engine.threads import single_threaded_blas
+from isodepth.data.results import ResultMixin, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.significance.relabelings import Relabelings
+from isodepth.significance.permutations import Permutations
 
 _LEVELS = 20
 # Quantiles 0.05 and 0.95 of 19 numbers are the least and the largest; more than 99 tell no more.
 _FEWEST, _MOST = 19, 99
-# Projections of all relabelings together: a few seconds.
+# Projections of all permutations together: a few seconds.
 _WORK = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
-class NullProfile(Forms):
-    """Gaps of the same rows dealt out to two samples at random, with the settings of a comparison.
+class NullProfile(ResultMixin):
+    """Gaps of the same rows under permuted labels, with the settings of a comparison.
 
     Attributes
     ----------
     levels : ndarray of shape (L,)
     gaps : ndarray of shape (B, L)
-        One row a relabeling.
+        One row a permutation.
     distances : ndarray of shape (B,)
         What they add up to.
     """
@@ -42,7 +41,7 @@ class NullProfile(Forms):
 
     @property
     def expected(self) -> float:
-        """The distance that equal laws give on average."""
+        """The distance that equal distributions give on average."""
         return float(self.distances.mean())
 
     @property
@@ -56,7 +55,7 @@ class NullProfile(Forms):
         low, high = self.band
         return plain(
             {"levels": self.levels, "low": low, "high": high, "expected": self.expected,
-             "n_relabelings": len(self.distances)}
+             "n_permutations": len(self.distances)}
         )  # fmt: skip
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -66,16 +65,16 @@ class NullProfile(Forms):
     def __str__(self) -> str:
         return (
             f"NullProfile: distance {self.expected:.4g} on average over {len(self.distances)} "
-            f"relabelings, {len(self.levels)} levels"
+            f"permutations, {len(self.levels)} levels"
         )
 
 
 def null_profile(
     comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
 ) -> NullProfile:
-    """Relabel the rows of a comparison, and compare again with the same settings.
+    """Permute the labels of the rows of a comparison, and compare again with the same settings.
 
-    Levels are a grid, whatever those of the comparison are. Relabelings are as many as take a few
+    Levels are a grid, whatever those of the comparison are. Permutations are as many as take a few
     seconds, 19 to 99, and no more than `most`; they are the same at each call.
 
     Parameters
@@ -84,7 +83,7 @@ def null_profile(
     blocks : int64 ndarray of shape (n + m,) or None
         Numbers of the blocks that change sides as a whole.
     most : int
-        Such as the relabelings of the test.
+        Such as the permutations of the test.
     """
     x, y = (regions.points for regions in comparison.regions)
     drawn: FittedMetric = comparison._fitted
@@ -92,15 +91,12 @@ def null_profile(
     points = np.concatenate([x, y])
     affordable = _WORK // (len(points) * len(drawn.directions))
     count = min(most, max(_FEWEST, min(_MOST, affordable)))
-    relabelings = Relabelings(len(x), len(y), blocks)
+    drawn_labels = Permutations(len(x), len(y), count, np.random.default_rng(0), blocks)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
-    rng = np.random.default_rng(0)
-    with single_threaded_blas():
-        for b in range(count):
-            first = relabelings.draw(rng).astype(bool)
-            found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))
-            gaps[b] = found.values
-            distances[b] = drawn.mean(found.values, found.plan)
+    for b, first in enumerate(drawn_labels.labels(dtype=bool).T[1:]):
+        found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))
+        gaps[b] = found.values
+        distances[b] = drawn.mean(found.values, found.plan)
     return NullProfile(drawn.betas, gaps, distances)  # type: ignore[arg-type]
 
 

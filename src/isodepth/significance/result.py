@@ -1,63 +1,136 @@
-"""TwoSampleResult: whether two samples differ by more than chance, and in which columns."""
+"""TwoSampleResult: whether two samples differ by more than chance, and how."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.forms import Reported, plain
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import ReportableResult, plain
 from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
+    from isodepth.data.frames import Table
+    from isodepth.metric.base import BaseMetric
     from isodepth.significance.null_profile import NullProfile
 
-# Of equal statistics one may round up and the other down: so close they count as equal.
-_ROUNDING = 1e-12
-_SHOWN_COLUMNS = 5
+#: The level at which verdicts are given.
+ALPHA = 0.05
+_SHOWN = 5
+
+
+class Component(NamedTuple):
+    """One of the statistics of a test.
+
+    Attributes
+    ----------
+    name : str
+        Such as "directions", "columns", "shape", "dependence", "regions", "categories".
+    kind : str
+        What it stands for here: "location", "spread", "shape", "dependence", "regions", "shares".
+    carrier : str
+        The column, pair of columns, direction or function of a row that carries it.
+    value : float
+    p_value : float
+        Of this statistic alone; not adjusted for the others.
+    """
+
+    name: str
+    kind: str
+    carrier: str
+    value: float
+    p_value: float
+
+
+class Change(NamedTuple):
+    """A change that is significant by itself.
+
+    Attributes
+    ----------
+    kind : {"location", "spread", "shape", "dependence", "shares"}
+    columns : tuple of str
+        One column, or the two of a pair; empty for a function of all columns.
+    text : str
+        Such as "the spread of wind_speed".
+    p_value : float
+        Adjusted for all columns, pairs and kinds that were looked at.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    text: str
+    p_value: float
 
 
 class ColumnTest(NamedTuple):
-    """One column of a two-sample test.
+    """One column of a two-sample test, judged by its own values alone.
 
     Attributes
     ----------
     column : str
-    gap : float
-        How far apart the samples are along its axis alone, in the units of the statistic.
-    pvalue : float
-        Adjusted for all columns: how often the largest gap of any column is as large by chance.
+    kind : str
+        What changed most about it: "location", "spread", "shape" or, of a category, "shares".
+    difference : float in [0, 1]
+        The largest difference between the shares of rows up to a value in the two samples; of a
+        category, half of the sum of the differences of all shares.
+    p_value : float
+        Adjusted for all columns. If the unchanged columns have jointly the same distribution in
+        both samples, the chance that any of them has one of at most a is at most a.
     """
 
     column: str
-    gap: float
-    pvalue: float
+    kind: str
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class ComparisonRecipe:
+    """What the comparison of a test is made of."""
+
+    metric: BaseMetric
+    x: Table
+    y: Table
+
+    def make(self) -> Comparison:
+        """Compare the two samples."""
+        return self.metric.compare(self.x, self.y)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult(Reported):
+class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
 
     Attributes
     ----------
     statistic : float
-        How far apart the samples are; with a tolerance, how far apart beyond what such a share of
-        foreign rows could do.
-    pvalue : float
-        (1 + number of relabelings with a statistic at least as large) / (1 + n_resamples).
-    null_distribution : ndarray of shape (n_resamples,)
-        The statistic of each relabeling, without a tolerance.
+        For the aggregated test the largest of -log p + log w over its statistics; for
+        ``method="regions"`` the distance DR.
+    p_value : float
+        (1 + number of permutations with a statistic at least as large) / (1 + n_permutations).
+    null_distribution : ndarray of shape (n_permutations,)
+        The statistic of each permutation, without a tolerance.
+    components : list of Component
+        All statistics; the one that decided comes first.
+    changes : list of Change
+        What differs significantly, the strongest evidence first; may be empty even if the samples
+        differ.
     columns : list of ColumnTest
-        The largest gap first.
+        The strongest evidence first.
     n_rows : pair of int
         Rows of X and Y that were compared.
-    tolerance : float
+    method : {"aggregated", "regions"}
+    tolerance : float or None
+    smallest_tolerance : float or None
+        With a tolerance: the smallest one that would not be rejected at 5%.
     missing : MissingPair or None
         What ``nan_policy="omit"`` left out.
+    notes : tuple of str
+        What else is to be known, such as columns that were left out.
     signature : str
         How the numbers were made.
     moved_from : str or None
@@ -65,30 +138,34 @@ class TwoSampleResult(Reported):
 
     Examples
     --------
-    >>> import isodepth
-    >>> X, Y = [[0.0], [1.0], [2.0], [4.0]], [[3.0], [5.0], [6.0], [7.0]]
-    >>> result = isodepth.two_sample_test(X, Y, n_resamples=99, scale=None, random_state=0)
-    >>> result.columns == [("column 0", result.statistic, result.pvalue)]
-    True
-    >>> sorted(result.to_dict())[:4]
-    ['columns', 'excess', 'n_resamples', 'null']
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) * [1, 1.5]
+    >>> result = isodepth.two_sample_test(X, Y, n_permutations=199, random_state=0)
+    >>> result.verdict
+    'the samples differ (p = 0.005): the spread of column 1'
     """
 
     statistic: float
-    pvalue: float
+    p_value: float
     null_distribution: np.ndarray
+    components: list[Component]
+    changes: list[Change]
     columns: list[ColumnTest]
     n_rows: tuple[int, int]
-    tolerance: float
+    method: str
+    tolerance: float | None
+    smallest_tolerance: float | None
     missing: MissingPair | None
+    notes: tuple[str, ...]
     signature: str
-    _compare: Callable[[], Comparison] = field(repr=False)
     moved_from: str | None = None
+    _recipe: ComparisonRecipe | None = field(default=None, repr=False)
     _blocks: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def null_mean(self) -> float:
-        """What samples of one law give on average."""
+        """What samples of the same distribution give on average."""
         return float(self.null_distribution.mean())
 
     @property
@@ -97,39 +174,74 @@ class TwoSampleResult(Reported):
         return float(self.null_distribution.std())
 
     @property
-    def excess(self) -> float:
+    def null_interval(self) -> tuple[float, float]:
+        """Between these lie 95% of `null_distribution`."""
+        low, high = np.quantile(self.null_distribution, [0.025, 0.975])
+        return float(low), float(high)
+
+    @property
+    def z_score(self) -> float:
         """The statistic above `null_mean`, in standard deviations; 0 where both are constant."""
-        above = self.statistic - self.null_mean
-        spread = self.null_deviation
-        if spread > _ROUNDING * self.null_mean:
+        above, spread = self.statistic - self.null_mean, self.null_deviation
+        rounding = 1e-12 * max(abs(self.statistic), abs(self.null_mean))
+        if spread > rounding:
             return above / spread
-        return (
-            0.0 if abs(above) <= _ROUNDING * self.null_mean else float(np.copysign(np.inf, above))
+        return 0.0 if abs(above) <= rounding else float(np.copysign(np.inf, above))
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is at most 0.05."""
+        return self.p_value <= ALPHA
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: whether the samples differ, and what changed in which columns."""
+        beyond = (
+            f" by more than {self.tolerance:.3g} of the rows could explain"
+            if self.tolerance
+            else ""
         )
+        p = f"(p = {self.p_value:.3g})"
+        if not self.significant:
+            return f"no significant difference{beyond and ' beyond the tolerance'} {p}"
+        return f"the samples differ{beyond} {p}: {self._what()}"
+
+    def _what(self) -> str:
+        if self.changes:
+            return sentence_of(self.changes)
+        first = self.components[0]
+        if first.kind == "regions":
+            return "the regions that hold the deepest rows"
+        return f"the {first.kind}, most along {first.carrier}; no column or pair by itself"
 
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison of the two samples with the same settings, made when first asked for."""
-        return replace(self._compare(), test=self)
+        if self._recipe is None:
+            raise AttributeError("a test of categories alone has no comparison of regions")
+        return replace(self._recipe.make(), test=self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and texts; the null distribution by a few quantiles."""
         result: dict[str, Any] = {
+            "verdict": self.verdict,
             "statistic": self.statistic,
-            "pvalue": self.pvalue,
+            "p_value": self.p_value,
             "null": {
                 "mean": self.null_mean,
                 "deviation": self.null_deviation,
-                **{
-                    f"q{level:g}": float(np.quantile(self.null_distribution, level))
-                    for level in (0.5, 0.95, 0.99)
-                },
+                "interval": self.null_interval,
             },
-            "excess": self.excess,
-            "n_resamples": len(self.null_distribution),
+            "z_score": self.z_score,
+            "n_permutations": len(self.null_distribution),
+            "method": self.method,
             "tolerance": self.tolerance,
+            "smallest_tolerance": self.smallest_tolerance,
             "rows": list(self.n_rows),
+            "components": [component._asdict() for component in self.components],
+            "changes": [change._asdict() for change in self.changes],
             "columns": [column._asdict() for column in self.columns],
+            "notes": list(self.notes),
             "signature": self.signature,
         }
         if self.missing is not None:
@@ -147,40 +259,62 @@ class TwoSampleResult(Reported):
         return {name: [getattr(column, name) for column in self.columns] for name in names}
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
-        """What equal laws would give in a comparison of the same rows, at each level."""
+        """What equal distributions would give in a comparison of the same rows, at each level."""
         from isodepth.significance.null_profile import null_profile
 
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     @property
     def summary(self) -> str:
-        """One line: the p-value and what it is made of."""
-        beyond = f" beyond a share {self.tolerance:g} of foreign rows" if self.tolerance else ""
+        """One line: the verdict, and the statistic beside what chance gives."""
+        low, high = self.null_interval
         return (
-            f"p = {self.pvalue:.3g}: apart by {self.statistic:.4g}{beyond}, "
-            f"{self.null_mean:.4g} on average for one law ({self.excess:+.1f} standard deviations)"
+            f"{self.verdict}; statistic {self.statistic:.3g}, by chance {low:.3g} to {high:.3g} "
+            f"in 95% of {len(self.null_distribution)} permutations"
         )
 
     def __repr__(self) -> str:
         n, m = self.n_rows
-        shown = ", ".join(
-            f"{c.column} {c.gap:.3g} (p = {c.pvalue:.3g})" for c in self.columns[:_SHOWN_COLUMNS]
-        )
-        more = len(self.columns) - _SHOWN_COLUMNS
+        shown = ", ".join(f"{c.column} (p = {c.p_value:.3g})" for c in self.columns[:_SHOWN])
+        more = len(self.columns) - _SHOWN
+        parts = ", ".join(f"{c.name} {c.p_value:.3g}" for c in self.components)
         lines = [
             f"TwoSampleResult: {n} against {m} rows",
             self.summary,
             f"by column: {shown}{f', and {more} more' if more > 0 else ''}",
+            f"p by statistic: {parts}",
         ]
+        if self.smallest_tolerance is not None:
+            lines.append(f"smallest tolerance not rejected: {self.smallest_tolerance:.3g}")
         if self.missing is not None:
             lines.append(str(self.missing))
+        lines += self.notes
         if self.moved_from is not None:
             lines.append(f"worked out on the host, to which rows were moved from {self.moved_from}")
         return "\n  ".join([*lines, self.signature])
 
 
-def permutation_pvalue(statistic: Any, null: np.ndarray) -> Any:
-    """(1 + how many of `null` (B,) are at least as large) / (1 + B), for one or many statistics."""
-    least = np.asarray(statistic) * (1.0 - _ROUNDING)
-    found = (1 + (null >= least[..., None]).sum(axis=-1)) / (1 + len(null))
-    return float(found) if np.ndim(statistic) == 0 else found
+def sentence_of(changes: Sequence[Change]) -> str:
+    """The changes as they stand in a sentence, those of one kind together.
+
+    Examples
+    --------
+    >>> sentence_of([Change("spread", ("a",), "the spread of a", 0.01),
+    ...              Change("dependence", ("b", "c"), "the dependence between b and c", 0.02),
+    ...              Change("spread", ("d",), "the spread of d", 0.03)])
+    'the spread of a and d and the dependence between b and c'
+    """
+    phrases: dict[str, list[str]] = {}
+    for change in changes[:_SHOWN]:
+        if len(change.columns) == 1 and change.kind != "shares":
+            phrases.setdefault(f"the {change.kind} of", []).append(change.columns[0])
+        else:
+            phrases[change.text] = []
+    parts = [f"{head} {listed(names)}" if names else head for head, names in phrases.items()]
+    more = len(changes) - _SHOWN
+    return listed([*parts, f"{more} more changes"] if more > 0 else parts)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas and an "and"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

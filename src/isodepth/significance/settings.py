@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,109 +20,109 @@ from isodepth.data.validation import (
     check_pair,
 )
 from isodepth.depth.resolve import private_copy, resolve_depth
-from isodepth.engine.threads import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.significance.relabelings import check_blocks
+from isodepth.significance.permutations import check_blocks
 
+METHODS = ("aggregated", "regions")
 DEFAULT_DEPTH = "projection"
-_DEFAULT_EPS = 0.1
+# Options of the regions, and what they are where they are not given.
+_OF_REGIONS: dict[str, Any] = {
+    "q": 2.0, "p": 2.0, "eps": 0.1, "depth": DEFAULT_DEPTH, "levels": 20,
+}  # fmt: skip
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True)
+class Settings:
     """All options of a test, checked."""
 
-    n_resamples: int
-    tolerance: float
+    method: str
+    n_permutations: int
+    tolerance: float | None
     scale: Any
+    nan_policy: str
     q: float
     p: float
     eps: float
     depth: Any
-    n_directions: int | None
     levels: int
+    n_directions: int | None
     random_state: Any
-    resources: Resources
+    n_jobs: int | None
     progress: bool
 
 
-def checked_settings(
-    weights: Any,
-    n_resamples: Any,
-    tolerance: Any,
-    scale: Any,
-    nan_policy: Any,
-    q: Any,
-    p: Any,
-    eps: Any,
-    depth: Any,
-    n_directions: Any,
-    levels: Any,
-    random_state: Any,
-    n_jobs: Any,
-    memory_mb: Any,
-    progress: Any,
-) -> Settings:
-    """Check all options; nothing has been done before."""
-    if weights is not None:
+def checked_settings(**options: Any) -> Settings:
+    """Check all options of :func:`isodepth.two_sample_test`; nothing has been done before."""
+    given = dict(options)
+    check_choice(given["method"], "method", METHODS)
+    if given["tolerance"] is not None:
+        given["tolerance"] = check_number(given["tolerance"], "tolerance", 0, 0.5, high_open=True)
+        if given["method"] != "aggregated":
+            raise InvalidOptionError(
+                f"tolerance applies to method='aggregated' alone, got method={given['method']!r}; "
+                "leave out one of them"
+            )
+    given["scale"] = _checked_scale(given["scale"])
+    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
+    for name, default in _OF_REGIONS.items():
+        if given[name] is None:
+            given[name] = default
+        elif given["method"] != "regions":
+            raise InvalidOptionError(
+                f"{name} belongs to method='regions', got {name}={given[name]!r} with "
+                f"method={given['method']!r}; leave it out, or ask for the regions alone"
+            )
+    resolve_depth(given["depth"])
+    given["depth"] = private_copy(given["depth"])
+    given["q"] = check_number(given["q"], "q", 1)
+    given["p"] = check_number(given["p"], "p", 1)
+    given["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
+    given["levels"] = check_integer(given["levels"], "levels", 1)
+    given["n_permutations"] = check_integer(given["n_permutations"], "n_permutations", 1)
+    if given["n_directions"] is not None:
+        given["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
+    state = given["random_state"]
+    if state is not None and not isinstance(state, np.random.Generator):
+        check_integer(state, "random_state", 0, "; or a numpy Generator, or None")
+    given["n_jobs"] = check_n_jobs(given["n_jobs"])
+    given["progress"] = check_boolean(given["progress"], "progress")
+    return Settings(**given)
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None:
+        return None
+    if not isinstance(scale, str):
+        return check_scale(scale)
+    if scale == "reference":
         raise InvalidOptionError(
-            "a permutation test takes no weights, since rows with different weights are not "
-            f"exchangeable; got weights of type {type(weights).__name__}. Leave them out; where a "
-            "weight counts equal rows, repeat those: numpy.repeat(X, counts, axis=0)"
+            "scale='reference' depends on which rows are X, which a permutation test must not "
+            "know; use 'pooled', or an array of scales from other data"
         )
-    share = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
-    if isinstance(scale, str):
-        if scale == "reference":
-            raise InvalidOptionError(
-                "scale='reference' depends on which rows are X, which a permutation test must not "
-                "know; use 'pooled', or an array of scales from other data"
-            )
-        check_choice(scale, "scale", ("pooled",))
-    elif scale is not None:
-        scale = check_scale(scale)
-    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
-    for name, value in (("eps", eps), ("depth", depth)):
-        if share and value is not None:
-            raise InvalidOptionError(
-                f"{name} does not apply with a tolerance, which compares quantiles and no regions; "
-                f"got {name}={value!r} and tolerance={tolerance!r}; leave out {name}"
-            )
-    if q is None:
-        q = math.inf if share else 2.0
-    resolve_depth(DEFAULT_DEPTH if depth is None else depth)
-    return Settings(
-        n_resamples=check_integer(n_resamples, "n_resamples", 1),
-        tolerance=share,
-        scale=scale,
-        q=check_number(q, "q", 1),
-        p=check_number(p, "p", 1),
-        eps=check_number(_DEFAULT_EPS if eps is None else eps, "eps", 0, 1, low_open=True),
-        depth=private_copy(DEFAULT_DEPTH if depth is None else depth),
-        n_directions=None
-        if n_directions is None
-        else check_integer(n_directions, "n_directions", 1),
-        levels=check_integer(levels, "levels", 2 if share else 1),
-        random_state=_check_random_state(random_state),
-        resources=Resources(
-            check_n_jobs(n_jobs), check_number(memory_mb, "memory_mb", 0, low_open=True)
-        ),
-        progress=check_boolean(progress, "progress"),
-    )
+    return check_choice(scale, "scale", ("pooled",))
 
 
-def _check_random_state(random_state: Any) -> Any:
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return random_state
-    return check_integer(random_state, "random_state", 0, "; or a numpy Generator, or None")
+@dataclass(frozen=True)
+class Samples:
+    """Two samples of one width.
+
+    Attributes
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d)
+    columns : tuple of str or None
+    blocks : int64 ndarray of shape (n + m,) or None
+    missing : MissingPair or None
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    columns: tuple[str, ...] | None
+    blocks: np.ndarray | None
+    missing: MissingPair | None
 
 
-def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> tuple[
-    np.ndarray,
-    np.ndarray,
-    tuple[str, ...] | None,
-    np.ndarray | None,
-    MissingPair | None,
-]:  # fmt: skip
-    """Two samples of one width, the names of their columns, their blocks, and what is left out."""
+def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> Samples:
+    """Two samples with the names of their columns, their blocks, and what is left out."""
     missing = kept = None
     Y = in_order(Y, labels_of(X), "Y", "X")
     rows = None
@@ -139,4 +139,4 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> tuple[
             raise InvalidInputError(
                 f"{name} must have at least 2 rows to be tested, got {len(points)}"
             )
-    return x, y, columns, check_blocks(blocks, n, m, kept), missing
+    return Samples(x, y, columns, check_blocks(blocks, n, m, kept), missing)

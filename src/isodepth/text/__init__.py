@@ -1,4 +1,4 @@
-"""Scoring generated text: DepthScore, what it is compared with, and how to judge a metric.
+"""Scoring generated text: DepthScore and its encoders.
 
 Needs ``pip install 'isodepth[text]'`` for encoders; the depth part and your own encoder do not.
 """

@@ -23,11 +23,15 @@ from isodepth.depth.few_points import (
     counts_fit,
     steady_depth,
 )
-from isodepth.engine.arrays.few import centered_ranks, coordinates_in_span, mean_squared_ranks
-from isodepth.engine.arrays.products import budget_on, full_precision
-from isodepth.engine.arrays.rank import mean_rank_weight
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import FittedMetric
+from isodepth.tensors.products import budget_on, full_precision
+from isodepth.tensors.ranks import (
+    centered_ranks,
+    coordinates_in_span,
+    mean_rank_weight,
+    mean_squared_ranks,
+)
 
 # Samples of different sizes share a batch as long as little is padded.
 _PADDED = 8

@@ -11,9 +11,9 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
-from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
+from isodepth.engine.resources import Resources, thread_map
 from isodepth.hull import hausdorff_levels
-from isodepth.hull.span import coordinates_in_span
+from isodepth.hull.frame import coordinates_in_span
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.inputs import is_tensor
 
@@ -58,18 +58,13 @@ def pair_distances(
     regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
-    found = np.zeros(len(distinct))
 
-    def step(_: None, place: int) -> None:
-        for at in range(place, min(place + _BLOCK, len(distinct))):
-            i, j = distinct[at]
-            if i != j:
-                found[at] = _distance(regions[i], regions[j], alone)
+    def distances_of(some: list[tuple[int, int]]) -> list[float]:
+        return [0.0 if i == j else _distance(regions[i], regions[j], alone) for i, j in some]
 
-    blocks = range(0, len(distinct), _BLOCK)
-    cores = available_cores() if metric.n_jobs is None else metric.n_jobs
-    with single_threaded_blas():
-        fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
+    blocks = [distinct[at : at + _BLOCK] for at in range(0, len(distinct), _BLOCK)]
+    threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
+    found = np.concatenate(thread_map(distances_of, blocks, threads))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
 
@@ -93,7 +88,7 @@ def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> floa
 
 def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:
     """Exact gaps, in the few coordinates that the points of both span."""
-    first, second, stops = x.ordered, y.ordered, (plan.stops_x, plan.stops_y)
+    first, second, stops = x.ordered, y.ordered, (plan.prefix_sizes_x, plan.prefix_sizes_y)
     # Rounding differs between (x, y) and (y, x): always take them in one order.
     if first.tobytes() > second.tobytes():
         first, second, stops = second, first, stops[::-1]

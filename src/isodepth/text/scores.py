@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from isodepth.data.forms import Forms, plain
+from isodepth.data.results import ResultMixin, plain
 
 
-class Scores(list[float], Forms):
+class Scores(list[float], ResultMixin):
     """One score a text: a list of floats that knows how they were made.
 
     Attributes

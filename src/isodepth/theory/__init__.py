@@ -1,11 +1,15 @@
-"""What is known about the distance in closed form: formulas, bounds and breakdown points.
+"""Closed forms of the distance: formulas, bounds and breakdown points.
 
 Nothing here uses the sampling pipeline, so that each can check the other.
 """
 
-from isodepth.theory.bounds import gaussian_bounds, translation_bounds
 from isodepth.theory.breakdown import breakdown_bound, breakdown_from_levels
-from isodepth.theory.gaussian import gaussian_distance, gaussian_gap
+from isodepth.theory.gaussian import (
+    gaussian_bounds,
+    gaussian_distance,
+    gaussian_gap,
+    translation_bounds,
+)
 from isodepth.theory.univariate import univariate_distance
 
 __all__ = [

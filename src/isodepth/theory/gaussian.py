@@ -1,4 +1,4 @@
-"""Two Gaussian laws: the gap of their regions and their distance, without sampling."""
+"""Two Gaussian distributions: gaps of their regions, distance and bounds, without sampling."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ import numpy as np
 from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.theory.ellipsoids import hausdorff, norm
-from isodepth.theory.levels import check_eps, check_p, kept_mass
-from isodepth.theory.means import mean_lines
-from isodepth.theory.radii import power_mean_over_radii, radius_power_mean
+from isodepth.theory.means import mean_gap
+from isodepth.theory.trimmed_means import (
+    check_eps,
+    check_p,
+    kept_mass,
+    power_mean_over_radii,
+    radius_power_mean,
+)
 
 # How far from symmetric or from positive semi-definite rounding may leave a covariance.
 _COVARIANCE_ROUNDING = 1e-8
@@ -21,7 +26,7 @@ _COVARIANCE_ROUNDING = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class GaussianPair:
-    """Two checked Gaussian laws, in units of their own size.
+    """Two checked Gaussian distributions, in units of their own size.
 
     Attributes
     ----------
@@ -59,15 +64,9 @@ class GaussianPair:
         """|m1 - m2|."""
         return self.unit * norm(self.shift)
 
-    def supporting_lines(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Intercepts (n,) and slopes (n,) of the lines that touch the gap at each radius.
-
-        Each is what one fixed direction makes of the gap as the radius varies.
-        """
-        gaps, directions = hausdorff(self.shift, self.first, self.second, radii)
-        intercepts = np.abs(directions @ self.shift)
-        slopes = np.divide(gaps - intercepts, radii, out=np.zeros_like(gaps), where=radii > 0)
-        return intercepts, slopes
+    def gaps(self, radii: np.ndarray) -> np.ndarray:
+        """Hausdorff distances of the ellipsoids of each of `radii` (n,), in units."""
+        return hausdorff(self.shift, self.first, self.second, radii)[0]
 
     def distance_of_shapes(self) -> float:
         """sup over unit u of |sqrt(u' S1 u) - sqrt(u' S2 u)|."""
@@ -76,7 +75,7 @@ class GaussianPair:
 
 
 def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[float, np.ndarray]:
-    """Hausdorff distance of the ellipsoids of one radius of two Gaussian laws, and its direction.
+    """Hausdorff distance of the ellipsoids of one radius of two Gaussians, and its direction.
 
     The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su), so the gap
     is the supremum over unit vectors u of ``|<u, m1 - m2> + r (sqrt(u'S1u) - sqrt(u'S2u))|``. That
@@ -125,11 +124,11 @@ def gaussian_distance(
     normalize: bool = True,
     q: float = math.inf,
 ) -> float:
-    """Distance of the laws N(m1, S1) and N(m2, S2) themselves, for any affine-invariant depth.
+    """Distance of the distributions N(m1, S1) and N(m2, S2), for any affine-invariant depth.
 
-    The regions of a Gaussian law are its ellipsoids, whatever the affine-invariant depth, and the
-    one of mass beta has radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p mean of
-    their gaps (see `gaussian_gap`) over beta in [0, 1-eps]. It is ``|m1 - m2|`` when S1 = S2.
+    The regions of a Gaussian distribution are its ellipsoids, whatever the affine-invariant depth,
+    and the one of mass beta has radius r(beta) = sqrt(chi2.ppf(beta, d)). The distance is the L_p
+    mean of their gaps (see `gaussian_gap`) over beta in [0, 1-eps]: ``|m1 - m2|`` when S1 = S2.
 
     Parameters
     ----------
@@ -168,15 +167,111 @@ def gaussian_distance(
     if kept == 0 or np.array_equal(pair.first, pair.second):
         mean = pair.distance_of_means
     elif q < math.inf:
-        lines = mean_lines(pair.shift, pair.first, pair.second, q)
-        mean = pair.unit * power_mean_over_radii(lines, pair.d, eps, p)
+        gap = mean_gap(pair.shift, pair.first, pair.second, q)
+        mean = pair.unit * power_mean_over_radii(gap, pair.d, eps, p)
     elif not pair.shift.any():
         mean = pair.distance_of_shapes() * radius_power_mean(pair.d, eps, p)
     else:
-        mean = pair.unit * power_mean_over_radii(pair.supporting_lines, pair.d, eps, p)
+        mean = pair.unit * power_mean_over_radii(pair.gaps, pair.d, eps, p)
     if normalize or kept == 0 or math.isinf(p):
         return mean
     return mean * kept ** (1 / p)
+
+
+def gaussian_bounds(
+    m1: Any, S1: Any, m2: Any, S2: Any, eps: float = 0.1, sharp: bool = False
+) -> tuple[float, float]:
+    """Bounds of DR_{1,eps} for two Gaussians, from their means and the gap of their shapes.
+
+    The paper shows that DR_{1,eps} differs from ``|m1 - m2|`` by at most C_eps times the supremum
+    over unit vectors u of ``|c(u)|``, where ``c(u) = sqrt(u'S1u) - sqrt(u'S2u)``.
+
+    Parameters
+    ----------
+    m1, m2 : array-like of shape (d,), or numbers when d = 1
+    S1, S2 : array-like of shape (d, d), or variances when d = 1
+    eps : float in (0, 1], default 0.1
+    sharp : bool, default False
+        Use that Gaussian regions are symmetric, which gives a better lower bound.
+
+    Returns
+    -------
+    lower, upper : float
+        Where the lower bound of the paper is negative, it is replaced by 0.
+
+    Notes
+    -----
+    The constant is an integral of Phi^{-1}(1 - alpha(beta)). The halfspace depth at the radius r
+    of a Gaussian in R^d is Phi(-r), so this is simply r(beta) = sqrt(chi2.ppf(beta, d)); it
+    grows with d, and is Phi^{-1}((1+beta)/2) only for d = 1. Like the distance it has to be
+    averaged: C_eps is 1/(1-eps) times the integral over [0, 1-eps], the mean of r. The statement
+    does not hold for the integrals without 1/(1-eps) that the paper prints: with equal covariances
+    these give the distance ``(1-eps) |m1 - m2|``, not ``|m1 - m2|``.
+
+    With `sharp`: u and -u both count, and c is even, so the supremum of ``|<u, m1-m2> + r c(u)|``
+    is that of ``|<u, m1-m2>| + r |c(u)|``. Hence the distance is never less than ``|m1 - m2|``,
+    nor less than C_eps times the supremum of ``|c|``: the larger of the two is the lower bound.
+
+    Examples
+    --------
+    >>> from isodepth.theory import gaussian_bounds, gaussian_distance
+    >>> pair = [0, 0], [[1, 0], [0, 2]], [5, 0], [[4, 0], [0, 1]]
+    >>> lower, upper = gaussian_bounds(*pair)
+    >>> lower <= gaussian_distance(*pair, p=1) <= upper
+    True
+    """
+    pair = GaussianPair.of(m1, S1, m2, S2)
+    spread = radius_power_mean(pair.d, check_eps(eps), 1.0) * pair.distance_of_shapes()
+    middle = pair.distance_of_means
+    lower = max(middle, spread) if sharp else max(middle - spread, 0.0)
+    return lower, middle + spread
+
+
+def translation_bounds(
+    centered_2: float, centered_1: float, shift: float, symmetric: bool = False
+) -> tuple[float, float]:
+    """Bounds of DR_{2,eps}^2 of two distributions, from the distances of their centered versions.
+
+    Let mu* and nu* be mu and nu moved by -m1 and -m2. The paper shows that DR_2(mu, nu)^2 differs
+    from ``DR_2(mu*, nu*)^2 + |m1 - m2|^2`` by at most ``2 DR_1(mu*, nu*) |m1 - m2|``.
+
+    Parameters
+    ----------
+    centered_2 : float >= 0
+        DR_{2,eps}(mu*, nu*).
+    centered_1 : float >= 0
+        DR_{1,eps}(mu*, nu*), with the same depth and eps; at most `centered_2`.
+    shift : float >= 0
+        ``|m1 - m2|``.
+    symmetric : bool, default False
+        Whether mu* and nu* are both symmetric about 0, which gives a better lower bound: the
+        distance then is at least `shift` and at least `centered_2`.
+
+    Returns
+    -------
+    lower, upper : float
+        Bounds of the *square* of DR_{2,eps}(mu, nu).
+
+    Notes
+    -----
+    It holds for every depth whose regions move along with the data, not only for the halfspace
+    depth, and m1, m2 may be any two points, not only the means. The distances must be averages over
+    beta (``normalize=True``): without the factor 1/(1-eps) the paper's statement needs
+    ``(1-eps) |m1 - m2|^2`` in place of ``|m1 - m2|^2``.
+
+    Examples
+    --------
+    >>> from isodepth.theory import translation_bounds
+    >>> translation_bounds(centered_2=2.0, centered_1=1.5, shift=3.0)
+    (4.0, 22.0)
+    """
+    centered_2 = check_number(centered_2, "centered_2", 0.0, high_open=True)
+    centered_1 = check_number(centered_1, "centered_1", 0.0, high_open=True)
+    shift = check_number(shift, "shift", 0.0, high_open=True)
+    middle = centered_2**2 + shift**2
+    width = 2 * centered_1 * shift
+    lower = max(centered_2, shift) ** 2 if symmetric else max(middle - width, 0.0)
+    return lower, middle + width
 
 
 def _check_mean(mean: Any, name: str) -> np.ndarray:

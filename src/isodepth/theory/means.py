@@ -16,7 +16,7 @@ import numpy as np
 from isodepth.core.sphere import mean_of_direction
 from isodepth.errors import InvalidOptionError
 
-Lines = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Gap = Callable[[np.ndarray], np.ndarray]
 
 # Angles on half a circle: with kinks in the integrand the rule is good to about 1e-9.
 _ANGLES = 1 << 15
@@ -25,8 +25,8 @@ _STEP = 0.55
 _LEAST_LOG = -72.0
 
 
-def mean_lines(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float) -> Lines:
-    """Lines that support the L_q gap as a function of the radius, see `power_mean_over_radii`.
+def mean_gap(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float) -> Gap:
+    """The L_q gap as a function of the radius, see `power_mean_over_radii`.
 
     Parameters
     ----------
@@ -36,35 +36,23 @@ def mean_lines(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: floa
         With more than two dimensions only q = 2.
     """
     if q == 2:
-        return _hyperbola(float(shift @ shift), mean_square_of_shapes(first, second))
+        constant, growth = float(shift @ shift), mean_square_of_shapes(first, second)
+        return lambda radii: np.sqrt(constant + growth * radii**2)
     if len(shift) > 2:
         raise InvalidOptionError(
             f"with different covariances the distance is known for q=inf and q=2, and in one or "
             f"two dimensions for every q; got q={q:g} in {len(shift)} dimensions"
         )
     directions = circle(_ANGLES) if len(shift) == 2 else np.ones((1, 1))
-    offsets = directions @ shift
-    growths = _difference(directions, first, second)
-    offsets, growths = np.concatenate([offsets, -offsets]), np.concatenate([growths, growths])
+    offsets, growths = directions @ shift, _difference(directions, first, second)
     unit = mean_of_direction(len(shift), q)
 
-    def lines(radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        gaps, slopes = np.empty((2, len(radii)))
-        for i, r in enumerate(radii):
-            apart = offsets + r * growths
-            sizes = np.abs(apart)
-            largest = sizes.max()
-            if largest == 0:
-                gaps[i] = slopes[i] = 0.0
-                continue
-            ratios = sizes / largest
-            mean = float(np.mean(ratios**q))
-            gaps[i] = largest * mean ** (1 / q) / unit
-            bends = np.sign(apart) * ratios ** (q - 1) * growths
-            slopes[i] = float(bends.mean()) * mean ** (1 / q - 1) / unit
-        return gaps - radii * slopes, slopes
+    def gap(radius: float) -> float:
+        sizes = np.abs([offsets + radius * growths, offsets - radius * growths])
+        largest = sizes.max()
+        return largest * np.mean((sizes / largest) ** q) ** (1 / q) / unit if largest > 0 else 0.0
 
-    return lines
+    return lambda radii: np.array([gap(radius) for radius in radii])
 
 
 def mean_square_of_shapes(first: np.ndarray, second: np.ndarray) -> float:
@@ -92,17 +80,6 @@ def circle(count: int) -> np.ndarray:
     """Unit vectors (count, 2) at the middles of equal parts of half a turn."""
     angles = (np.arange(count) + 0.5) * (math.pi / count)
     return np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def _hyperbola(constant: float, growth: float) -> Lines:
-    """Lines that support sqrt(constant + growth r^2)."""
-
-    def lines(radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        gaps = np.sqrt(constant + growth * radii**2)
-        slopes = np.divide(growth * radii, gaps, out=np.zeros_like(gaps), where=gaps > 0)
-        return gaps - radii * slopes, slopes
-
-    return lines
 
 
 def _difference(directions: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:

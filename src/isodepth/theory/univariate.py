@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
-from isodepth.theory.levels import check_eps, check_p, kept_mass
+from isodepth.theory.trimmed_means import check_eps, check_p, kept_mass
 
 
 def univariate_distance(
@@ -45,9 +45,9 @@ def univariate_distance(
 
     Notes
     -----
-    The paper adds that for eps -> 0 this is the Wasserstein distance when both laws are symmetric.
-    They must also share their center: N(0, 1) and N(3, 4) are symmetric, but their quantiles of q
-    and 1 - q are 3 - z and 3 + z apart, the larger of which is not their mean.
+    The paper adds that for eps -> 0 this is the Wasserstein distance when both distributions are
+    symmetric. They must also share their center: N(0, 1) and N(3, 4) are symmetric, but their
+    quantiles of q and 1 - q are 3 - z and 3 + z apart, the larger of which is not their mean.
 
     Examples
     --------

@@ -11,15 +11,13 @@ import torch
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.core.sphere import mean_of_direction
-from isodepth.engine.arrays.choice import passes_for
-from isodepth.engine.arrays.gap import support_rows
-from isodepth.engine.arrays.mean import mean_gaps, mean_pulls
-from isodepth.engine.arrays.products import budget_on, full_precision, memory_named
-from isodepth.engine.arrays.support import supports
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
+from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows, supports
+from isodepth.tensors.passes import passes_for
+from isodepth.tensors.products import budget_on, full_precision, memory_named
 from isodepth.torch.checks import Pair
 from isodepth.torch.regions import (
     DevicePlan,

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.levels import SLIVER, power_mean
+from isodepth.core.levels import SLIVER, SMALL_POWER, power_mean
 from isodepth.core.regions import tie_ends
 from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
-from isodepth.engine.arrays.choice import passes_for
-from isodepth.engine.powers import SMALL_POWER
 from isodepth.errors import InvalidOptionError
+from isodepth.tensors.passes import passes_for
 from isodepth.torch.samples import DeviceSample
 
 

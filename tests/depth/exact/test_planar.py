@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,7 +27,7 @@ def assert_all_regions_agree(points: np.ndarray, masses: np.ndarray) -> None:
             break
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "decimal", "collinear"])
 def test_agrees_with_all_crossings(kind: str, seed: int) -> None:
     rng = np.random.default_rng([seed, len(kind)])
@@ -44,16 +42,20 @@ def test_agrees_with_all_crossings(kind: str, seed: int) -> None:
     assert_all_regions_agree(points, masses)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(
-    st.integers(1, 6).flatmap(
-        lambda n: st.tuples(
-            hnp.arrays(np.float64, (n, 2), elements=st.integers(-2, 2).map(float)),
-            hnp.arrays(np.int64, n, elements=st.integers(1, 2)),
-        )
-    )
-)
-def test_small_lattices(case: tuple[np.ndarray, np.ndarray]) -> None:
+@st.composite
+def small_cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Lattices, moved by one or two units in the last place or not."""
+    n = draw(st.integers(1, 5))
+    points = draw(hnp.arrays(np.float64, (n, 2), elements=st.integers(-2, 2).map(float))) * 0.3
+    if draw(st.booleans()):
+        ulps = draw(hnp.arrays(np.int64, (n, 2), elements=st.integers(-2, 2)))
+        points = points + ulps * 2.0**-54
+    return points, draw(hnp.arrays(np.int64, n, elements=st.integers(1, 2)))
+
+
+@settings(derandomize=True, max_examples=50, deadline=None)
+@given(small_cases())
+def test_small_cases(case: tuple[np.ndarray, np.ndarray]) -> None:
     assert_all_regions_agree(*case)
 
 
@@ -73,20 +75,6 @@ def test_corners_are_deep_and_the_outside_is_not(kind: str) -> None:
             moved = center + factor * (vertices - center)
             depths = exact_halfspace_depth(points, masses, moved) / total
             assert ((depths >= alpha) == deep).all()
-
-
-def test_contains_exactly_the_sample_points_that_deep() -> None:
-    rng = np.random.default_rng(1)
-    points = rng.normal(size=(200, 2))
-    masses = np.ones(200, dtype=int)
-    depths = exact_halfspace_depth(points, masses, points) / 200
-    for alpha in np.unique(depths)[[0, 10, 40, -1]]:
-        vertices = halfspace_region_vertices(points, masses, alpha)
-        edges = np.roll(vertices, -1, axis=0) - vertices
-        offsets = points[:, None] - vertices
-        sides = edges[:, 0] * offsets[..., 1] - edges[:, 1] * offsets[..., 0]
-        # A sample point may be a corner: on the edge up to the rounding of the other corners.
-        assert ((sides > -1e-12).all(axis=1) == (depths >= alpha)).all()
 
 
 def test_the_hull_is_the_region_of_the_smallest_mass() -> None:
@@ -132,17 +120,6 @@ def test_levels_are_compared_as_depths_are() -> None:
                 assert level <= mass
                 assert np.int64(level) / total == np.int64(mass) / total
                 assert level == 1 or np.int64(level - 1) / total < np.int64(mass) / total
-
-
-def test_two_thousand_points_take_seconds() -> None:
-    points = np.random.default_rng(4).normal(size=(2000, 2))
-    masses = np.ones(2000, dtype=int)
-    halfspace_region_vertices(points[:10], masses[:10], 0.1)  # compiles
-    for alpha in (0.05, 0.3, 0.45):
-        start = time.process_time()
-        vertices = halfspace_region_vertices(points, masses, alpha)
-        assert time.process_time() - start < 5
-        assert len(vertices) > 5
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.1, 1.5, float("nan"), "half"])

@@ -9,7 +9,7 @@ import pytest
 from text_extra import needs_encoder
 
 from isodepth import InvalidInputError, InvalidOptionError
-from isodepth.cli.main import main
+from isodepth.cli import main
 from isodepth.text import DepthScore, Encoder, RememberingEncoder
 from isodepth.text.encoding.network import load
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.depth.exact.inputs import check_work, merge_points, merge_queries, scale_columns
 from isodepth.depth.exact.rational import (
     AffineSpan,
@@ -14,6 +15,7 @@ from isodepth.depth.exact.rational import (
     products_are_exact,
     smallest_mass,
 )
+from isodepth.engine.resources import available_cores
 
 #: About ten minutes of one core.
 MAX_WORK = 5e10
@@ -30,6 +32,7 @@ def exact_halfspace_depth(
     queries: np.ndarray,
     *,
     max_work: float = MAX_WORK,
+    n_jobs: int | None = None,
 ) -> np.ndarray:
     """Smallest mass of a closed halfspace that contains each query.
 
@@ -49,6 +52,8 @@ def exact_halfspace_depth(
         How many elementary steps may be taken: ``n log n`` a query for d <= 2, and
         ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes some ten nanoseconds: 2000 points of
         the plane in one another, or 200 points in three dimensions, take about a second.
+    n_jobs : int or None
+        Threads; None for all cores.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def exact_halfspace_depth(
         f"the exact halfspace depth of {len(asked)} points in a sample of {len(rows)} distinct "
         f"points spanning {len(columns)} dimensions",
     )
-    smallest[inside] = _in_full_span(rows, sample.masses, asked)
+    threads = available_cores() if n_jobs is None else n_jobs
+    smallest[inside] = _in_full_span(rows, sample.masses, asked, threads)
     return smallest[inverse]
 
 
@@ -100,33 +106,17 @@ def _steps(n: int, d: int) -> float:
 
 def _restrict(rows: np.ndarray, asked: np.ndarray) -> tuple[list[int], np.ndarray]:
     """Coordinates that tell the points of the sample's flat apart, and which queries lie in it."""
-    if _span_everything(rows):
-        return list(range(rows.shape[1])), np.ones(len(asked), dtype=bool)
     exponent = lowest_bit(rows, asked)
     span = AffineSpan.of(as_integers(rows, exponent))
+    if len(span.columns) == rows.shape[1]:
+        return list(range(rows.shape[1])), np.ones(len(asked), dtype=bool)
     inside = [span.contains(query) for query in as_integers(asked, exponent)]
     return sorted(span.columns), np.array(inside, dtype=bool)
 
 
-def _span_everything(rows: np.ndarray) -> bool:
-    """Whether a few rows picked by elimination in floats certainly span the whole space."""
-    n, d = rows.shape
-    picked = [0]
-    # Whatever happens to these floats, the rows they pick are judged without rounding.
-    with np.errstate(all="ignore"):
-        rest = rows - rows[0]
-        for _ in range(min(d, n - 1)):
-            row, column = np.unravel_index(int(np.abs(rest).argmax()), rest.shape)
-            if rest[row, column] == 0:
-                return False
-            picked.append(int(row))
-            rest = rest - np.outer(rest[:, column] / rest[row, column], rest[row])
-            rest[:, column] = 0
-    few = rows[picked]
-    return len(AffineSpan.of(as_integers(few, lowest_bit(few))).columns) == d
-
-
-def _in_full_span(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def _in_full_span(
+    rows: np.ndarray, masses: np.ndarray, asked: np.ndarray, n_threads: int
+) -> np.ndarray:
     """The smallest masses at `asked` (m, d) where distinct `rows` (n, d) span all d dimensions."""
     d = rows.shape[1]
     if d == 0:
@@ -134,24 +124,18 @@ def _in_full_span(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np
     if d == 1:
         return _on_a_line(rows[:, 0], masses, asked[:, 0])
     exponent = lowest_bit(rows, asked)
-    if d > _MAX_COMPILED_WIDTH or not products_are_exact(d, rows, asked):
-        result, unresolved = np.empty(len(asked), dtype=np.int64), np.arange(len(asked))
-    else:
-        from isodepth.depth.exact.halfspace_loops import smallest_masses
-
+    if d <= _MAX_COMPILED_WIDTH and products_are_exact(d, rows, asked):
         lattice = _is_small_lattice(rows, asked, exponent)
         if lattice:
             rows, asked = np.ldexp(rows, -exponent), np.ldexp(asked, -exponent)
-            exponent = 0
-        result = smallest_masses(rows, masses, asked, lattice)
-        unresolved = np.flatnonzero(result < 0)
-    if len(unresolved):
-        whole = as_integers(rows, exponent)
-        units = masses.tolist()
-        for i, query in zip(unresolved, as_integers(asked[unresolved], exponent), strict=True):
-            seen = [[x - q for x, q in zip(point, query, strict=True)] for point in whole]
-            result[i] = smallest_mass(list(zip(seen, units, strict=True)))
-    return result
+        rows, asked = np.ascontiguousarray(rows), np.ascontiguousarray(asked)
+        return _core.halfspace_masses(rows, masses, asked, lattice, n_threads)
+    whole, units = list(as_integers(rows, exponent)), masses.tolist()
+    result = []
+    for query in as_integers(asked, exponent):
+        seen = ([x - q for x, q in zip(point, query, strict=True)] for point in whole)
+        result.append(smallest_mass(list(zip(seen, units, strict=True))))
+    return np.array(result, dtype=np.int64)
 
 
 def _on_a_line(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from math import gcd
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.data.validation import check_number
 from isodepth.depth.exact.inputs import WeightedPoints, merge_points, scale_columns
 from isodepth.depth.exact.rational import (
@@ -71,6 +72,7 @@ def halfspace_region_vertices(points: np.ndarray, masses: np.ndarray, alpha: flo
         )
     level = mass_of_level(check_number(alpha, "alpha", 0.0, 1.0, low_open=True), sample.total)
     (rows,), exponents = scale_columns(sample.points)
+    rows = np.ascontiguousarray(rows)
     if not products_are_exact(2, rows):
         raise InvalidInputError(
             "the coordinates of the points span more orders of magnitude than products of floats "
@@ -78,7 +80,7 @@ def halfspace_region_vertices(points: np.ndarray, masses: np.ndarray, alpha: flo
         )
     sample = sample._replace(points=rows)
     exponent = lowest_bit(rows)
-    whole = as_integers(rows, exponent)
+    whole = list(as_integers(rows, exponent))
     if len(AffineSpan.of(whole).columns) < 2:
         vertices = _segment(sample, level)
     else:
@@ -114,16 +116,8 @@ def _segment(sample: WeightedPoints, level: int) -> np.ndarray:
 
 def _polygon(sample: WeightedPoints, whole: list[Vector], level: int) -> list[Corner]:
     """The region of points not all on one line, in units of the integer points `whole`."""
-    from isodepth.depth.exact.planar_loops import turn_line
-    from isodepth.depth.exact.predicates import minor_workspace
-
     rank = sample.total - level + 1
-    ends, failed = turn_line(sample.points, sample.masses, rank, *minor_workspace(2))
-    if failed:
-        raise InvalidInputError(
-            "the position of some points to lines through others cannot be held in floats; round "
-            "the coordinates to fewer digits"
-        )
+    ends = _core.halfplane_borders(sample.points, sample.masses, rank)
     # Cutting in random order keeps the polygon small from early on.
     ends = ends[np.random.default_rng(0).permutation(len(ends))]
     polygon = _Polygon.around(whole, 2.0 ** lowest_bit(sample.points))

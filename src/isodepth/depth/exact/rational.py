@@ -7,7 +7,7 @@ sample), and takes over where doubles would overflow or underflow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 from math import gcd
@@ -41,15 +41,14 @@ def products_are_exact(d: int, *arrays: np.ndarray) -> bool:
     return largest <= 1.0 and d * lowest_bit(*arrays) >= -1022
 
 
-def as_integers(array: np.ndarray, exponent: int) -> list[Vector]:
+def as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
     """Rows of `array` (n, d) in units of 2**exponent, which must divide all of them."""
-    mantissas, exponents = np.frexp(array)
-    whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
-    shifts = (exponents - 53 - exponent).tolist()
-    return [
-        [w << s if s >= 0 else w >> -s for w, s in zip(row, by, strict=True)]
-        for row, by in zip(whole, shifts, strict=True)
-    ]
+    for row in array.tolist():
+        fractions = [x.as_integer_ratio() for x in row]
+        if exponent > 0:
+            yield [whole >> exponent for whole, _ in fractions]
+        else:
+            yield [(whole << -exponent) // below for whole, below in fractions]
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,11 @@ class AffineSpan:
     columns: list[int]
 
     @classmethod
-    def of(cls, points: Sequence[Vector]) -> AffineSpan:
-        """Span of integer points (n, d)."""
-        span = cls(list(points[0]), [], [])
-        for point in points[1:]:
+    def of(cls, points: Iterable[Vector]) -> AffineSpan:
+        """Span of integer points (n, d), read until they span everything."""
+        following = iter(points)
+        span = cls(next(following), [], [])
+        for point in following:
             rest = span._reduce(point)
             column = next((k for k, value in enumerate(rest) if value), None)
             if column is not None:

@@ -1,0 +1,50 @@
+"""Write the type stubs of the compiled core, or check that they are current (--check).
+
+`python .ci/stubs.py src/isodepth/_core/__init__.pyi` asks nanobind for the signatures of the module
+that is built in `src`, and formats them as `make format` would.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HEADER = "# Written by `make stubs`.\n\n"
+FOOTER = "\ninstruction_set: str\n"
+
+
+def stubs() -> str:
+    """The stubs of all functions, the same in the modules of all instruction sets."""
+    sys.path.insert(0, str(ROOT / "src" / "isodepth" / "_core"))
+    import baseline  # by itself: the package need not be importable
+    from nanobind.stubgen import StubGen
+
+    generator = StubGen(baseline)
+    generator.put(baseline)
+    return formatted(HEADER + generator.get() + FOOTER)
+
+
+def formatted(text: str) -> str:
+    ruff = [sys.executable, "-m", "ruff"]
+    name = ["--stdin-filename", "stubs.pyi", "-"]
+    for task in (["check", "--fix-only", "--quiet", "--select", "I,F401,UP"], ["format"]):
+        text = subprocess.run(
+            [*ruff, *task, *name], input=text, capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    path = Path(arguments[-1])
+    if "--check" not in arguments:
+        path.write_text(stubs(), encoding="utf-8")
+    elif not path.exists() or path.read_text("utf-8") != stubs():
+        print(f"{path} is not what the core says: run `make stubs`")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

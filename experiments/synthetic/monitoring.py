@@ -1,0 +1,271 @@
+"""False alarms of monitors on streams without drift, and delays on streams with drift.
+
+False alarms: every stream has a reference of its own, and none of its batches drifts; in the second
+part a twentieth of the rows of every batch is contaminated (far away, near, in the center or with a
+large variance), and the monitor has a tolerance of that share. Other rules are applied to the
+scores of a monitor without tolerance on the same batches: a test at 1% for every batch, three
+standard deviations around the mean of the scores of clean batches, and ADWIN (river).
+
+Delays: a shift or a change of scale at batch 100, or at batch 1500.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
+from experiments.framework.verdict import outcome
+from isodepth import DepthMonitor
+
+CONTAMINATION = 0.05
+#: ADWIN is that of river, and only there where river is installed.
+RULES = ("evidence", "1% each batch", "three sd", *(["ADWIN"] if find_spec("river") else []))
+KINDS = ("far", "near", "center", "wide")
+CHANGES = ("shift 0.5", "scale 1.3")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes."""
+
+    runs: int
+    delay_runs: int
+    late_runs: int
+    batches: int = 200
+    rows: int = 200
+    columns: int = 5
+    reference: int = 26_000
+    directions: int = 50
+    alpha: float = 0.05
+    change: int = 100
+    late: int = 1500
+    #: How many batches after a change are checked.
+    patience: int = 60
+
+
+def contaminated_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows (count, d) that do not belong to a standard Gaussian sample."""
+    noise = rng.standard_normal((count, d))
+    if kind == "wide":
+        return 5 * noise
+    away = {"far": 8.0, "near": 2.5, "center": 0.0}[kind]
+    return 0.1 * noise + away * np.eye(d)[0]
+
+
+def batch(settings: Settings, rng: np.random.Generator, kind: str | None = None) -> np.ndarray:
+    """A batch, of which a share is contaminated where a kind is given."""
+    rows = rng.standard_normal((settings.rows, settings.columns))
+    if kind is not None:
+        count = round(CONTAMINATION * settings.rows)
+        rows[:count] = contaminated_rows(kind, count, settings.columns, rng)
+    return rows
+
+
+def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> DepthMonitor:
+    """A monitor with a reference of its own."""
+    reference = streams.rng("reference").standard_normal((settings.reference, settings.columns))
+    return DepthMonitor(
+        reference,
+        batch_size=settings.rows,
+        alpha=settings.alpha,
+        tolerance=tolerance,
+        n_directions=settings.directions,
+        directions="uniform",
+        random_state=streams.integer("monitor"),
+    )
+
+
+# -- rules on scores ------------------------------------------------------------------------------
+
+
+def first(alarms: Sequence[bool] | np.ndarray) -> float:
+    """The first batch with an alarm, from 1; inf where there is none."""
+    found = np.flatnonzero(alarms)
+    return float(found[0] + 1) if len(found) else math.inf
+
+
+def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When a score leaves mean +- 3 standard deviations of the scores of clean batches."""
+    return first(np.abs(scores - clean.mean()) > 3 * clean.std())
+
+
+def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When a score is among the largest 1%, itself and those of clean batches counted."""
+    above = (clean[None, :] >= scores[:, None]).sum(axis=1)
+    return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
+
+
+def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
+    """When ADWIN sees a drift, after it has seen the scores of clean batches."""
+    from river.drift import ADWIN
+
+    detector = ADWIN()
+    for score in clean:
+        detector.update(score)
+    alarms = []
+    for score in scores:
+        detector.update(score)
+        alarms.append(detector.drift_detected)
+    return first(alarms)
+
+
+# -- what is measured -----------------------------------------------------------------------------
+
+
+def false_alarms(
+    settings: Settings, tolerance: float, streams: Streams
+) -> Mapping[str, list[float]]:
+    """The first alarm of each rule in a stream that does not drift."""
+    monitor = fresh_monitor(settings, tolerance, streams)
+    untolerant = fresh_monitor(settings, 0.0, streams)
+    kind = KINDS[streams.run % len(KINDS)] if tolerance else None
+
+    def scores(name: str, kind: str | None) -> np.ndarray:
+        rng = streams.rng(name)
+        batches = (batch(settings, rng, kind) for _ in range(settings.batches))
+        return np.array([untolerant.check(rows).score for rows in batches])
+
+    rng = streams.rng("batches")
+    alarms = [monitor.check(batch(settings, rng, kind)).alarm for _ in range(settings.batches)]
+    clean, found = scores("clean batches", None), scores("batches", kind)
+    others = {
+        "1% each batch": one_percent,
+        "three sd": three_deviations,
+        "ADWIN": adaptive_window,
+    }
+    return {"evidence": [first(alarms)]} | {
+        rule: [others[rule](clean, found)] for rule in RULES[1:]
+    }
+
+
+def drifted(change: str, rows: np.ndarray) -> np.ndarray:
+    """Rows after a change."""
+    if change.startswith("shift"):
+        return rows + 0.5 * np.eye(rows.shape[1])[0]
+    return 1.3 * rows
+
+
+def delay(settings: Settings, condition: Any, at: int, streams: Streams) -> dict[str, list[float]]:
+    """How many batches after a change the first alarm comes; negative for a false alarm."""
+    tolerance = condition["tolerance"]
+    monitor = fresh_monitor(settings, tolerance, streams)
+    rng = streams.rng("batches")
+    kind = KINDS[streams.run % len(KINDS)] if tolerance else None
+    for number in range(1, at + settings.patience + 1):
+        rows = batch(settings, rng)
+        if number > at:
+            rows = drifted(condition["change"], rows)
+        if kind is not None:
+            count = round(CONTAMINATION * settings.rows)
+            rows[:count] = contaminated_rows(kind, count, settings.columns, rng)
+        if monitor.check(rows).alarm:
+            return {"evidence": [number - at]}
+    return {"evidence": [math.inf]}
+
+
+def parts(settings: Settings) -> list[Part]:
+    def quiet(tolerance: float) -> Callable[[Any, Streams], Mapping[str, list[float]]]:
+        return lambda condition, streams: false_alarms(settings, tolerance, streams)
+
+    def changing(at: int) -> Callable[[Any, Streams], Mapping[str, list[float]]]:
+        return lambda condition, streams: delay(settings, condition, at, streams)
+
+    cases = [{"change": c, "tolerance": t} for c in CHANGES for t in (0.0, CONTAMINATION)]
+    clean, contaminated = [{"contamination": 0.0}], [{"contamination": CONTAMINATION}]
+    soon, late = changing(settings.change), changing(settings.late)
+    return [
+        Part("quiet_clean", settings.runs, clean, "rule", RULES, ("first",), quiet(0.0)),
+        Part(
+            "quiet_contaminated", settings.runs, contaminated, "rule", RULES, ("first",),
+            quiet(CONTAMINATION),
+        ),
+        Part("delays", settings.delay_runs, cases, "rule", RULES[:1], ("delay",), soon),
+        Part("late_delays", settings.late_runs, cases, "rule", RULES[:1], ("delay",), late),
+    ]  # fmt: skip
+
+
+def judge(results: Results) -> list[Verdict]:
+    settings = results.settings
+    verdicts = []
+    for name, what in (
+        ("quiet_clean", "clean streams"),
+        ("quiet_contaminated", "5% contaminated rows"),
+    ):
+        table = results.tables[name]
+        shares = {rule: np.isfinite(rows["first"]).mean() for rule, rows in table.groups("rule")}
+        runs = len(table) // len(RULES)
+        limit = settings.alpha + 2 * math.sqrt(settings.alpha * (1 - settings.alpha) / runs)
+        verdicts.append(
+            Verdict(
+                f"Of {what} without drift at most {settings.alpha:.0%} ever raise an alarm.",
+                f"{runs} streams of {settings.batches} batches: "
+                + ", ".join(f"{rule} {share:.1%}" for rule, share in shares.items()),
+                outcome([shares["evidence"] <= limit]),
+                source="isodepth",
+            )
+        )
+    for name, at, limit in (("delays", settings.change, 5), ("late_delays", settings.late, 8)):
+        medians = {}
+        for change, rows in results.tables[name].groups("change"):
+            for tolerance, own in rows.groups("tolerance"):
+                after = own["delay"][own["delay"] > 0]
+                medians[change, tolerance] = float(np.median(after))
+        verdicts.append(
+            Verdict(
+                f"A change at batch {at} is seen within {limit} batches (median).",
+                ", ".join(f"{c} with tolerance {t}: {m:g}" for (c, t), m in medians.items()),
+                outcome(median <= limit for median in medians.values()),
+                source="isodepth",
+            )
+        )
+    return verdicts
+
+
+def draw(results: Results) -> dict[str, Any]:
+    """The share of streams without drift that have raised an alarm by each batch."""
+    from experiments.framework.figure import as_percent, panels
+
+    settings = results.settings
+    figure, grid = panels(1, 2, sharey=True)
+    at = np.arange(1, settings.batches + 1)
+    titles = {"quiet_clean": "no contamination", "quiet_contaminated": "5% contaminated rows"}
+    for axes, (name, title) in zip(grid[0], titles.items(), strict=True):
+        for rule, rows in results.tables[name].groups("rule"):
+            share = (rows["first"][:, None] <= at).mean(axis=0)
+            label = "monitor" if rule == "evidence" else rule
+            axes.plot(at, share, label=label, linewidth=2.5 if rule == "evidence" else 1.5)
+        axes.axhline(settings.alpha, color="0.4", linestyle="--", linewidth=1)
+        axes.set_title(title)
+        axes.set_xlabel("batch")
+        axes.set_ylim(0, 1.02)
+        as_percent(axes)
+    grid[0, 0].set_ylabel("streams with a false alarm")
+    grid[0, 0].legend(frameon=False)
+    return {"monitoring": figure}
+
+
+EXPERIMENT = Experiment(
+    name="monitoring",
+    title="false alarms of monitors, and their delays after a change",
+    sizes={
+        "full": Settings(runs=2000, delay_runs=100, late_runs=20),
+        "reduced": Settings(runs=50, delay_runs=10, late_runs=2, late=400),
+        "quick": Settings(
+            runs=2, delay_runs=1, late_runs=1, batches=10, reference=26_000, change=10, late=20
+        ),
+    },
+    parts=parts,
+    judge=judge,
+    draw=draw,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    return run_experiment(EXPERIMENT, arguments)

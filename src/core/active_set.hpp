@@ -1,0 +1,247 @@
+// The nearest point of an affine span, kept up to date while rows enter and leave.
+//
+// The active rows are held as a QR factorization of the columns (height, row - query), updated by
+// reorthogonalized Gram-Schmidt when a row enters and by Givens rotations when one leaves. The weights w that
+// minimize |sum w_i (row_i - query)| under sum w = 1 are proportional to (C'C)^-1 1; since 1 = C' e_1 /
+// height, one triangular solve with the first coordinates of the orthonormal basis gives them, and no normal
+// equation squares the condition number.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace isodepth {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// Rows (n, d) of somebody else's array.
+template <class T> struct Rows {
+    const T* data;
+    int64_t n, d;
+    const T* operator[](int64_t i) const { return data + i * d; }
+};
+
+// Four running sums in a fixed order.
+template <class A, class B> inline double dot(const A* x, const B* y, int64_t n) {
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int i = 0; i < 4; i++) sum[i] += double(x[k + i]) * double(y[k + i]);
+    for (; k < n; k++) sum[0] += double(x[k]) * double(y[k]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+template <class T> inline double distance_between(const T* x, const T* y, int64_t n) {
+    double total = 0.0;
+    for (int64_t k = 0; k < n; k++) {
+        const double difference = double(x[k]) - double(y[k]);
+        total += difference * difference;
+    }
+    return std::sqrt(total);
+}
+
+class ActiveSet {
+  public:
+    int64_t count = 0;            // active rows in use
+    std::vector<int64_t> ids;     // (capacity,) their numbers
+    std::vector<double> weights;  // (capacity,) of their combination, the present point
+    std::vector<double> offset;   // (dim,) present point minus query
+    double distance = 0.0;        // its length
+    double reach = 0.0;           // largest distance from the query to an active row
+
+    ActiveSet(int64_t dim, int64_t capacity)
+        : ids(capacity),
+          weights(capacity),
+          offset(dim),
+          width_(dim + 1),
+          basis_(capacity * width_),
+          triangle_(capacity * capacity),
+          affine_(capacity),
+          column_(width_) {}
+
+    int64_t capacity() const { return int64_t(ids.size()); }
+
+    bool contains(int64_t id) const {
+        return std::find(ids.begin(), ids.begin() + count, id) != ids.begin() + count;
+    }
+
+    // Start from one row; false if that is the query itself.
+    template <class T> bool start(Rows<T> rows, int64_t id, const T* query) {
+        count = 1;
+        ids[0] = id;
+        weights[0] = 1.0;
+        return factorize(rows, query);
+    }
+
+    // Factorize the active rows anew; false when they are dependent or touch the query. With a height between
+    // the distance to the hull and that to the nearest active row neither the first coordinate nor the
+    // others drown.
+    template <class T> bool factorize(Rows<T> rows, const T* query) {
+        height_ = std::numeric_limits<double>::infinity();
+        for (int64_t i = 0; i < count; i++)
+            height_ = std::min(height_, distance_between(rows[ids[i]], query, rows.d));
+        if (height_ == 0.0) return false;
+        for (int64_t i = 0; i < count; i++)
+            if (!append(i, rows[ids[i]], query)) return false;
+        return true;
+    }
+
+    // Let a row enter with weight zero; false, and nothing changes, when there is no place for it, it is
+    // active already, or it depends on those that are.
+    template <class T> bool enter(Rows<T> rows, int64_t id, const T* query) {
+        if (count == capacity() || contains(id) || !append(count, rows[id], query)) return false;
+        ids[count] = id;
+        weights[count++] = 0.0;
+        return true;
+    }
+
+    // Go to the affine minimizer, dropping the rows whose weight would turn negative on the way; false if
+    // the newest one was of no use.
+    bool descend() {
+        const int64_t newest = ids[count - 1];
+        while (true) {
+            solve();
+            double step = 1.0;
+            int64_t worst = -1;
+            for (int64_t i = 0; i < count; i++) {
+                if (affine_[i] > 0.0) continue;  // what is not a number counts as negative
+                const double slope = weights[i] - affine_[i];
+                const double reached = slope > 0.0 ? weights[i] / slope : 0.0;
+                if (worst < 0 || reached < step) step = reached, worst = i;
+            }
+            if (worst < 0) {
+                std::copy_n(affine_.begin(), count, weights.begin());
+                return true;
+            }
+            if (step > 0.0)
+                for (int64_t i = 0; i < count; i++) weights[i] += step * (affine_[i] - weights[i]);
+            weights[worst] = 0.0;
+            bool useful = true;
+            for (int64_t i = count - 1; i >= 0; i--) {
+                if (weights[i] > 0.0) continue;
+                useful = useful && (ids[i] != newest || step > 0.0);
+                drop(i);
+            }
+            double total = 0.0;
+            for (int64_t i = 0; i < count; i++) total += weights[i];
+            for (int64_t i = 0; i < count; i++) weights[i] /= total;
+            if (!useful) return false;
+        }
+    }
+
+    // Set `offset`, `distance` and `reach` to those of the present combination.
+    template <class T> void move(Rows<T> rows, const T* query) {
+        std::fill(offset.begin(), offset.end(), 0.0);
+        double furthest = 0.0;
+        for (int64_t i = 0; i < count; i++) {
+            const T* row = rows[ids[i]];
+            double square = 0.0;
+            for (int64_t k = 0; k < rows.d; k++) {
+                const double difference = double(row[k]) - double(query[k]);
+                square += difference * difference;
+                offset[k] += weights[i] * difference;
+            }
+            furthest = std::max(furthest, square);
+        }
+        distance = std::sqrt(dot(offset.data(), offset.data(), rows.d));
+        reach = std::sqrt(furthest);
+    }
+
+    // Whether the offset is so short, compared with the rows it is summed from, that few digits are correct.
+    bool is_short() const { return distance < 1e-3 * reach; }
+
+    // Make the offset orthogonal to the affine span of the factorized rows, so that it proves again how far
+    // the hull is. The directions of the span are the part of the factorized space that is orthogonal to the
+    // projection of (1, 0, ..., 0) on it.
+    void straighten() {
+        const int64_t dim = width_ - 1;
+        for (int twice = 0; twice < 2; twice++) {
+            double size = 0.0, across = 0.0;
+            for (int64_t i = 0; i < count; i++) {
+                const double* axis = basis(i);
+                affine_[i] = dot(axis + 1, offset.data(), dim);
+                size += axis[0] * axis[0];
+                across += axis[0] * affine_[i];
+            }
+            std::fill(column_.begin(), column_.end(), 0.0);
+            for (int64_t i = 0; i < count; i++) {
+                const double* axis = basis(i);
+                const double part = affine_[i] - axis[0] * across / size;
+                for (int64_t k = 0; k < dim; k++) column_[k] += part * axis[k + 1];
+            }
+            for (int64_t k = 0; k < dim; k++) offset[k] -= column_[k];
+        }
+        distance = std::sqrt(dot(offset.data(), offset.data(), dim));
+    }
+
+  private:
+    int64_t width_;
+    std::vector<double> basis_;     // (capacity, width) orthonormal, a row per active row
+    std::vector<double> triangle_;  // (capacity, capacity) upper: column j = sum_i triangle[i, j] basis[i]
+    std::vector<double> affine_;    // (capacity,) weights of the affine minimizer
+    std::vector<double> column_;    // (width,) scratch
+    double height_ = 0.0;
+
+    double* basis(int64_t i) { return basis_.data() + i * width_; }
+    double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity() + j]; }
+
+    // Add column `at` to the factorization; false when it depends on those before.
+    template <class T> bool append(int64_t at, const T* row, const T* query) {
+        column_[0] = height_;
+        for (int64_t k = 1; k < width_; k++) column_[k] = double(row[k - 1]) - double(query[k - 1]);
+        const double size = std::sqrt(dot(column_.data(), column_.data(), width_));
+        for (int64_t i = 0; i < at; i++) triangle(i, at) = 0.0;
+        for (int twice = 0; twice < 2; twice++)
+            for (int64_t i = 0; i < at; i++) {
+                const double* axis = basis(i);
+                const double along = dot(axis, column_.data(), width_);
+                for (int64_t k = 0; k < width_; k++) column_[k] -= along * axis[k];
+                triangle(i, at) += along;
+            }
+        const double rest = std::sqrt(dot(column_.data(), column_.data(), width_));
+        if (rest <= 4.0 * epsilon * size) return false;
+        triangle(at, at) = rest;
+        for (int64_t k = 0; k < width_; k++) basis(at)[k] = column_[k] / rest;
+        return true;
+    }
+
+    // Take row `gone` out.
+    void drop(int64_t gone) {
+        for (int64_t j = gone; j < count - 1; j++)
+            for (int64_t i = 0; i < j + 2; i++) triangle(i, j) = triangle(i, j + 1);
+        for (int64_t i = gone; i < count - 1; i++) {
+            const double size = std::hypot(triangle(i, i), triangle(i + 1, i));
+            const double c = triangle(i, i) / size, s = triangle(i + 1, i) / size;
+            triangle(i, i) = size;
+            triangle(i + 1, i) = 0.0;
+            for (int64_t j = i + 1; j < count - 1; j++) rotate(c, s, triangle(i, j), triangle(i + 1, j));
+            for (int64_t k = 0; k < width_; k++) rotate(c, s, basis(i)[k], basis(i + 1)[k]);
+        }
+        std::copy(ids.begin() + gone + 1, ids.begin() + count, ids.begin() + gone);
+        std::copy(weights.begin() + gone + 1, weights.begin() + count, weights.begin() + gone);
+        count--;
+    }
+
+    static void rotate(double c, double s, double& upper, double& lower) {
+        const double turned = c * upper + s * lower;
+        lower = c * lower - s * upper;
+        upper = turned;
+    }
+
+    // The weights of the affine minimizer.
+    void solve() {
+        double total = 0.0;
+        for (int64_t i = count - 1; i >= 0; i--) {
+            double value = basis(i)[0];
+            for (int64_t j = i + 1; j < count; j++) value -= triangle(i, j) * affine_[j];
+            affine_[i] = value / triangle(i, i);
+            total += affine_[i];
+        }
+        for (int64_t i = 0; i < count; i++) affine_[i] /= total;
+    }
+};
+
+}  // namespace isodepth

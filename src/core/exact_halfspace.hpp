@@ -1,0 +1,356 @@
+// The smallest mass of a closed halfspace at a point, by projections and planar sweeps.
+//
+// Seen from the query, the points are vectors, and only the signs of <u, v> matter. Turn the best u until it
+// is orthogonal to some vector v: the vectors on the line of v then fall on the better side of it, and the
+// others can be projected along v, which leaves the same problem in one dimension less (Dyckerhoff and
+// Mozharovskyi 2016). In the plane, u turns once round and meets the vectors in the order of their angles.
+//
+// Each set of d - 2 vectors is tried in one order only. That is enough: a best u may be moved to a face of
+// its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest index can be
+// taken first.
+//
+// Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the error
+// carried along; a sign that is not certain from that is taken from a determinant without rounding. When all
+// coordinates are small integers (`lattice`), nothing rounds and no bound is needed.
+#pragma once
+
+#include <atomic>
+
+#include "arrays.hpp"
+#include "parallel.hpp"
+#include "predicates.hpp"
+
+namespace isodepth {
+
+struct WeightedSample {
+    Rows<double> points;  // (n, d), distinct, not all in one hyperplane; d >= 2
+    const int64_t* masses;
+    bool lattice;  // whether no projection of these points rounds
+};
+
+// The vectors seen from the query after some elimination steps.
+struct Projected {
+    Workspace<double> vectors;     // (n, d) in the coordinates not yet eliminated
+    Workspace<double> errors;      // (n, d) bounds of their errors; 0 on a lattice
+    Workspace<int64_t> ids;        // (n,) which points they are, increasing
+    std::vector<int64_t> columns;  // which coordinates are left
+    std::vector<char> skip;        // (n,) points on a line already eliminated
+    int64_t count = 0;             // vectors
+    double divisor = 1.0;          // by which the vectors of the next step are divided
+    int order = 1;                 // sign of the product of the pivots of the true Schur complements
+    int scale = 1;                 // sign of the factor between vectors and true Schur complements
+
+    Projected(int64_t n, int64_t d) : vectors(n * d), errors(n * d, 0.0), ids(n), columns(d), skip(n) {}
+};
+
+class HalfspaceSearch {
+  public:
+    explicit HalfspaceSearch(WeightedSample sample)
+        : sample_(sample),
+          n_(sample.points.n),
+          d_(sample.points.d),
+          exact_(sample.points),
+          chosen_(d_),
+          pivots_(d_),
+          lows_(n_),
+          highs_(n_),
+          sides_(n_),
+          order_(n_),
+          other_(n_) {
+        for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
+    }
+
+    int64_t at_query = 0;  // mass found at the query
+
+    // See the points from a query.
+    void look_from(const double* query) {
+        Projected& state = levels_[0];
+        origin_ = query;
+        at_query = state.count = 0;
+        for (int64_t i = 0; i < n_; i++) {
+            bool distinct = false;
+            for (int64_t k = 0; k < d_; k++) {
+                // The rounded difference of two doubles is zero only when they are equal.
+                const double value = sample_.points[i][k] - query[k];
+                state.vectors[state.count * d_ + k] = value;
+                if (!sample_.lattice) state.errors[state.count * d_ + k] = roundoff * std::abs(value);
+                distinct = distinct || value != 0.0;
+            }
+            state.ids[state.count] = i;
+            if (distinct) state.count++;
+            else at_query += sample_.masses[i];
+        }
+        for (int64_t k = 0; k < d_; k++) state.columns[k] = k;
+        std::fill(state.skip.begin(), state.skip.end(), 0);
+    }
+
+    int64_t count() const { return levels_[0].count; }
+
+    // Lower `best` to the smallest mass over all eliminations that begin with vectors start..stop.
+    // `pause()` is called now and then; if it says so, the search is given up.
+    template <class Pause> void search(int64_t start, int64_t stop, std::atomic<int64_t>& best, Pause pause) {
+        if (d_ == 2) lower(best, at_query + planar_sweep(levels_[0], 0));
+        else if (best.load() > at_query) search_level(0, start, stop, at_query, best, pause);
+    }
+
+  private:
+    // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
+    static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
+
+    WeightedSample sample_;
+    int64_t n_, d_;
+    Determinants exact_;
+    const double* origin_ = nullptr;
+    std::vector<Projected> levels_;
+    std::vector<int64_t> chosen_, pivots_;  // points eliminated so far and their pivot columns
+    // The planar sweep. The key of a line is minus the cotangent of its angle, which increases with angles
+    // in [0, pi).
+    std::vector<double> lows_, highs_;  // what the key of the line of each vector may be
+    std::vector<int64_t> sides_;        // 1 when the vector points to angles in [0, pi), -1 when its opposite
+    std::vector<int64_t> order_, other_;
+
+    static void lower(std::atomic<int64_t>& best, int64_t mass) {
+        int64_t known = best.load();
+        while (mass < known && !best.compare_exchange_weak(known, mass)) {
+        }
+    }
+
+    template <class Pause> bool search_level(int64_t level, int64_t start, int64_t stop, int64_t spent,
+                                             std::atomic<int64_t>& best, Pause pause) {
+        Projected& state = levels_[level];
+        for (int64_t row = start; row < stop; row++) {
+            const int64_t point = state.ids[row];
+            if (state.skip[point] || (level > 0 && point < chosen_[level - 1])) continue;
+            const int64_t cost = spent + eliminate(level, row);
+            if (cost >= best.load(std::memory_order_relaxed)) continue;
+            if (level + 3 == d_) {
+                lower(best, cost + planar_sweep(levels_[level + 1], level + 1));
+                if (best.load(std::memory_order_relaxed) == at_query || pause()) return false;
+            } else {
+                std::fill(levels_[level + 1].skip.begin(), levels_[level + 1].skip.end(), 0);
+                if (!search_level(level + 1, 0, levels_[level + 1].count, cost, best, pause)) return false;
+            }
+        }
+        return true;
+    }
+
+    // Sign of coordinate `k` of vector `row` after `level` steps.
+    int component_sign(int64_t level, int64_t row, int64_t k) {
+        const Projected& state = levels_[level];
+        const double value = state.vectors[row * d_ + k], error = state.errors[row * d_ + k];
+        if (value > error) return 1;
+        if (-value > error) return -1;
+        if (error == 0.0) return 0;
+        chosen_[level] = state.ids[row];
+        pivots_[level] = state.columns[k];
+        return state.order * state.scale * exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 1);
+    }
+
+    bool is_zero(int64_t level, int64_t row) {
+        for (int64_t k = 0; k < d_ - level; k++)
+            if (component_sign(level, row, k) != 0) return false;
+        return true;
+    }
+
+    // Project along vector `row` of `level`, into the next level. Returns the mass that the better side of
+    // its line costs; the points on the line need no elimination of their own.
+    int64_t eliminate(int64_t level, int64_t row) {
+        Projected &state = levels_[level], &next = levels_[level + 1];
+        const int64_t width = d_ - level;
+        const double *along = state.vectors.data() + row * d_, *along_errors = state.errors.data() + row * d_;
+        int64_t pivot = -1;
+        double size = 0.0;
+        for (int64_t k = 0; k < width; k++)
+            if (std::abs(along[k]) - along_errors[k] > size)
+                pivot = k, size = std::abs(along[k]) - along_errors[k];
+        next.divisor = pivot >= 0 ? along[pivot] : 1.0;
+        int sign = next.divisor > 0.0 ? 1 : -1;
+        if (pivot < 0) {
+            // No coordinate is certain, but the vector is not zero.
+            sign = 0;
+            while (sign == 0 && pivot + 1 < width) sign = component_sign(level, row, ++pivot);
+        }
+        for (int64_t k = 0, to = 0; k < width; k++)
+            if (k != pivot) next.columns[to++] = state.columns[k];
+
+        // The next vectors are (a * p - b * c) / divisor, as in Bareiss' method: p the pivot, b the
+        // coordinate to vanish. The divisor is the pivot of the step before, which keeps integers integer; as
+        // it is common to all vectors, its own error does not matter.
+        const double by = state.divisor, p = along[pivot], p_error = along_errors[pivot];
+        const int of_schur = sign * state.scale;
+        next.order = state.order * of_schur;
+        next.scale = by > 0.0 ? of_schur : -of_schur;
+        const bool lattice = sample_.lattice;
+        int64_t ahead = 0, behind = 0;
+        next.count = 0;
+        chosen_[level] = state.ids[row];
+        pivots_[level] = state.columns[pivot];
+        for (int64_t j = 0; j < state.count; j++) {
+            const double *from = state.vectors.data() + j * d_, *from_errors = state.errors.data() + j * d_;
+            double *to = next.vectors.data() + next.count * d_,
+                   *errors = next.errors.data() + next.count * d_;
+            const double b = from[pivot], b_error = from_errors[pivot];
+            bool certain = false;
+            for (int64_t k = 0; k < width; k++) {
+                if (k == pivot) continue;
+                const double a = from[k], c = along[k], value = (a * p - b * c) / by;
+                *to++ = value;
+                if (lattice) {
+                    certain = certain || value != 0.0;
+                    continue;
+                }
+                const double a_error = from_errors[k], c_error = along_errors[k];
+                double error = std::abs(a) * p_error + (std::abs(p) + p_error) * a_error;
+                error += std::abs(b) * c_error + (std::abs(c) + c_error) * b_error;
+                error += 2.0 * roundoff * (std::abs(a * p) + std::abs(b * c));
+                error = ((error + tiny) / std::abs(by) + roundoff * std::abs(value)) * slack + tiny;
+                *errors++ = error;
+                certain = certain || std::abs(value) > error;
+            }
+            const int64_t point = state.ids[j];
+            next.ids[next.count] = point;
+            if (certain || !(lattice || j == row || is_zero(level + 1, next.count))) {
+                next.count++;
+                continue;
+            }
+            state.skip[point] = 1;
+            (component_sign(level, j, pivot) == sign ? ahead : behind) += sample_.masses[point];
+            // The sign just taken may have used these places.
+            chosen_[level] = state.ids[row];
+            pivots_[level] = state.columns[pivot];
+        }
+        return std::min(ahead, behind);
+    }
+
+    // Smallest mass on one side of a line through the origin, the line turning by pi.
+    int64_t planar_sweep(const Projected& state, int64_t level) {
+        set_keys(state, level);
+        sort_lines(state, level);
+        int64_t left = 0, total = 0;
+        for (int64_t j = 0; j < state.count; j++) {
+            const int64_t mass = sample_.masses[state.ids[j]];
+            total += mass;
+            if (sides_[j] > 0) left += mass;
+        }
+        int64_t smallest = std::min(left, total - left);
+        for (int64_t place = 0; place < state.count; place++) {
+            const int64_t j = order_[place];
+            // Lines of one angle change sides together.
+            if (place == 0 || compare(state, level, order_[place - 1], j) != 0)
+                smallest = std::min({smallest, left, total - left});
+            left -= sides_[j] * sample_.masses[state.ids[j]];
+        }
+        return smallest;
+    }
+
+    // Keys of the lines of all vectors, as bounds that hold the true ones.
+    void set_keys(const Projected& state, int64_t level) {
+        for (int64_t j = 0; j < state.count; j++) {
+            const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
+            const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
+            if (std::abs(y) > y_error) {
+                sides_[j] = y > 0.0 ? 1 : -1;
+                const double key = -x / y;
+                double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
+                error = (error + roundoff * std::abs(key)) * slack + tiny;
+                // Fractions of integers below 2**26 are equal or differ by more than a rounding.
+                if (sample_.lattice) error = 0.0;
+                if (error < std::numeric_limits<double>::infinity()) {
+                    lows_[j] = key - error;
+                    highs_[j] = key + error;
+                    continue;
+                }
+            }
+            set_key_exactly(state, level, j);
+        }
+    }
+
+    // The same for a vector whose coordinates are too uncertain for a quotient.
+    void set_key_exactly(const Projected& state, int64_t level, int64_t j) {
+        const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
+        const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
+        highs_[j] = std::numeric_limits<double>::infinity();
+        lows_[j] = -highs_[j];
+        sides_[j] = component_sign(level, j, 1);
+        if (sides_[j] == 0) {
+            sides_[j] = component_sign(level, j, 0);
+            highs_[j] = lows_[j];
+        } else if (std::abs(x) > x_error) {
+            // The line is all but horizontal; which way it leans is known from the exact sign.
+            const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
+            ((x > 0.0) == (sides_[j] > 0) ? highs_[j] = -least : lows_[j] = least);
+        }
+    }
+
+    // Negative when line `j` has the smaller angle in [0, pi), positive when line `k` has, 0 when equal.
+    int compare(const Projected& state, int64_t level, int64_t j, int64_t k) {
+        if (highs_[j] < lows_[k]) return -1;
+        if (highs_[k] < lows_[j]) return 1;
+        if (sample_.lattice) return 0;
+        chosen_[level] = state.ids[j];
+        chosen_[level + 1] = state.ids[k];
+        return -exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2) * int(sides_[j] * sides_[k]);
+    }
+
+    // Set the order of the lines of all vectors, by merging.
+    void sort_lines(const Projected& state, int64_t level) {
+        // Two columns in which the determinants turn the same way as the projected plane.
+        pivots_[level] = state.columns[state.order < 0];
+        pivots_[level + 1] = state.columns[state.order > 0];
+        int64_t *source = order_.data(), *target = other_.data();
+        for (int64_t j = 0; j < state.count; j++) source[j] = j;
+        for (int64_t width = 1; width < state.count; width *= 2) {
+            for (int64_t start = 0; start < state.count; start += 2 * width) {
+                int64_t i = start, middle = std::min(start + width, state.count);
+                int64_t k = middle, stop = std::min(start + 2 * width, state.count);
+                for (int64_t place = start; place < stop; place++) {
+                    const bool first =
+                        k >= stop || (i < middle && compare(state, level, source[i], source[k]) <= 0);
+                    target[place] = source[first ? i++ : k++];
+                }
+            }
+            std::swap(source, target);
+        }
+        if (source != order_.data()) order_.swap(other_);
+    }
+};
+
+// Set `smallest` (m,) to the smallest masses of closed halfspaces that contain each of the queries (m, d).
+inline void smallest_masses(WeightedSample sample, Rows<double> queries, int64_t n_threads,
+                            int64_t* smallest) {
+    const int64_t n = sample.points.n, d = sample.points.d, m = queries.n;
+    double steps = double(n) * std::max(1.0, std::log2(double(n)));
+    for (int64_t k = 0; k < d - 2; k++) steps *= double(n - k) / double(k + 1);
+    // Long searches are shared out by the vector that is eliminated first; a step takes some nanoseconds.
+    const int64_t pieces = int64_t(std::clamp(steps / 1e5, 1.0, d > 2 ? double(n) : 1.0));
+    const int64_t workers = worker_count(n_threads, m * pieces, int64_t(std::min(1e15, double(m) * steps)));
+    std::vector<HalfspaceSearch> searches;
+    searches.reserve(workers);
+    for (int64_t i = 0; i < workers; i++) searches.emplace_back(sample);
+    std::vector<int64_t> looking_from(workers, -1);
+    std::vector<std::atomic<int64_t>> best(m);
+    for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
+    Signals signals;
+    std::atomic<bool> stopped{false};
+    parallel_for(workers, m * pieces, [&](int64_t worker, int64_t part) {
+        HalfspaceSearch& search = searches[worker];
+        const int64_t query = part / pieces, piece = part % pieces;
+        if (looking_from[worker] != query) search.look_from(queries[query]);
+        looking_from[worker] = query;
+        // A part may take long, so signals are looked for inside, by the first worker for all.
+        auto pause = [&] {
+            try {
+                if (worker == 0) signals.check();
+            } catch (...) {
+                stopped = true;
+                throw;
+            }
+            return stopped.load(std::memory_order_relaxed);
+        };
+        const int64_t count = search.count();
+        search.search(count * piece / pieces, count * (piece + 1) / pieces, best[query], pause);
+    });
+    std::copy(best.begin(), best.end(), smallest);
+}
+
+}  // namespace isodepth

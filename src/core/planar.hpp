@@ -1,0 +1,107 @@
+// A line that turns round a planar sample so that one mass always lies on or behind it.
+#pragma once
+
+#include "parallel.hpp"
+#include "predicates.hpp"
+
+namespace isodepth {
+
+// Borders of the halfplanes of mass at least `rank`, in every direction where they change.
+//
+// For a direction u, the halfplane <u, x> <= q(u) is the smallest one of mass >= rank. Its border goes
+// through one point, until the turning border meets another; it then passes on to the point on it that has
+// the right rank afterwards. Each such meeting is recorded, in the order in which u turns left, by the first
+// and last point on the border; u points to the right of the way from first to last.
+class TurningLine {
+  public:
+    std::vector<int64_t> ends;  // (k, 2)
+
+    // Points (n, 2), distinct, in lexicographic order, not all on one line; rank from 1 to the total mass.
+    TurningLine(Rows<double> points, const int64_t* masses, int64_t rank)
+        : points_(points), exact_(points), sides_(points.n, -1), x_(points.n), y_(points.n) {
+        for (int64_t j = 0; j < points.n; j++) x_[j] = points[j][0], y_[j] = points[j][1];
+        // The order along u = (1, 0), turned left by next to nothing, is the lexicographic one.
+        int64_t at = 0, below = 0;
+        for (; below + masses[at] < rank; at++) {
+            below += masses[at];
+            sides_[at] = 1;
+        }
+        sides_[at] = 0;
+        Signals signals;
+        while (true) {
+            signals.check();
+            meet(at);
+            // Before the meeting the points ahead on the line were below; afterwards those behind are.
+            for (int64_t place = int64_t(line_.size()) - 1; line_[place] != at; place--)
+                below -= masses[line_[place]];
+            int64_t place = 0;
+            for (; below + masses[line_[place]] < rank; place++) below += masses[line_[place]];
+            at = line_[place];
+
+            const int64_t first = line_.front(), last = line_.back();
+            if (!ends.empty() && ends[0] == first && ends[1] == last) return;
+            ends.push_back(first);
+            ends.push_back(last);
+            tell_sides(first, last);
+        }
+    }
+
+  private:
+    Rows<double> points_;
+    Determinants exact_;
+    std::vector<double> sides_;  // of the border: 1 left of it, -1 right, 0 on it
+    std::vector<double> x_, y_;  // coordinates
+    std::vector<int64_t> line_;  // the points on the next border, by its heading
+
+    // 1 when the path over a, b, c turns left, -1 when right, 0 when it is straight.
+    int orientation(int64_t a, int64_t b, int64_t c) {
+        const int64_t rows[2] = {b, c}, columns[2] = {0, 1};
+        return exact_.sign(points_[a], rows, columns, 2);
+    }
+
+    // The sides of the border from `first` to `last`: quickly for all, then exactly where that left them
+    // open.
+    void tell_sides(int64_t first, int64_t last) {
+        const double a[2] = {x_[first], y_[first]}, b[2] = {x_[last], y_[last]};
+        for (int64_t j = 0; j < points_.n; j++) {
+            const auto [value, error] = quick_orientation(a, b, x_[j], y_[j]);
+            sides_[j] = (value > error ? 1.0 : 0.0) - (-value > error ? 1.0 : 0.0);
+        }
+        for (auto side = sides_.begin(); (side = std::find(side, sides_.end(), 0.0)) != sides_.end(); side++)
+            *side = orientation(first, last, side - sides_.begin());
+    }
+
+    // Find the points on the next border through `at`.
+    void meet(int64_t at) {
+        // The vectors to all others, turned to the left of the border, in the order of their angles from it;
+        // those on the border itself come last.
+        int64_t best = 0;
+        while (sides_[best] == 0) best++;
+        line_.assign(1, best);
+        const double *x = x_.data(), *y = y_.data(), *sides = sides_.data();
+        const double a[2] = {x[at], y[at]};
+        double b[2] = {x[best], y[best]}, side = sides[best];
+        for (int64_t j = best + 1; j < points_.n; j++) {
+            const auto [value, error] = quick_orientation(a, b, x[j], y[j]);
+            const double both = side * sides[j];
+            if (value * both > error || both == 0.0) continue;
+            const double turn = -value * both > error ? -1.0 : orientation(at, best, j) * both;
+            if (turn > 0.0) continue;
+            if (turn < 0.0) {
+                best = j;
+                b[0] = x[j], b[1] = y[j], side = sides[j];
+                line_.clear();
+            }
+            line_.push_back(int64_t(j));  // a copy: j itself stays in a register
+        }
+        line_.push_back(at);
+        // On a line, points are in order along any coordinate in which they differ.
+        const int64_t k = points_[best][0] != points_[at][0] ? 0 : 1;
+        const bool forward = (points_[best][k] > points_[at][k]) == (sides_[best] > 0);
+        std::sort(line_.begin(), line_.end(), [&](int64_t a, int64_t b) {
+            return forward ? points_[a][k] < points_[b][k] : points_[a][k] > points_[b][k];
+        });
+    }
+};
+
+}  // namespace isodepth

@@ -1,0 +1,322 @@
+// The largest outlyingness of points of the plane over all directions, arc by arc.
+//
+// While u turns, the median of the projections is <u, m> with m the mean of one or two points, and the MAD is
+// <u, w> with w made of one or two deviations; both only change where two projections, or two deviations,
+// become equal. On the arcs in between, the outlyingness |<u, x - m>| / <u, w> is a ratio of two linear forms
+// in u, which is monotone. So its supremum is reached at the ends of the arcs.
+#pragma once
+
+#include <numbers>
+#include <numeric>
+
+#include "parallel.hpp"
+#include "predicates.hpp"
+
+namespace isodepth {
+
+// A sample of the plane and queries, moved and scaled to be centered and of size about one.
+struct PlanarSample {
+    Rows<double> points;     // (n + m, 2): n distinct points of the sample, then the queries
+    const double* rounding;  // (n + m, 2): how far each coordinate may be from what was meant
+    int64_t n;
+    const int64_t* masses;         // (n,) that the median is made of
+    const int64_t* spread_masses;  // (n,) that the scale is made of: 0 for a point with most of the mass
+    int64_t heavy;                 // the number of such a point, or -1
+};
+
+struct Plane {
+    double x, y;
+    bool operator==(const Plane&) const = default;
+};
+
+// The angle in [0, pi) of directions orthogonal to a vector.
+inline double normal_angle(Plane v) {
+    double angle = std::atan2(v.x, -v.y);
+    if (angle < 0.0) angle += std::numbers::pi;
+    return angle < std::numbers::pi ? angle : 0.0;
+}
+
+inline void sort_unique(std::vector<double>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+// Whether moving coordinates by no more than their rounding can put i, j, k on one line.
+inline bool are_in_line(Rows<double> points, const double* rounding, int64_t i, int64_t j, int64_t k) {
+    auto across = [&](int64_t a, int64_t b, int64_t axis) {
+        return std::abs(points[a][axis] - points[b][axis]);
+    };
+    // How much the determinant can change when only i moves.
+    auto moved = [&](int64_t a, int64_t b, int64_t c) {
+        return rounding[2 * a] * across(b, c, 1) + rounding[2 * a + 1] * across(b, c, 0);
+    };
+    double allowed = moved(i, j, k) + moved(j, k, i) + moved(k, i, j);
+    // The determinant is computed from the corner opposite the longest side, where it is smallest.
+    double longest = -1.0;
+    int64_t corner = i, first = j, second = k;
+    for (int turn = 0; turn < 3; turn++) {
+        const double length = across(j, k, 0) + across(j, k, 1);
+        if (length > longest) longest = length, corner = i, first = j, second = k;
+        const int64_t rest = i;
+        i = j, j = k, k = rest;
+    }
+    const double *o = points[corner], *p = points[first], *q = points[second];
+    const double left = (p[0] - o[0]) * (q[1] - o[1]), right = (p[1] - o[1]) * (q[0] - o[0]);
+    allowed += 4.0 * roundoff * (std::abs(left) + std::abs(right));
+    return std::abs(left - right) <= allowed;
+}
+
+using Members = std::vector<char>;
+
+// Lines that hold more than half of the mass, up to the rounding of the coordinates: which points (n,) are on
+// each. With a heavy point, only lines through it.
+inline std::vector<Members> heavy_lines(const PlanarSample& sample, int64_t n_threads) {
+    const int64_t n = sample.n;
+    const int64_t* masses = sample.spread_masses;
+    const int64_t total = std::accumulate(masses, masses + n, int64_t(0));
+    // When half of the mass has been passed, a heavy line has been met.
+    int64_t last = 0;
+    for (int64_t passed = 0; last < n && 2 * passed < total; last++) passed += masses[last];
+    std::vector<std::vector<std::pair<int64_t, Members>>> through(last);  // lines through i and a later j
+    parallel_for(worker_count(n_threads, last, last * n * n), last, [&](int64_t, int64_t i) {
+        Members met(n), members(n);
+        for (int64_t j = i + 1; j < n; j++) {
+            if (met[j]) continue;
+            int64_t mass = 0, left = total;
+            for (int64_t k = 0; k < n && 2 * (mass + left) > total; k++) {
+                members[k] = k == i || k == j || are_in_line(sample.points, sample.rounding, i, j, k);
+                if (members[k]) mass += masses[k];
+                left -= masses[k];
+            }
+            if (2 * mass <= total) continue;
+            for (int64_t k = 0; k < n; k++) met[k] |= members[k];
+            through[i].emplace_back(j, members);
+        }
+    });
+    std::vector<Members> lines;
+    for (int64_t i = 0; i < last; i++)
+        for (auto& [j, members] : through[i]) {
+            bool known = false;
+            for (const Members& line : lines) known = known || (line[i] && line[j]);
+            if (!known) lines.push_back(std::move(members));
+        }
+    if (sample.heavy >= 0) std::erase_if(lines, [&](const Members& line) { return !line[sample.heavy]; });
+    return lines;
+}
+
+// Points by their values along a direction that turns: nearly in order from one arc to the next.
+class TurningOrder {
+  public:
+    explicit TurningOrder(int64_t n) : values(n), order_(n) {
+        for (int64_t i = 0; i < n; i++) order_[i] = i;
+    }
+
+    std::vector<double> values;
+
+    // The lower and the upper weighted median of the values.
+    std::pair<int64_t, int64_t> middle(const int64_t* masses, int64_t total) {
+        for (size_t start = 1; start < order_.size(); start++) {
+            const int64_t moved = order_[start];
+            size_t place = start;
+            for (; place > 0 && values[order_[place - 1]] > values[moved]; place--)
+                order_[place] = order_[place - 1];
+            order_[place] = moved;
+        }
+        int64_t below = 0, lower = -1;
+        for (const int64_t i : order_) {
+            below += masses[i];
+            if (lower < 0 && 2 * below >= total) lower = i;
+            if (2 * below > total) return {lower, i};
+        }
+        return {lower, lower};
+    }
+
+    // Order from scratch, for values that have nothing to do with those before.
+    void sort() {
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](int64_t a, int64_t b) { return values[a] < values[b]; });
+    }
+
+  private:
+    std::vector<int64_t> order_;
+};
+
+// The supremum over all directions of |<u, x> - median| / scale for each query x.
+//
+// Where a point holds more than half of the mass, the MAD is zero in every direction, and the median of the
+// positive deviations of the others takes its place: again a linear form on each arc. In the single
+// directions in which further points lie on the median, and are left out of that median, it is larger than in
+// the directions around them: the supremum is not there.
+//
+// Across a line that holds more than half of the mass (or, in the case above, of the mass of the others, on a
+// line through the heavy point) the scale tends to zero as u turns to its normal, so that a point off the
+// line has an infinite supremum. In the normal itself the scale is not zero, which does not matter for a
+// supremum.
+class LargestOutlyingness {
+  public:
+    std::vector<double> worst;  // (m,)
+
+    LargestOutlyingness(const PlanarSample& sample, int64_t n_threads)
+        : worst(sample.points.n - sample.n), sample_(sample), n_threads_(n_threads) {
+        lines_ = heavy_lines(sample, n_threads);
+        for (const Members& line : lines_) {
+            const int64_t first = std::find(line.begin(), line.end(), 1) - line.begin();
+            const int64_t last = line.rend() - std::find(line.rbegin(), line.rend(), 1) - 1;
+            forbidden_.push_back(normal_angle(minus(at(last), at(first))));
+            for (int64_t q = 0; q < int64_t(worst.size()); q++)
+                if (!are_in_line(sample.points, sample.rounding, first, last, sample.n + q))
+                    worst[q] = std::numeric_limits<double>::infinity();
+        }
+        cut();
+        find_medians();
+        find_spreads();
+    }
+
+  private:
+    using Pair = std::pair<int64_t, int64_t>;
+    struct Arc {
+        double start, stop;
+        Plane median, spread;
+    };
+    // Angles closer than this are not told apart where the MAD vanishes.
+    static constexpr double resolution = 1e-13;
+
+    const PlanarSample& sample_;
+    int64_t n_threads_;
+    std::vector<Members> lines_;
+    std::vector<double> forbidden_;  // angle of the normal of each line
+    std::vector<double> cuts_;       // angles at which two projections are equal, for half a turn
+    std::vector<Pair> medians_;      // the points whose mean is the median, from each cut to the next
+
+    Plane at(int64_t i) const { return {sample_.points[i][0], sample_.points[i][1]}; }
+    static Plane minus(Plane a, Plane b) { return {a.x - b.x, a.y - b.y}; }
+    static int64_t total(const int64_t* masses, int64_t n) {
+        return std::accumulate(masses, masses + n, int64_t(0));
+    }
+
+    void cut() {
+        for (int64_t i = 0; i < sample_.n; i++)
+            for (int64_t j = i + 1; j < sample_.n; j++) {
+                double angle = normal_angle(minus(at(j), at(i)));
+                for (size_t h = 0; h < lines_.size(); h++)
+                    if (lines_[h][i] && lines_[h][j]) angle = forbidden_[h];
+                cuts_.push_back(angle);
+            }
+        sort_unique(cuts_);
+        cuts_.push_back(cuts_[0] + std::numbers::pi);
+    }
+
+    void find_medians() {
+        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1, mass = total(sample_.masses, n);
+        // From arc to arc sorting is quick, and each part begins anew.
+        const int64_t each = std::max<int64_t>(64, n), parts = (arcs + each - 1) / each;
+        medians_.resize(arcs);
+        parallel_for(worker_count(n_threads_, parts, arcs * n), parts, [&](int64_t, int64_t part) {
+            TurningOrder turning(n);
+            for (int64_t t = part * each; t < std::min(arcs, (part + 1) * each); t++) {
+                const double angle = (cuts_[t] + cuts_[t + 1]) / 2, c = std::cos(angle), s = std::sin(angle);
+                for (int64_t i = 0; i < n; i++) turning.values[i] = c * at(i).x + s * at(i).y;
+                if (t == part * each) turning.sort();
+                medians_[t] = turning.middle(sample_.masses, mass);
+            }
+        });
+    }
+
+    // Go through the arcs of one median, not too many at a time, and raise `worst`.
+    void find_spreads() {
+        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1, most = std::max<int64_t>(64, n);
+        std::vector<int64_t> starts;
+        for (int64_t t = 0; t < arcs; t++)
+            if (t == 0 || medians_[t] != medians_[t - 1] || t - starts.back() == most) starts.push_back(t);
+        const int64_t parts = int64_t(starts.size());
+        starts.push_back(arcs);
+        const int64_t workers = worker_count(n_threads_, parts, parts * n * n);
+        std::vector<std::vector<double>> found(workers, worst);
+        parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
+            for_each_arc(starts[part], starts[part + 1], [&](Arc arc) { raise(found[worker], arc); });
+        });
+        for (const auto& some : found)
+            for (size_t q = 0; q < worst.size(); q++) worst[q] = std::max(worst[q], some[q]);
+    }
+
+    // Angles in (start, stop), an arc of at most pi, at which deviations on opposite sides of the median are
+    // equal: where their sum is orthogonal to u. Sums along a heavy line are so only where the line is, which
+    // is a cut already.
+    void add_meetings(std::vector<double>& angles, double start, double stop, Pair pair,
+                      const std::vector<Plane>& offsets) const {
+        const int64_t n = sample_.n;
+        std::vector<double> ahead(n), behind(n);
+        for (int64_t i = 0; i < n; i++) {
+            ahead[i] = offsets[i].x * std::cos(start) + offsets[i].y * std::sin(start);
+            behind[i] = offsets[i].x * std::cos(stop) + offsets[i].y * std::sin(stop);
+        }
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i; j < n; j++) {
+                const double before = ahead[i] + ahead[j], after = behind[i] + behind[j];
+                if (!((before > 0.0 && after < 0.0) || (before < 0.0 && after > 0.0))) continue;
+                bool on_line = false;
+                for (const Members& line : lines_)
+                    on_line = on_line || (line[pair.first] && line[pair.second] && line[i] && line[j]);
+                if (on_line) continue;
+                double angle = normal_angle({offsets[i].x + offsets[j].x, offsets[i].y + offsets[j].y});
+                angle += std::numbers::pi * std::ceil((start - angle) / std::numbers::pi);
+                if (angle > start && angle < stop) angles.push_back(angle);
+            }
+    }
+
+    // Arcs on which median and scale are linear forms, from cut `first` to cut `last`.
+    template <class Use> void for_each_arc(int64_t first, int64_t last, Use use) const {
+        const int64_t n = sample_.n, mass = total(sample_.spread_masses, n);
+        const Pair pair = medians_[first];
+        const Plane a = at(pair.first), b = at(pair.second), median{(a.x + b.x) / 2, (a.y + b.y) / 2};
+        std::vector<Plane> offsets(n);
+        for (int64_t i = 0; i < n; i++) offsets[i] = minus(at(i), median);
+        std::vector<double> angles(cuts_.begin() + first, cuts_.begin() + last + 1);
+        add_meetings(angles, cuts_[first], cuts_[last], pair, offsets);
+        sort_unique(angles);
+        TurningOrder turning(n);
+        Arc arc{angles[0], angles[0], median, {0.0, 0.0}};
+        for (size_t t = 0; t + 1 < angles.size(); t++) {
+            const double angle = (angles[t] + angles[t + 1]) / 2, c = std::cos(angle), s = std::sin(angle);
+            for (int64_t i = 0; i < n; i++) turning.values[i] = std::abs(c * offsets[i].x + s * offsets[i].y);
+            if (t == 0) turning.sort();
+            const Pair middle = turning.middle(sample_.spread_masses, mass);
+            Plane spread{0.0, 0.0};
+            for (const int64_t i : {middle.first, middle.second}) {
+                const double half = c * offsets[i].x + s * offsets[i].y >= 0.0 ? 0.5 : -0.5;
+                spread = {spread.x + half * offsets[i].x, spread.y + half * offsets[i].y};
+            }
+            if (t > 0 && !(spread == arc.spread)) {
+                use(arc);
+                arc.start = angles[t];
+            }
+            arc.spread = spread;
+            arc.stop = angles[t + 1];
+        }
+        use(arc);
+    }
+
+    // Raise `worst` to the ratios at both ends, and inside, of an arc. Where the scale vanishes at an end, a
+    // query that still counts is on the median there, so that its ratio is constant on the arc and the other
+    // end or the inside has it.
+    void raise(std::vector<double>& found, const Arc& arc) const {
+        for (const double angle : {arc.start, (arc.start + arc.stop) / 2, arc.stop}) {
+            bool usable = true;
+            for (const double normal : forbidden_) {
+                const double turns = (angle - normal) / std::numbers::pi;
+                usable = usable && std::abs(turns - std::rint(turns)) * std::numbers::pi > resolution;
+            }
+            if (!usable) continue;
+            const double c = std::cos(angle), s = std::sin(angle);
+            const double center = c * arc.median.x + s * arc.median.y;
+            const double spread = c * arc.spread.x + s * arc.spread.y;
+            const double* query = sample_.points[sample_.n];
+            for (size_t q = 0; q < found.size(); q++) {
+                const double ratio = std::abs(c * query[2 * q] + s * query[2 * q + 1] - center) / spread;
+                found[q] = ratio > found[q] ? ratio : found[q];
+            }
+        }
+    }
+};
+
+}  // namespace isodepth

@@ -1,0 +1,141 @@
+// Distances between region tables: means of order p over levels of means of order q over directions.
+#pragma once
+
+#include <cmath>
+
+#include "gaps.hpp"
+
+namespace isodepth {
+
+// (length * sum of shares * gaps^p)^(1/p), the largest gap for p = inf; without shares these are equal.
+//
+// Gaps are divided by the largest first, so that no power overflows or vanishes. As p falls to 0 the powers
+// come close to 1, and the root magnifies what rounding does to their sum: so only its distance from 1 is
+// added up.
+inline double power_mean(const double* gaps, const double* shares, int64_t n, double p, double length) {
+    const double largest = *std::max_element(gaps, gaps + n), even = 1.0 / double(n);
+    if (largest == 0 || std::isinf(p)) return largest;
+    double sum = 0.0;
+    if (p >= 1e-3) {
+        for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
+        return largest * power(length * sum, 1.0 / p);
+    }
+    if (length == 0) return 0.0;
+    double below = 0.0, mean = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const double share = shares ? shares[i] : even, ratio = gaps[i] / largest;
+        // A quotient may vanish though the gap does not.
+        const double log = ratio < 1e-300 ? std::log(gaps[i]) - std::log(largest) : std::log(ratio);
+        below += share * std::expm1(p * log);
+        sum += share * std::exp(p * log);
+        if (share > 0) mean += share * log;
+    }
+    // The limit: it differs by p / 2 times a variance of logarithms, which is below a million.
+    if (p < 1e-100) return length == 1 ? largest * std::exp(mean) : 0.0;
+    // Where half of the mass has no gap nothing is close to 1, and nothing cancels.
+    const double log_sum = below > -0.5 ? std::log1p(below) : std::log(sum);
+    return largest * std::exp((log_sum + std::log(length)) / p);
+}
+
+// How tables are compared.
+struct TableMeans {
+    double p, q;
+    double unit;    // what a mean over directions is divided by
+    double length;  // the integral over levels in units of its mean
+};
+
+// Gaps of one level: H rows (n,), `stride` apart, against another.
+template <class T, int H> ISODEPTH_INLINE void largest_differences(const T* rows, int64_t stride,
+                                                                   const T* other, int64_t n, double* out) {
+    Vec<T> most[H][2] = {};
+    int64_t k = 0;
+    for (; k + 2 * width<T> <= n; k += 2 * width<T>)
+        for (int j = 0; j < 2; j++) {
+            const Vec<T> b = load(other + k + j * width<T>);
+            for (int h = 0; h < H; h++)
+                most[h][j] =
+                    maximum<T>(most[h][j], absolute<T>(load(rows + h * stride + k + j * width<T>) - b));
+        }
+    for (int h = 0; h < H; h++) {
+        T largest = largest_of<T>(maximum<T>(most[h][0], most[h][1]));
+        for (int64_t i = k; i < n; i++)
+            largest = std::max(largest, T(std::abs(rows[h * stride + i] - other[i])));
+        out[h] = largest;
+    }
+}
+
+template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
+    // As many running sums as make use of wide vectors.
+    constexpr int64_t sums = 16;
+    double sum[sums] = {};
+    int64_t k = 0;
+    for (; k + sums <= n; k += sums)
+        for (int64_t j = 0; j < sums; j++) {
+            const double x = double(a[k + j]) - double(b[k + j]);
+            sum[j] += x * x;
+        }
+    for (; k < n; k++) sum[0] += (double(a[k]) - double(b[k])) * (double(a[k]) - double(b[k]));
+    for (int64_t half = sums / 2; half; half /= 2)
+        for (int64_t j = 0; j < half; j++) sum[j] += sum[j + half];
+    return sum[0];
+}
+
+// Mean of order q of the differences of two rows (n,), divided by the unit.
+template <class T> double mean_difference(const T* a, const T* b, int64_t n, TableMeans means) {
+    if (means.q == 2.0) {
+        const double sum = sum_of_squares(a, b, n);
+        // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
+        if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n)) / means.unit;
+    }
+    double largest, sum = 0.0;
+    largest_differences<T, 1>(a, 0, b, n, &largest);
+    if (largest == 0) return 0.0;
+    for (int64_t k = 0; k < n; k++) sum += power(std::abs(double(a[k]) - double(b[k])) / largest, means.q);
+    return largest * std::pow(sum / double(n), 1.0 / means.q) / means.unit;
+}
+
+// Distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). Of tables
+// with themselves (`columns` null) each pair is looked at once.
+template <class T> void table_distances(const T* rows, int64_t n_rows, const T* columns, int64_t n_columns,
+                                        int64_t levels, int64_t n, TableMeans means, int64_t n_threads,
+                                        double* out) {
+    const bool same = columns == nullptr;
+    if (same) columns = rows, n_columns = n_rows;
+    // What is compared at one level stays in the second-level cache.
+    constexpr int64_t size = 16;
+    const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
+    const int64_t table = levels * n,
+                  workers = worker_count(n_threads, across * down, n_rows * n_columns * table);
+    std::vector<Workspace<double>> gaps(workers);  // (size, size, levels)
+    parallel_for(workers, across * down, [&](int64_t worker, int64_t part) {
+        const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
+        const int64_t left = part % across * size, right = std::min(left + size, n_columns);
+        if (same && left < top) return;
+        auto& own = gaps[worker];
+        if (!own) own = Workspace<double>(size * size * levels);
+        auto gap = [&](int64_t i, int64_t j) { return own.data() + ((i - top) * size + j - left) * levels; };
+        for (int64_t level = 0; level < levels; level++)
+            for (int64_t j = left; j < right; j++) {
+                const T* other = columns + j * table + level * n;
+                for (int64_t i = top; i < bottom;) {
+                    const T* row = rows + i * table + level * n;
+                    double found[4];
+                    const int64_t count = bottom - i < 4 ? 1 : 4;
+                    if (!std::isinf(means.q))
+                        for (int64_t h = 0; h < count; h++)
+                            found[h] = mean_difference(row + h * table, other, n, means);
+                    else if (count == 4) largest_differences<T, 4>(row, table, other, n, found);
+                    else largest_differences<T, 1>(row, table, other, n, found);
+                    for (int64_t h = 0; h < count; h++, i++) gap(i, j)[level] = found[h];
+                }
+            }
+        for (int64_t i = top; i < bottom; i++)
+            for (int64_t j = left; j < right; j++) {
+                const double distance = power_mean(gap(i, j), nullptr, levels, means.p, means.length);
+                out[i * n_columns + j] = distance;
+                if (same) out[j * n_columns + i] = distance;
+            }
+    });
+}
+
+}  // namespace isodepth

@@ -1,0 +1,895 @@
+# Written by `make stubs`.
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+def instruction_sets() -> list:
+    """The instruction sets of this processor, narrowest first."""
+
+@overload
+def project(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def project(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Projections (K, n) of points (n, d) on directions (K, d)."""
+
+@overload
+def largest_outlyingness(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    locate: bool = False,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
+]: ...
+@overload
+def largest_outlyingness(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    locate: bool = False,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
+]:
+    """
+    Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, d); and which direction gave it.
+    """
+
+@overload
+def smallest_halfspace(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    locate: bool = False,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
+]: ...
+@overload
+def smallest_halfspace(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    locate: bool = False,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
+]:
+    """
+    Smallest weight of a closed halfspace with the point on its boundary, over directions and their opposites; and which direction gave it.
+    """
+
+@overload
+def mean_rank_weight(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
+@overload
+def mean_rank_weight(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+    memory_mb: float = 256.0,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """The mean over directions of min(F, 1 - F), F being the mid-rank."""
+
+@overload
+def centered_rank_sums(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]: ...
+@overload
+def centered_rank_sums(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
+    """
+    Sums over directions of |2 F - 1| times the total weight, and of its square.
+    """
+
+@overload
+def order(
+    values: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]: ...
+@overload
+def order(
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """Stable order of finite values."""
+
+@overload
+def take_rows(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    places: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def take_rows(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    places: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """The rows at the given places."""
+
+@overload
+def center_and_exponent(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple: ...
+@overload
+def center_and_exponent(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+) -> tuple:
+    """
+    A middle (d,) of the points, and the power of two next to the typical distance from it.
+    """
+
+@overload
+def distinct_rows(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> tuple: ...
+@overload
+def distinct_rows(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> tuple:
+    """
+    Distinct rows in lexicographic order, where each given row is among them, and their weights, None where all are equal.
+    """
+
+@overload
+def median(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def median(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """The median of each row of (K, n), with weights (n,)."""
+
+@overload
+def median_and_mad(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(order="C")],
+    Annotated[NDArray[numpy.float32], dict(order="C")],
+]: ...
+@overload
+def median_and_mad(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]:
+    """
+    The median, and the median absolute deviation from it, of each row of (K, n).
+    """
+
+@overload
+def quantile(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def quantile(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """The q-quantile of each row of (K, n), by linear interpolation."""
+
+def mean_squared_rank(
+    distances: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).
+    """
+
+def nearest_in_hull(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> tuple:
+    """
+    Weights (m, n) of the point of the hull of points (n, d) nearest to each query (m, d), the distance (m,) and a lower bound of it.
+    """
+
+def hull_levels(
+    first: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    second: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    stops: Annotated[
+        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    inside_first: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    inside_second: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    attained: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    slack: float,
+    limit: float,
+) -> tuple:
+    """
+    Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l: lower (L,), at least as large as what is attained already, upper (L,), directions (L, d) and sides (L,). Rows `i` are known to be inside the hull of others from level inside_first[i], inside_second[i] on.
+    """
+
+def halfspace_masses(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    masses: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    lattice: bool,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """
+    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow; with `lattice` they are integers that doubles hold.
+    """
+
+def halfplane_borders(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    masses: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    rank: int,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """
+    Borders (k, 2) of the smallest halfplanes of mass at least `rank`, by the first and the last point on them, for distinct points (n, 2) in lexicographic order that are not all on one line.
+    """
+
+def planar_outlyingness(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    rounding: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    masses: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    spread_masses: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    heavy: int,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the first n, of masses (n,).
+    """
+
+@overload
+def gaps(
+    x: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    n_threads: int,
+    memory_mb: float,
+    chunk_rows: int = 0,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]: ...
+@overload
+def gaps(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    n_threads: int,
+    memory_mb: float,
+    chunk_rows: int = 0,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
+    """The gap of each level, and the direction of the largest."""
+
+@overload
+def ascent(
+    x: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
+@overload
+def ascent(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Directions of larger gaps than along the starts."""
+
+@overload
+def support_rows(
+    ordered: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(order="C")],
+    Annotated[NDArray[numpy.float32], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]: ...
+@overload
+def support_rows(
+    ordered: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
+    """
+    Largest and smallest projection at each level, and the rows that give them.
+    """
+
+@overload
+def quantile_gaps(
+    x: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    n_threads: int,
+    memory_mb: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]: ...
+@overload
+def quantile_gaps(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    q: float,
+    n_threads: int,
+    memory_mb: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
+    """
+    The gap of each level between quantiles, and the direction of the largest.
+    """
+
+@overload
+def table_distances(
+    rows: Annotated[
+        NDArray[numpy.float32],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+    columns: Annotated[
+        NDArray[numpy.float32],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ]
+    | None,
+    p: float,
+    q: float,
+    unit: float,
+    length: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
+@overload
+def table_distances(
+    rows: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+    columns: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ]
+    | None,
+    p: float,
+    q: float,
+    unit: float,
+    length: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Distances between tables; without columns, of all pairs."""
+
+@overload
+def write_supports(
+    ordered: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_supports(
+    ordered: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_supports(
+    ordered: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_supports(
+    ordered: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    prefix_sizes: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None:
+    """
+    Supports of each level along all directions, and along their opposites.
+    """
+
+@overload
+def write_quantiles(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_quantiles(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_quantiles(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None: ...
+@overload
+def write_quantiles(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None,
+    tails: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+    memory_mb: float,
+) -> None:
+    """
+    Quantiles of each level along all directions, and along their opposites.
+    """
+
+def merge_levels(
+    masses_x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    counts_x: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    masses_y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    counts_y: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    end: float,
+    last: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
+    """
+    Edges of the pieces on which both samples stay the same, and their prefix sizes.
+    """
+
+def power_mean(
+    gaps: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    shares: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    p: float,
+    length: float,
+) -> float:
+    """(length * sum of shares * gaps^p)^(1/p)."""
+
+instruction_set: str

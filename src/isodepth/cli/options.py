@@ -1,0 +1,196 @@
+"""The options of all commands: one flag, one meaning, one default, one help text for each.
+
+Flags become the keyword arguments that the library has: `--directions` is `n_directions`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from isodepth.cli.commands import session
+from isodepth.core.directions import FAMILIES
+from isodepth.data.extras import load_extra
+from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.output import check_target
+from isodepth.depth import BY_NAME
+from isodepth.errors import InvalidOptionError
+
+PERMUTATIONS = 999
+
+
+class _Levels(click.ParamType):
+    name = "levels"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """A number of levels, or the name of a rule."""
+        return int(value) if str(value).lstrip("-").isdigit() else value
+
+
+#: By the name in the library: the flag, its type, its help, and the default in words.
+_SETTINGS: dict[str, tuple[str, Any, str, str]] = {
+    "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
+              "Units of the columns: their spread in all tables, in the first one, as they are.",
+              "pooled"),
+    "depth": ("--depth", click.Choice(list(BY_NAME)), "What orders the rows.", "projection"),
+    "eps": ("--eps", float, "Share of the outermost rows that is ignored.", "0.1"),
+    "p": ("--p", float, "Exponent of the mean over levels, may be inf.", "2"),
+    "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
+    "n_directions": ("--directions", int, "Number of directions.", "1000"),
+    "directions": ("--family", click.Choice(FAMILIES), "How directions are chosen.", "uniform"),
+    "levels": ("--levels", _Levels(), "exact, a number of levels, or monte-carlo.", "exact"),
+    "n_levels": ("--n-levels", int, "Number of levels for --levels monte-carlo.", ""),
+    "refine": ("--refine", int, "Steps of ascent on the sphere.", "20, and 0 for a finite q"),
+    "random_state": ("--random-state", int, "Seed: the same gives the same numbers.", "0"),
+}  # fmt: skip
+
+
+def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
+    """A decorator that adds options to a command, which takes all of them as one argument."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def callback(**given: Any) -> Any:
+            own = {name: given.pop(name) for name in made}
+            return command(**given, **{argument: make(own)})
+
+        for option in reversed(list(made.values())):
+            option(callback)
+        return callback
+
+    return decorate
+
+
+def settings_options(
+    only: Sequence[str] = tuple(_SETTINGS), without: Sequence[str] = (), **defaults: str
+) -> Any:
+    """Settings of the metric as one argument `settings`: those given, by their library names.
+
+    `defaults` say, in words, what differs from the defaults that all commands share; of the scale
+    and the seed the default is passed on, the others are left to the library.
+    """
+    made = {}
+    for name in (name for name in only if name not in without):
+        flag, kind, text, usual = _SETTINGS[name]
+        default = defaults.get(name, usual)
+        passed = default if name == "scale" else 0 if name == "random_state" else None
+        made[name] = click.option(
+            flag, name, type=kind, default=passed, help=text, show_default=default or False,
+            metavar=None if isinstance(kind, click.Choice) else name.split("_")[-1].upper(),
+        )  # fmt: skip
+    return _together("settings", _given, made)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in values.items() if value is not None}
+    if given.get("scale") == "none":
+        given["scale"] = None
+    return given
+
+
+@dataclass
+class Reading:
+    """What is read of tables; and, once they were read, what was left out."""
+
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    drop_text: bool = False
+    nan_policy: str = "raise"
+    left_out: list[str] = field(default_factory=list)
+    omitted: list[Any] = field(default_factory=list)
+
+    def omitted_rows(self) -> dict[str, int] | None:
+        """How many rows were read and left out for missing values, where that was asked for."""
+        if self.nan_policy != "omit":
+            return None
+        rows, dropped = zip(*((each.n_rows, each.n_dropped) for each in self.omitted), strict=True)
+        return {"rows": sum(rows), "left_out": sum(dropped)}
+
+    def lines(self) -> list[str]:
+        """What was left out, for people."""
+        lines = [f"left out       {', '.join(self.left_out)}"] if self.left_out else []
+        rows = self.omitted_rows()
+        if rows is not None:
+            lines.append(f"missing        left out {rows['left_out']} of {rows['rows']} rows")
+        return lines
+
+
+def reading_options(nan_policy: bool = True) -> Any:
+    """Which columns are read, and what becomes of missing values, as one argument `reading`."""
+    option = click.option
+    made = {
+        "columns": option("--columns", multiple=True, metavar="NAME,...",
+                          help="Only these columns (by number where they have no names)."),
+        "drop": option("--drop", multiple=True, metavar="NAME,...", help="All but these columns."),
+        "drop_text": option("--drop-text", is_flag=True, help="No columns of text or dates."),
+    }  # fmt: skip
+    if nan_policy:
+        made["nan_policy"] = option(
+            "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
+            help="Refuse missing values, or leave out the rows that have any.",
+        )  # fmt: skip
+    return _together("reading", lambda own: Reading(**own), made)
+
+
+def permutation_options(permutations: int, least: int = 0) -> Any:
+    """The permutation test, as one argument `test`: keyword arguments of the library."""
+    option = click.option
+    made = {
+        "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
+                                 default=permutations, show_default=True, metavar="N",
+                                 help="Permutations of the two-sample test; 0: no test."),
+        "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="0",
+                            help="Share of contaminated rows that either table may have."),
+        "blocks": option("--blocks", metavar="COLUMN",
+                         help="Rows with one label in this column are permuted together."),
+    }  # fmt: skip
+    return _together("test", _checked_test, made)
+
+
+def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
+    for name in ("tolerance", "blocks"):
+        if test[name] is not None and not test["n_permutations"]:
+            raise InvalidOptionError(f"{name} belongs to the test; ask for one: --permutations 199")
+    return test
+
+
+# -- files that are written -----------------------------------------------------------------------
+
+
+def picture_options(drawn: str) -> Any:
+    """`--plot` and `--report`."""
+    plot = click.option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg).")
+    page = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
+    return lambda command: plot(page(command))
+
+
+def check_outputs(plot: str | None, page: str | None) -> None:
+    """Check that a picture and a report can be made and written, before the work."""
+    if plot is not None:
+        from isodepth.plot.style import check_picture
+
+        check_picture(plot)
+    if page is not None:
+        if Path(page).suffix.lower() not in (".html", ".htm"):
+            raise InvalidOptionError(
+                f"cannot write {page}: a report is an HTML file, and its name must end in .html"
+            )
+        check_target(page)
+        load_extra("matplotlib.figure", "plot", "a report with pictures")
+
+
+def save_outputs(result: Any, plot: str | None, page: str | None, kind: str, **more: Any) -> None:
+    """Write the picture of that kind and the report, where they are asked for."""
+    if plot is not None:
+        from isodepth.plot.style import save_picture
+
+        drawn = result.plot(kind)
+        save_picture(getattr(drawn, "figure", drawn), plot)
+    if page is not None:
+        notes = [text for _, text in session().notes()]
+        result.report(page, notes=notes, command=session().command_line(), **more)

@@ -1,0 +1,112 @@
+"""The command `pairwise`: distances between many samples in files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+import isodepth.cli.options as cli
+from isodepth.cli.commands import Answer, Command, progress_wanted
+from isodepth.cli.options import Reading
+from isodepth.cli.tables import read_samples
+from isodepth.data.output import replace_file
+from isodepth.data.saving import check_table_target, table_bytes
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+# A matrix of more samples is not printed: its lines would be wider than a terminal.
+_PRINTED = 12
+
+
+@click.command(cls=Command)
+@click.argument("samples", nargs=-1, required=True)
+@click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
+@cli.reading_options()
+@cli.settings_options(without=("refine", "n_levels"), levels="20")
+@click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv, .npy, ...).")
+@click.option("--clusters", type=click.IntRange(1), metavar="K", help="Find at most K clusters.")
+@cli.picture_options("the matrix, similar samples beside each other")
+def pairwise(
+    samples: tuple[str, ...], group_by: str | None, output: str | None, clusters: int | None,
+    plot: str | None, page: str | None, reading: Reading, settings: dict[str, Any],
+) -> Answer:  # fmt: skip
+    """Compute the distances between many samples.
+
+    Samples are tables, all tables of a folder, or the groups of rows of one table. Columns are
+    matched by name. Clusters are found by agglomerative clustering with average linkage.
+
+    \b
+    Examples:
+      isodepth pairwise months -o distances.csv
+      isodepth pairwise june.csv july.csv august.csv --scale none
+      isodepth pairwise year.csv --group-by month --drop-text --clusters 3
+      isodepth pairwise year.csv --group-by origin --plot matrix.png -o distances.npy
+      isodepth pairwise months --json
+    """
+    from isodepth.many.pairwise import pairwise as distances
+    from isodepth.many.pairwise import table_metric
+
+    options = {**settings, "nan_policy": reading.nan_policy}
+    table_metric(options).check_for_tables("float64")
+    if options["scale"] == "reference":
+        raise InvalidOptionError("--scale must be pooled or none for many samples, got reference")
+    cli.check_outputs(plot, page)
+    target = None if output is None else check_table_target(output)
+    labels, tables = read_samples(samples, reading, group_by)
+    if len(tables) < 2:
+        raise InvalidInputError(f"there is one sample only ({labels[0]}); give more, or --group-by")
+    named = dict(zip(labels, tables, strict=True))
+    matrix = distances(named, progress=progress_wanted(), **options)
+    values = np.asarray(matrix)
+    members = {} if clusters is None else _clusters(labels, values, clusters)
+    if target is not None:
+        replace_file(target, table_bytes(target.suffix.lower(), matrix._rows(), values))
+    cli.save_outputs(matrix, plot, page, "matrix")
+    content = {
+        **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
+        "clusters": members or None, "missing": reading.omitted_rows(), "output": output,
+    }  # fmt: skip
+    lines = _summary(matrix, settings["scale"])
+    for number in sorted(set(members.values())):
+        inside = [label for label in members if members[label] == number]
+        lines.append(f"cluster {number:<6} {', '.join(inside)}")
+    lines += reading.lines()
+    lines += [f"written to     {path}" for path in (output, page) if path is not None]
+    printed = ["", *_printed(matrix)] if len(matrix) <= _PRINTED else []
+    return Answer([*lines, f"signature      {matrix.signature}", *printed], content)
+
+
+def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str, int]:
+    """The cluster of each sample: numbers from 1, in the order in which they first appear."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    tree = linkage(squareform(distances, checks=False), method="average")
+    found = fcluster(tree, count, criterion="maxclust").tolist()
+    order = {cluster: number for number, cluster in enumerate(dict.fromkeys(found), start=1)}
+    return {label: order[cluster] for label, cluster in zip(labels, found, strict=True)}
+
+
+def _summary(matrix: Any, scale: str | None) -> list[str]:
+    values = np.asarray(matrix)
+    rows, columns = np.triu_indices(len(values), 1)
+    apart = values[rows, columns]
+    return [
+        f"samples        {len(matrix)}",
+        f"distances      {apart.min():.4g} to {apart.max():.4g}, median {np.median(apart):.4g} "
+        f"(scale: {scale or 'none'})",
+        *(
+            f"{word:14} {matrix.labels[rows[k]]} and {matrix.labels[columns[k]]}, {apart[k]:.4g}"
+            for word, k in (("nearest", apart.argmin()), ("farthest", apart.argmax()))
+        ),
+    ]
+
+
+def _printed(matrix: Any) -> list[str]:
+    rows = zip(matrix.labels, np.asarray(matrix), strict=True)
+    cells = [["", *matrix.labels], *([label, *(f"{v:.4g}" for v in row)] for label, row in rows)]
+    first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
+    return [
+        "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip() for row in cells
+    ]

@@ -1,0 +1,28 @@
+"""The commands of `isodepth`, in the order of the help."""
+
+from __future__ import annotations
+
+import click
+
+from isodepth._version import __version__
+from isodepth.cli.commands import CommandLine
+from isodepth.cli.compare import compare, report, test
+from isodepth.cli.depth import depth
+from isodepth.cli.monitor import monitor
+from isodepth.cli.pairwise import pairwise
+from isodepth.cli.score import score
+
+
+@click.group("isodepth", cls=CommandLine, no_args_is_help=False)
+@click.version_option(__version__, message="isodepth %(version)s")
+def cli() -> None:
+    """How far apart two samples are, and where, robust against a few outliers.
+
+    Tables are .csv, .tsv, .parquet, .feather, .npy or .npz files (the first two also with .gz), or
+    - for standard input. Exit codes: 0 success, 1 an alarm of `monitor check`, 2 an error, 130
+    interrupted.
+    """
+
+
+for each in (compare, test, pairwise, depth, monitor, report, score):
+    cli.add_command(each)

@@ -1,0 +1,170 @@
+"""The tables that commands work on: read, checked, and matched by the names of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isodepth.cli.commands import note
+from isodepth.cli.options import Reading
+from isodepth.data.frames import Table
+from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
+from isodepth.data.matching import in_order
+from isodepth.data.missing import omit_missing
+from isodepth.data.read_options import Hints, ReadOptions, ReadResult, unknown_column
+from isodepth.data.readers import read_with_options
+from isodepth.data.validation import check_points, check_same_width
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+_OMIT = ", or leave out these rows with --nan-policy omit"
+_HINTS = Hints(
+    columns="--columns NAME,NAME", drop="--drop {joined}", drop_text="--drop-text", missing=_OMIT
+)
+# So many rows left out for one column are pointed out.
+_MANY_ROWS = 0.5
+_NUMBER = re.compile(r"(\d+)")
+
+
+def open_sources(paths: Sequence[str]) -> list[InputFile]:
+    """Open all files before any is read: one that is not there is said first."""
+    if sum(map(is_stdin, paths)) > 1:
+        raise InvalidOptionError("standard input can be read once; give - for one table only")
+    return [open_input(path) for path in paths]
+
+
+def read_tables(
+    paths: Sequence[str],
+    reading: Reading,
+    *,
+    without: Sequence[str | None] = (),
+    sources: Sequence[InputFile] | None = None,
+) -> list[ReadResult]:
+    """Read tables as the options say; `reading` keeps what was left out.
+
+    Columns `without` hold labels and are not compared. `sources` are the files, where they were
+    opened already.
+    """
+    taken = [name for name in without if name is not None]
+    options = ReadOptions(
+        missing=reading.nan_policy == "omit", columns=reading.columns or None,
+        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else "raise",
+        lenient=True, hints=_HINTS,
+    )  # fmt: skip
+    found = [read_with_options(source, options) for source in sources or open_sources(paths)]
+    reading.omitted = []
+    for path, each in zip(paths, found, strict=True):
+        _check(each.table, path, reading)
+        for text in each.notes:
+            note(text)
+    _refuse_unknown_drops(paths, found)
+    left_out = dict.fromkeys(name for each in found for name in each.left_out)
+    reading.left_out = [name for name in left_out if name not in taken]
+    return found
+
+
+def _check(table: Table, path: str, reading: Reading) -> None:
+    # Checked here and not only in the library, so that a complaint names the file.
+    if reading.nan_policy != "omit":
+        check_points(table, str(path), hint=_OMIT)
+        return
+    report = omit_missing(table, name=str(path)).report
+    reading.omitted.append(report)
+    column, count = max(report.counts, key=lambda pair: pair[1])
+    if report.share > _MANY_ROWS and len(report.counts) > 1:
+        note(
+            f"{report.n_dropped} of {report.n_rows} rows of {path} are left out, most of them "
+            f"({count}) for {column!r}; --drop {column} would keep those that lack nothing else"
+        )
+
+
+def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> None:
+    """A column that is to be left out must be in one of the tables at least."""
+    absent = set.intersection(*(set(each.absent) for each in found))
+    if absent:
+        first = found[0]
+        names = first.table.columns or map(str, range(first.table.points.shape[1]))
+        raise unknown_column(min(absent), [*names, *first.left_out], paths[0])
+
+
+# -- columns --------------------------------------------------------------------------------------
+
+
+def aligned(paths: Sequence[str], found: Sequence[ReadResult]) -> list[Any]:
+    """Tables with the columns of the first that has names; arrays where none has any."""
+    tables = [each.table for each in found]
+    like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
+    names = tables[like].columns
+    for path, table in zip(paths, tables, strict=True):
+        if names is None or table.columns is None:
+            width = tables[like].points.shape[1]
+            check_same_width(width, table.points.shape[1], str(paths[like]), str(path))
+    if names is None:
+        return [table.points for table in tables]
+    each = zip(paths, tables, strict=True)
+    return [matched(table, names, str(path), str(paths[like])) for path, table in each]
+
+
+def matched(table: Table, names: tuple[str, ...] | None, called: str, like: str) -> Table:
+    """A table with its columns in the order of `names`, which those without names take over."""
+    return table if names is None else Table(in_order(table, names, called, like).points, names)
+
+
+def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
+    """The labels in a column: numbers where all are, whole ones written as such, else texts."""
+    if name is None:
+        return None
+    options = ReadOptions(missing=True, text="drop", labels=name, hints=_HINTS)
+    labels = read_with_options(source, options).labels or []
+    if "" in labels:
+        raise InvalidInputError(
+            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"
+        )
+    try:
+        values = np.array([float(label) for label in labels])
+    except ValueError:
+        return np.array(labels)
+    whole = bool(np.isfinite(values).all() and (values == np.round(values)).all())
+    return values.astype(np.int64) if whole else values
+
+
+# -- many samples ---------------------------------------------------------------------------------
+
+
+def read_samples(
+    paths: Sequence[str], reading: Reading, group_by: str | None
+) -> tuple[list[str], list[Any]]:
+    """The samples of a command, and their labels: files, folders of files, or groups of rows."""
+    folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
+    files = [file for folder in folders for file in folder]
+    if group_by is None:
+        return file_names(files), aligned(files, read_tables(files, reading))
+    if len(files) != 1:
+        raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
+    sources = open_sources(files)
+    labels = np.asarray(label_column(sources[0], group_by))
+    (found,) = read_tables(files, reading, without=[group_by], sources=sources)
+    points, columns = found.table
+    groups = {str(label): points[labels == label] for label in np.unique(labels)}
+    return list(groups), [g if columns is None else Table(g, columns) for g in groups.values()]
+
+
+def _natural(text: str) -> list[Any]:
+    """A key that sorts 2 before 10."""
+    parts = _NUMBER.split(text)
+    return [(int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts)]
+
+
+def file_names(files: Sequence[str]) -> list[str]:
+    """The names of files without folder and ending, where that tells them apart."""
+    stems = [Path(file.removesuffix(".gz")).stem for file in files]
+    for names in (stems, [Path(file).name for file in files], list(files)):
+        if len(set(names)) == len(files):
+            break
+    else:
+        names = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
+    # Bytes of a name that are not UTF-8 cannot be written into a table or a report.
+    return [name.encode("utf-8", "backslashreplace").decode() for name in names]

@@ -1,0 +1,178 @@
+"""Where a table is read from: a file, a compressed file, a pipe, or standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
+
+from isodepth.errors import UnreadableFileError
+
+#: The name of standard input.
+STDIN = "-"
+TEXT_ENDINGS = {".csv": ",", ".tsv": "\t"}
+ARROW_ENDINGS = (".parquet", ".feather")
+ENDINGS = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy", ".npz")
+_GZIP = b"\x1f\x8b"
+_STARTS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz"}
+# One array of an archive: scores.npz:july.
+_MEMBER = re.compile(r"(.+\.npz):([^:/\\]+)", re.IGNORECASE)
+
+
+class InputFile(NamedTuple):
+    """A file that can be opened again and again, or the content of a pipe.
+
+    Attributes
+    ----------
+    path : Path
+    ending : str
+        Which kind of table it is, such as ".csv", without ".gz"; empty where the name has none.
+    content : bytes or None
+        All of it, where it can be read only once.
+    compressed : bool
+        Whether the file is compressed by gzip.
+    member : str or None
+        Which array of an .npz archive.
+    """
+
+    path: Path
+    ending: str
+    content: bytes | None = None
+    compressed: bool = False
+    member: str | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes on the disk are those of the table."""
+        return self.content is None and not self.compressed
+
+    def open(self) -> BinaryIO:
+        """Open it for reading bytes, decompressed."""
+        if self.content is not None:
+            return io.BytesIO(self.content)
+        file = self.path.open("rb")
+        return cast(BinaryIO, gzip.open(file)) if self.compressed else file
+
+    def read(self, size: int = -1) -> bytes:
+        """The first `size` bytes, or all of them."""
+        try:
+            with self.open() as file:
+                return file.read(size)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            refuse(self.path, f"it is damaged or not compressed by gzip ({error})", error)
+
+
+def open_input(path: Any) -> InputFile:
+    """Find out what a path stands for; what can be read only once is read."""
+    if path == STDIN:
+        return _from_content(Path("standard input"), _stdin(), "")
+    try:
+        file = Path(path)
+    except TypeError:
+        raise UnreadableFileError(f"a file is named by a text or a path, got {path!r}") from None
+    member = _MEMBER.fullmatch(str(file))
+    try:
+        if member is not None and not file.exists():
+            return _from_path(Path(member[1]))._replace(member=member[2])
+        return _from_path(file)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        refuse(file, "there is no such file", error)
+    except OSError as error:
+        refuse(file, error.strerror or str(error), error)
+    except UnreadableFileError:
+        raise
+    except ValueError as error:  # a path with a null byte
+        refuse(file, str(error), error)
+
+
+def table_files(path: Any, recursive: bool = True) -> list[Path]:
+    """A file, or all tables in a folder in the order of their names.
+
+    Files whose names begin with a dot or an underscore (`_SUCCESS`, `.crc`) or with "readme" are
+    left alone; any other file must be a table, so that nothing is left out without a word.
+    """
+    folder = Path(path)
+    try:
+        if not folder.is_dir():
+            return [folder]
+        entries = sorted(folder.rglob("*") if recursive else folder.iterdir())
+    except (OSError, ValueError) as error:
+        refuse(folder, getattr(error, "strerror", None) or str(error), error)
+    files = [
+        file
+        for file in entries
+        if file.is_file()
+        and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+        and not file.name.lower().startswith("readme")
+    ]
+    odd = [file for file in files if _ending(file)[0] not in ENDINGS]
+    if odd:
+        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        refuse(
+            folder,
+            f"{odd[0].relative_to(folder)}{more} in this folder is not a table: the known endings "
+            f"are {', '.join(ENDINGS)}, also with .gz; move it away, or list the files to read",
+        )
+    if not files:
+        refuse(folder, f"the folder holds no file that ends in {', '.join(ENDINGS)}")
+    return files
+
+
+def _ending(file: Path) -> tuple[str, bool]:
+    """The ending without .gz, and whether that was there."""
+    compressed = file.suffix.lower() == ".gz"
+    return (file.with_suffix("") if compressed else file).suffix.lower(), compressed
+
+
+def _from_path(file: Path) -> InputFile:
+    mode = file.stat().st_mode
+    if stat.S_ISDIR(mode):
+        refuse(file, "it is a folder, not a file")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        refuse(file, "it is a device, not a file")
+    ending, compressed = _ending(file)
+    # A file that the shell opened as /dev/stdin can be read once as a pipe can.
+    if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
+        return _from_content(file, file.read_bytes(), ending)
+    return InputFile(file, ending, compressed=compressed)
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        raise UnreadableFileError("cannot read standard input: it is closed")
+    if sys.stdin.isatty():
+        raise UnreadableFileError(
+            "cannot read standard input: it is a terminal; write cat table.csv | isodepth ..."
+        )
+    return sys.stdin.buffer.read()
+
+
+def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
+    """An input of these bytes, of the kind that its name says, or its first bytes."""
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            refuse(file, f"it is damaged or not compressed by gzip ({error})", error)
+    if not ending:
+        first = content[:65536].lstrip().partition(b"\n")[0]
+        text = ".tsv" if b"\t" in first and b"," not in first else ".csv"
+        ending = next((kind for start, kind in _STARTS.items() if content.startswith(start)), text)
+    return InputFile(file, ending, content)
+
+
+def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
+    """Raise the one error for files that cannot be read, in one line."""
+    # Messages of other libraries may span lines.
+    raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
+
+
+def is_stdin(path: str | os.PathLike[str]) -> bool:
+    """Whether a path stands for what can be read once for a whole command."""
+    return path == STDIN or os.fspath(path) == "/dev/stdin"

@@ -1,0 +1,270 @@
+"""Pictures of two samples compared: gaps at every level, columns, and the permutation test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isodepth.plot.style import (
+    DASHED,
+    FAINT,
+    FIRST,
+    INK,
+    MARK,
+    QUIET,
+    dress,
+    legend_below,
+    new_axes,
+    short,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from isodepth.metric.comparison import Comparison
+    from isodepth.significance.result import TwoSampleResult
+
+# About as many as a picture has dots from left to right.
+_MOST_STEPS = 800
+# Columns with a larger adjusted p-value are hollow.
+_LEVEL = 0.05
+
+
+def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw how far apart the two samples are at every level.
+
+    The curve is the gap (the Hausdorff distance between the two regions of level beta) over
+    the levels that enter the distance. A gap that is large on the left says that the centers
+    differ; one that only rises on the right says that the outskirts do. The largest gap
+    is marked, with the columns that contribute most, and a dashed line shows the distance: the
+    mean of order p of the curve. Where the comparison was tested, a hatched band shows what the
+    same rows give when they are assigned to two samples at random: 90% of the gaps of each level.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `isodepth.compare` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import numpy as np, isodepth
+    >>> from isodepth.plot import gap_profile
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.standard_normal((200, 2)), 2 * rng.standard_normal((200, 2))
+    >>> ax = gap_profile(isodepth.compare(X, Y, n_directions=50, random_state=0))
+    >>> ax.get_ylabel()
+    'gap between the two regions'
+    """
+    if ax is None:
+        ax = new_axes()
+    levels = np.asarray(comparison.levels, dtype=float)
+    gaps = np.asarray(comparison.gaps, dtype=float)
+    if levels.ndim == 2:
+        _draw_pieces(ax, levels, gaps)
+    else:
+        _draw_grid(ax, levels, gaps)
+    distance = float(comparison)
+    top = max(float(gaps.max()), distance)
+    null = comparison.null_profile
+    if null is not None:
+        low, high = null.band
+        ax.fill_between(
+            null.levels, low, high, step="mid", facecolor="none", edgecolor=QUIET, hatch="////",
+            linewidth=0.8, zorder=2, label="90% of the gaps of random assignments",
+        )  # fmt: skip
+        top = max(top, float(high.max()))
+    ax.axhline(distance, color=INK, linestyle=DASHED, linewidth=1.2, zorder=2,
+               label=f"distance {distance:.4g}")  # fmt: skip
+    largest = comparison.largest_gap
+    columns = ", ".join(f"{short(name)} {share:.0%}" for name, share in largest.columns[:2])
+    ax.plot(
+        largest.level, largest.gap, "o", color=MARK, markersize=7, zorder=4, clip_on=False,
+        label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",
+    )  # fmt: skip
+    ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
+    ax.set_xlabel("level β: share of the rows inside the region, deepest first")
+    ax.set_ylabel("gap between the two regions")
+    dress(ax, "Where the two samples differ")
+    legend_below(ax)
+    return ax
+
+
+def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
+    """Pieces [start, stop) on which the gap is constant, side by side."""
+    edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
+    ax.stairs(
+        gaps,
+        edges,
+        color=FIRST,
+        linewidth=1.8,
+        baseline=None,
+        zorder=3,
+        label="gap between the two samples",
+    )
+    ax.stairs(gaps, edges, fill=True, color=FIRST, alpha=0.1, linewidth=0)
+    if edges[-1] > edges[0]:
+        ax.set_xlim(edges[0], edges[-1])
+
+
+def _thinned(edges: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Steps no finer than can be seen: means over equal parts where there are more pieces."""
+    if len(gaps) <= _MOST_STEPS:
+        return edges, gaps
+    # The integral up to each edge, read off at equal distances.
+    integral = np.concatenate([[0.0], np.cumsum(gaps * np.diff(edges))])
+    even = np.linspace(edges[0], edges[-1], _MOST_STEPS + 1)
+    return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
+
+
+def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:
+    """Levels of a grid, or drawn at random and therefore not in order."""
+    order = np.argsort(betas)
+    ax.step(
+        betas[order], gaps[order], where="mid", color=FIRST, linewidth=1.8, zorder=3,
+        label="gap between the two samples",
+    )  # fmt: skip
+    ax.fill_between(betas[order], gaps[order], step="mid", color=FIRST, alpha=0.1, linewidth=0)
+    if len(betas) <= 50:
+        ax.plot(betas, gaps, "o", color=FIRST, markersize=3.5, zorder=3)
+    ax.set_xlim(left=0)
+
+
+def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axes:
+    """Draw the contribution of each column to a difference, the largest on top.
+
+    Parameters
+    ----------
+    result : Comparison, TwoSampleResult or Verdict
+        Of a comparison and of a verdict the shares are drawn; of a test how far apart the samples
+        are along each column. Where there is a test, columns that are not significant by
+        themselves (adjusted p above 0.05) are hollow, and p-values stand beside the bars.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    most : int
+        How many columns to show.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> from isodepth.plot import column_shares
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]
+    >>> Y = [[3.0, 1.0], [4.0, 0.0], [5.0, 3.0]]
+    >>> ax = column_shares(isodepth.compare(X, Y, depth="irw", random_state=0))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['column 0', 'column 1']
+    """
+    values, pvalues, of_shares = _values(result)
+    shown, left = values[:most], len(values) - most
+    if ax is None:
+        ax = new_axes(8, 1.4 + 0.32 * len(shown))
+    places = range(len(shown))
+    lengths = [value for _, value in shown]
+    bars = ax.barh(places, lengths, color=FIRST, edgecolor=FIRST, height=0.7)
+    for bar, (name, value) in zip(bars, shown, strict=True):
+        text = f"{value:.0%}" if of_shares else f"{value:.3g}"
+        if pvalues is not None:
+            text += f"   p = {pvalues[name]:.3g}"
+            if pvalues[name] > _LEVEL:
+                bar.set_facecolor("none")
+        ax.annotate(
+            text, (value, bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
+            textcoords="offset points", va="center", color=INK, fontsize="small",
+        )  # fmt: skip
+    ax.set_yticks(places, [short(name) for name, _ in shown])
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
+    if of_shares:
+        from matplotlib.ticker import PercentFormatter
+
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    what = "contribution to the difference" if of_shares else "difference along the column alone"
+    if pvalues is not None:
+        what += f" (hollow: p above {_LEVEL:g})"
+    ax.set_xlabel(what)
+    dress(ax, "Contributions of the columns", grid="x")
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    if left > 0:
+        ax.annotate(
+            f"and {left} more column(s)", (1, 0), xycoords="axes fraction", xytext=(0, 4),
+            textcoords="offset points", ha="right", color=QUIET, fontsize="small",
+        )  # fmt: skip
+    return ax
+
+
+def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, bool]:
+    """Columns with what their bars show, their p-values, and whether these are shares."""
+    if hasattr(result, "column_shares"):
+        test = result.test
+        pvalues = None if test is None else {c.column: c.p_value for c in test.columns}
+        return result.column_shares, pvalues, True
+    if hasattr(result, "null_distribution"):
+        pvalues = {column.column: column.p_value for column in result.columns}
+        return [(column.column, column.difference) for column in result.columns], pvalues, False
+    return list(result.columns), None, True
+
+
+def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
+    """Draw the statistics of all permutations, and where the observed one lies.
+
+    Parameters
+    ----------
+    test : TwoSampleResult
+        What `isodepth.two_sample_test` returns, or the `test` of a comparison.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> from isodepth.plot import null_distribution
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.standard_normal((60, 2)), 2 * rng.standard_normal((60, 2))
+    >>> test = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0)
+    >>> null_distribution(test).get_xlabel()
+    'statistic of the test'
+    """
+    if ax is None:
+        ax = new_axes(8, 3.4)
+    null = np.asarray(test.null_distribution, dtype=float)
+    n_bins = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
+    ax.hist(
+        null, bins=n_bins, facecolor=FAINT, edgecolor=QUIET, linewidth=0.8,
+        label=f"{len(null)} permutations of the same rows",
+    )  # fmt: skip
+    bound = float(np.quantile(null, 0.95))
+    ax.axvline(bound, color=QUIET, linestyle=DASHED, linewidth=1.2, label="95% of them lie below")
+    ax.axvline(test.statistic, color=MARK, linewidth=2.2)
+    low, high = min(null.min(), test.statistic), max(null.max(), test.statistic)
+    margin = 0.06 * (high - low) or 0.5
+    ax.set_xlim(low - margin, high + margin)
+    left = test.statistic > (low + high) / 2
+    ax.annotate(
+        f"observed {test.statistic:.4g}, p = {test.p_value:.3g}",
+        (test.statistic, 0.75), xycoords=("data", "axes fraction"),
+        xytext=(-6 if left else 6, 0), textcoords="offset points",
+        ha="right" if left else "left", color=MARK, fontsize="small", fontweight="bold",
+    )  # fmt: skip
+    beyond = f", beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
+    ax.set_xlabel(f"statistic of the test{beyond}")
+    ax.set_ylabel("permutations")
+    dress(ax, "Is the difference significant?")
+    legend_below(ax, ncols=2)
+    return ax

@@ -1,0 +1,108 @@
+"""Settings in words, and Python that repeats a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from isodepth.api import Metric
+from isodepth.errors import IsodepthError
+from isodepth.metric.signature import Signature
+
+_WORDS = {
+    "depth": "depth that orders the rows of each sample",
+    "statistic": "statistic of the test",
+    "tolerance": "share of contaminated rows that is tolerated",
+    "resamples": "permutations of the test",
+    "permutations": "permutations of the test",
+    "blocks": "what is permuted together",
+    "p": "exponent of the mean over levels",
+    "q": "exponent of the mean over directions (inf: the largest)",
+    "eps": "share of the outermost rows that is left out",
+    "levels": "levels",
+    "dirs": "directions: family and number",
+    "refine": "steps of refinement",
+    "seed": "random seed",
+    "gap": "how the largest gap is found",
+    "region": "kind of region",
+    "scale": "units of the columns",
+    "normalize": "mean over levels, or plain integral",
+    "dtype": "precision",
+    "v": "version of isodepth",
+}
+
+
+def settings_in_words(signature: str) -> dict[str, list[str]]:
+    """The settings that a signature holds, as columns of a table."""
+    parts = [part.partition("=") for part in signature.split("|")[1:]]
+    return {
+        "setting": [_WORDS.get(key, key) for key, _, _ in parts],
+        "name": [key for key, _, _ in parts],
+        "value": [value for _, _, value in parts],
+    }
+
+
+def compare_code(
+    comparison: Any,
+    sources: Sequence[str] | None,
+    read_options: Sequence[dict[str, Any]] | None,
+    block_column: str | None,
+) -> str:
+    """Python that makes the comparison again, as far as its signature says how."""
+    lines = ["import isodepth"]
+    missing = {"missing": True} if comparison.missing is not None else {}
+    if sources is not None:
+        lines.append("")
+        given = read_options or ({}, {})
+        for name, path, own in zip("XY", sources, given, strict=True):
+            lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
+    options = _metric_options(comparison.signature)
+    if options is None:
+        lines.append("# Directions, scales or a depth of your own were used: give them again.")
+        return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
+    if missing:
+        options["nan_policy"] = "omit"
+    test = comparison.test
+    blocks = ""
+    if test is not None:
+        options["n_permutations"] = len(test.null_distribution)
+        if test.tolerance:
+            options["tolerance"] = test.tolerance
+        if getattr(test, "_blocks", None) is not None:
+            blocks = ", blocks=blocks"
+            lines.append(_blocks_code(sources, block_column))
+    lines.append(f"result = isodepth.compare(X, Y{_keywords(options)}{blocks})")
+    return "\n".join([*lines, 'result.report("report.html")'])
+
+
+def _blocks_code(sources: Sequence[str] | None, column: str | None) -> str:
+    if sources is None or column is None:
+        return "blocks = (..., ...)  # the label of the block of each row, for X and for Y"
+    read = f"isodepth.read_table(path, columns=[{column!r}]).points[:, 0]"
+    return f"blocks = tuple({read} for path in {tuple(sources)!r})"
+
+
+def _keywords(options: dict[str, Any]) -> str:
+    """Keyword arguments as Python writes them, after others."""
+    texts = {
+        name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
+        for name, value in options.items()
+        if value not in ([], ())
+    }
+    return "".join(f", {name}={text}" for name, text in texts.items())
+
+
+def _metric_options(signature: str) -> dict[str, Any] | None:
+    """What to give `isodepth.compare`, without defaults; None where a signature cannot say."""
+    try:
+        options = Signature.parse(signature).options()
+        default = Metric()
+        Metric(**options)
+    except IsodepthError:
+        return None
+    return {
+        name: value
+        for name, value in options.items()
+        if getattr(default, name) != value or name == "random_state"
+    }

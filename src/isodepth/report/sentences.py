@@ -1,0 +1,96 @@
+"""What a result says, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+#: p-values up to this one are called significant.
+LEVEL = 0.05
+# Columns are named until they make up this much of a difference, three at most.
+_NAMED_SHARE = 0.6
+_MOST_NAMED = 3
+
+
+class Headline(NamedTuple):
+    """The sentence to read first, and its kind: "differs", "alike" or "open"."""
+
+    sentence: str
+    kind: str
+
+
+def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
+    """The leading columns with their shares.
+
+    Examples
+    --------
+    >>> largest_contributions([("dewp", 0.35), ("temp", 0.33), ("wind", 0.32)])
+    'dewp 35%, temp 33%'
+    """
+    named, total = [], 0.0
+    for name, share in shares[:_MOST_NAMED]:
+        named.append(f"{name} {share:.0%}")
+        total += share
+        if total >= _NAMED_SHARE:
+            break
+    return ", ".join(named)
+
+
+def comparison_headline(comparison: Any, names: Sequence[str]) -> Headline:
+    """Whether two samples differ by the test, with the distance as the size of the difference."""
+    x, y = names
+    size = f"distance {comparison.distance:.3g}"
+    largest = f"largest contributions: {largest_contributions(comparison.column_shares)}"
+    test = comparison.test
+    if test is None:
+        return Headline(f"{y} is at {size} from {x}, not tested; {largest}.", "open")
+    beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
+    if test.p_value <= LEVEL:
+        text = f"{y} differs significantly from {x}{beyond}: p = {test.p_value:.2g}, {size}"
+        return Headline(f"{text}; {largest}.", "differs")
+    text = f"No significant difference between {x} and {y}{beyond}: p = {test.p_value:.2g}, {size}."
+    return Headline(text, "alike")
+
+
+def monitor_headline(verdicts: Sequence[Any]) -> Headline:
+    """What a monitor has found after all batches so far."""
+    if not verdicts:
+        return Headline("No batch has been checked yet.", "open")
+    last = verdicts[-1]
+    evidence = f"evidence {last.evidence:.3g}, threshold {last.threshold:g}"
+    alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
+    if last.alarm:
+        text = f"Alarm since batch {last.alarm_since} of {last.batch}: {evidence}"
+        largest = largest_contributions(last.columns)
+        return Headline(f"{text}; largest contributions to the last batch: {largest}.", "differs")
+    if alarms:
+        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}: {evidence}."
+        return Headline(text, "open")
+    return Headline(f"No alarm in {last.batch} batch(es): {evidence}.", "alike")
+
+
+def monitor_promise(summary: dict[str, Any]) -> str:
+    """What the alarm of a monitor promises, from its `to_dict`."""
+    promise = summary["promise"]
+    if promise["arl"] is not None:
+        text = f"On average at least {promise['arl']:g} batches lie between false alarms"
+    else:
+        text = f"An undrifted stream ever raises an alarm with probability {promise['alpha']:g}"
+    text += " at most" if promise["arl"] is None else ""
+    if promise["tolerance"]:
+        text += f", with up to {promise['tolerance']:.0%} of the rows contaminated"
+    if promise["patience"] > 1:
+        text += f"; an alarm takes {promise['patience']} batches"
+    if summary["calibration"] == "resampled":
+        text += "; approximately, as undrifted batches were resampled"
+    return f"{text}."
+
+
+def matrix_headline(pairs: Sequence[tuple[str, str, float]]) -> Headline:
+    """Which of many samples are closest and furthest; pairs by increasing distance."""
+    a, b, near = pairs[0]
+    if len(pairs) == 1:
+        return Headline(f"{a} and {b} are at distance {near:.3g}.", "open")
+    c, d, far = pairs[-1]
+    closest = f"{a} and {b} are closest to each other, at distance {near:.3g}"
+    return Headline(f"{closest}; {c} and {d} are furthest apart, at {far:.3g}.", "open")

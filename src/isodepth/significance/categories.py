@@ -1,0 +1,67 @@
+"""Category columns: which value a row has, with rare values pooled without looking at the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: A category with fewer rows than this in both samples together is pooled with other rare ones.
+FEWEST_ROWS = 10
+#: What pooled categories are called.
+OTHERS = "(rare values)"
+
+
+@dataclass(frozen=True)
+class Category:
+    """One category column of the pooled sample.
+
+    Attributes
+    ----------
+    name : str
+    values : tuple of str
+        The categories that are looked at; rare ones are pooled in the last.
+    codes : int64 ndarray of shape (n,)
+        Which of them each row has.
+    only_x, only_y : tuple of str
+        Categories that one of the samples does not have.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: np.ndarray
+    only_x: tuple[str, ...] = ()
+    only_y: tuple[str, ...] = ()
+
+    def indicators(self) -> np.ndarray:
+        """Whether each row has each value, 0 or 1, of shape (values, n)."""
+        return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
+
+
+def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
+    """The category column of two samples.
+
+    Which categories are rare is decided by both samples together.
+
+    Examples
+    --------
+    >>> found = category_of("carrier", ["AA"] * 20 + ["UA"] * 10, ["AA"] * 15 + ["B6"] * 3)
+    >>> found.values, found.only_y
+    (('AA', 'UA', '(rare values)'), ('B6',))
+    """
+    texts = np.array([str(value) for value in [*x, *y]], dtype=object)
+    values, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+    in_x = np.bincount(codes[: len(x)], minlength=len(values))
+    only_x = tuple(values[in_x == counts].tolist())
+    only_y = tuple(values[in_x == 0].tolist())
+    rare = counts < FEWEST_ROWS
+    if rare.sum() < 2 and not (rare.any() and rare.sum() < len(values)):
+        rare[:] = False
+    order = np.concatenate([np.flatnonzero(~rare), np.flatnonzero(rare)])
+    place = np.minimum(np.argsort(order), np.count_nonzero(~rare))
+    kept = tuple(values[~rare].tolist())
+    return Category(
+        name, (*kept, OTHERS) if rare.any() else kept, place[codes].astype(np.int64), only_x, only_y
+    )

@@ -1,0 +1,330 @@
+"""The test with a tolerance: differences of shares that contaminated rows cannot explain.
+
+For a function 0 <= h <= 1 of a row let G(h) be its mean over X less its mean over Y. If at most a
+share c of the rows of each sample is contaminated, these change G(h) by at most c, whatever they
+are. So |G(h)| - c under the given labels is compared with |G(h)| under permuted labels, for the
+largest over many functions h that do not know the labels: half-lines and intervals (shares of rows
+up to a value, or between two), and ranks cut off around the middle, of columns, directions,
+distances from the center and products of columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isodepth.core.scaling import pooled_spread
+from isodepth.significance.aggregated import (
+    Candidate,
+    Collector,
+    Findings,
+    Rows,
+    direction_text,
+    pair_candidate,
+    unit_ranks,
+)
+from isodepth.significance.combination import GammaTail, combined, permutation_p_value
+from isodepth.significance.permutations import BLOCK, Permutations
+
+#: Weights of the statistics.
+TOLERANT_WEIGHTS = {
+    "columns": 0.10,
+    "spreads": 0.06,
+    "whole rows": 0.22,
+    "directions": 0.05,
+    "dependence": 0.06,
+    "half-lines": 0.20,
+    "intervals": 0.12,
+    "learned direction": 0.28,
+    "categories": 0.10,
+}
+# Half-lines and intervals end at so many values at most.
+_CUTS = 64
+# Ranks count between these, and are cut off beyond. A change of spread shows among outer rows.
+_INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
+# Intervals must have so many times the evidence of location and spread to speak of shape.
+_SHAPE = 1.5
+# Pairs of columns whose products are looked at.
+_PAIRS = 105
+
+
+@dataclass(frozen=True)
+class Group:
+    """Functions of a row.
+
+    Attributes
+    ----------
+    name : str
+        The statistic they belong to.
+    values : ndarray of shape (F, n)
+    candidates : list of Candidate
+        What a change of the mean of each says.
+    """
+
+    name: str
+    values: np.ndarray
+    candidates: list[Candidate]
+
+
+@dataclass(frozen=True)
+class Tolerant:
+    """The statistics of all labelings, from which any tolerance is judged.
+
+    Attributes
+    ----------
+    parts : dict of ndarrays of shape (B + 1,)
+        Each statistic without a tolerance, the given labels first.
+    """
+
+    parts: dict[str, np.ndarray]
+
+    def scores(self, share: float) -> np.ndarray:
+        """Scores of all labelings (B + 1,): that of the given labels with a tolerance."""
+        weights = [TOLERANT_WEIGHTS[name] for name in self.parts]
+        return combined([softened(part, share) for part in self.parts.values()], weights)
+
+    def p_value(self, share: float) -> float:
+        """The p-value where a share of the rows of each sample may be contaminated."""
+        scores = self.scores(share)
+        return float(permutation_p_value(scores[0], scores[1:]))
+
+    def smallest_tolerance(self, alpha: float) -> float:
+        """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
+        low, high = 0.0, 1.0
+        if self.p_value(low) > alpha:
+            return low
+        while high - low > 1e-4:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self.p_value(middle) > alpha else (middle, high)
+        return round(high, 4)
+
+
+def softened(statistics: np.ndarray, share: float) -> np.ndarray:
+    """-log p of statistics (..., B + 1), of the given labels less the tolerance."""
+    tail = GammaTail(statistics)
+    kept = statistics.copy()
+    kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
+    return tail.evidence(kept)
+
+
+def allowed_share(tolerance: float, n: int, m: int) -> float:
+    """The larger share of whole rows of the two samples that a tolerance allows."""
+    # The product of a decimal share and a number of rows may fall just short of a whole.
+    return max(math.floor(tolerance * size * (1 + 1e-12)) / size for size in (n, m))
+
+
+def tolerant_statistics(
+    rows: Rows, share: float, advance: Callable[[int], None]
+) -> tuple[Tolerant, Findings]:
+    """All statistics; the evidence for columns and candidates is that beyond the tolerance."""
+    found = Collector(rows.permutations.count)
+    columns: list[np.ndarray] = []
+    best: dict[str, float] = {}
+
+    def add(name: str, statistics: np.ndarray, candidates: list[Candidate]) -> None:
+        largest = statistics.max(axis=0)
+        found.parts[name] = np.maximum(found.parts.get(name, 0.0), largest)
+        if statistics[:, 0].max() > best.get(name, -1.0):
+            leader = candidates[int(statistics[:, 0].argmax())]
+            best[name] = statistics[:, 0].max()
+            found.kinds[name], found.carriers[name] = leader.kind, leader.text
+
+    for group in _groups(rows, found):
+        outer = np.array([candidate.kind == "spread" for candidate in group.candidates])
+        smooth = mean_differences(rows.permutations, group.values, outer)
+        each = softened(smooth, share)
+        if group.name != "directions":
+            found.candidate(group.candidates, each)
+        add(group.name, smooth, group.candidates)
+        if group.name == "categories":
+            found.columns.append(each.max(axis=0)[None])
+        else:
+            half_lines, intervals = share_differences(rows.permutations, group.values)
+            add("half-lines", half_lines, group.candidates)
+            shapes = [Candidate("shape", c.columns, c.text) for c in group.candidates]
+            add("intervals", intervals, shapes)
+            if group.name == "columns":
+                columns += [each, softened(intervals, share)]
+                own = [Candidate("shape", (name,), f"the shape of {name}") for name in rows.names]
+                # Intervals see changes of location and spread too.
+                found.candidate(own, columns[1] / _SHAPE)
+            elif group.name == "spreads":
+                columns.append(each)
+            if group.name in ("columns", "directions"):
+                advance(len(each))
+    if columns:
+        found.columns.insert(0, np.max(columns, axis=0))
+    if rows.points.shape[1] > 1:
+        found.parts["learned direction"], direction = learned_direction(rows)
+        found.kinds["learned direction"] = "location"
+        found.carriers["learned direction"] = direction
+    return Tolerant(found.parts), found.findings()
+
+
+def _groups(rows: Rows, found: Collector) -> Iterator[Group]:
+    """Functions of a row, a few at a time."""
+    d, names = rows.points.shape[1], rows.names
+    if d:
+        columns = np.ascontiguousarray(rows.points.T)
+        yield Group("columns", columns, [_of("location", name) for name in names])
+        yield Group("spreads", np.abs(columns), [_of("spread", name) for name in names])
+        outlying = np.zeros(len(rows.points))
+        step = max(1, BLOCK // len(rows.points))
+        for first in range(0, len(rows.directions), step):
+            values = rows.along(rows.directions[first : first + step])
+            center = np.median(values, axis=1, keepdims=True)
+            spread = pooled_spread(values.T)[:, None]
+            np.maximum(outlying, (np.abs(values - center) / spread).max(axis=0), out=outlying)
+            later = values[max(0, d - first) :]
+            if len(later):
+                yield Group("directions", later, [_whole("location", "a direction")] * len(later))
+        labels, whole = rows.whole_rows()
+        labels.append("outlyingness")
+        kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
+        yield Group(
+            "whole rows",
+            np.concatenate([whole, outlying[None]]),
+            [_whole(kind, label) for kind, label in zip(kinds, labels, strict=True)],
+        )
+        pairs, drawn = rows.pairs(_PAIRS)
+        if drawn:
+            found.notes.append(
+                f"dependence was looked for in {_PAIRS} pairs of columns drawn at random"
+            )
+        for first in range(0, len(pairs), step):
+            some = pairs[first : first + step]
+            products = columns[some[:, 0]] * columns[some[:, 1]]
+            yield Group("dependence", products, [pair_candidate(names, pair) for pair in some])
+    for category in rows.categories:
+        candidates = [
+            Candidate("shares", (category.name,), f"the share of {category.name} = {value}")
+            for value in category.values
+        ]
+        yield Group("categories", category.indicators(), candidates)
+
+
+def _of(kind: str, name: str) -> Candidate:
+    return Candidate(kind, (name,), f"the {kind} of {name}")
+
+
+def _whole(kind: str, name: str) -> Candidate:
+    return Candidate(kind, (), f"the {kind} of {name}")
+
+
+def mean_differences(
+    permutations: Permutations, values: np.ndarray, outer: np.ndarray
+) -> np.ndarray:
+    """|G(h)| of ranks of values (F, n), cut off and stretched to [0, 1], of shape (F, B + 1).
+
+    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle.
+    """
+    low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
+    ranks = unit_ranks(values).clip(low, high)
+    low = ranks.min(axis=1, keepdims=True)
+    width = ranks.max(axis=1, keepdims=True) - low
+    found = permutations.contrasts((ranks - low) / np.where(width > 0, width, 1.0))
+    return np.abs(found) * np.sqrt(
+        permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
+    )
+
+
+def share_differences(
+    permutations: Permutations, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest |G| of half-lines and of intervals of values (F, n), each (F, B + 1)."""
+    n_functions, n = values.shape
+    half_lines = np.empty((n_functions, permutations.count))
+    intervals = np.empty((n_functions, permutations.count))
+    step = max(1, BLOCK // n)
+    for first in range(0, n_functions, step):
+        some = values[first : first + step]
+        orders = np.argsort(some, axis=1)
+        ends = [_cuts(row[order]) for row, order in zip(some, orders, strict=True)]
+        # Counts are whole numbers, exact in single precision. A row of the matrix adds up the labels of the rows between two cuts.
+        starts = [np.concatenate([[0], e]) for e in ends]
+        pointers = np.concatenate([s + f * n for f, s in enumerate(starts)] + [[len(some) * n]])
+        ones = np.ones(orders.size, np.float32)
+        between = csr_array((ones, orders.ravel(), pointers), shape=(len(pointers) - 1, n))
+        for labelings, labels in permutations.blocks_of_labelings(np.float32):
+            counts = between @ labels
+            n_x, n_y = permutations.sizes[:, labelings].astype(np.float32)
+            at = 0
+            for f, e in enumerate(ends):
+                in_x = counts[at : at + len(e)].cumsum(axis=0)
+                at += len(e) + 1
+                gap = in_x / n_x - (e[:, None].astype(np.float32) - in_x) / n_y
+                top = gap.max(axis=0, initial=0.0)
+                low = gap.min(axis=0, initial=0.0)
+                half_lines[first + f, labelings] = np.maximum(top, -low)
+                intervals[first + f, labelings] = top - low
+    return half_lines, intervals
+
+
+def _cuts(ordered: np.ndarray) -> np.ndarray:
+    """How many of the ordered values (n,) lie below each cut; equal values are not parted."""
+    ends = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
+    if len(ends) > _CUTS:
+        wanted = np.arange(1, _CUTS + 1) * len(ordered) / (_CUTS + 1)
+        ends = np.unique(ends[np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)])
+    return ends
+
+
+# -- a direction found anew for every labeling ----------------------------------------------------
+
+# Values count up to so many standard deviations where the direction is sought, and where the
+# difference along it is measured.
+_SOUGHT, _MEASURED = 2.5, 0.7
+_STEPS = 2
+
+
+def learned_direction(rows: Rows) -> tuple[np.ndarray, str]:
+    """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
+
+    The direction of every labeling is found by the same few steps uphill, so that permuted labels
+    profit from it as much as the given ones.
+    """
+    permutations = rows.permutations
+    points, to_rows = _whitened(rows.points)
+    clipped = points.clip(-_SOUGHT, _SOUGHT)
+    out = np.empty(permutations.count)
+    text = ""
+    for labelings, labels in permutations.blocks_of_labelings(np.float32, 2 * BLOCK):
+        n_x, n_y = permutations.sizes[:, labelings].astype(np.float32)
+        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+        start = weights @ clipped
+        directions = _unit(start)
+        best, leader = np.zeros(len(weights), np.float32), directions[0]
+        for step in range(_STEPS + 1):
+            along = directions @ points.T
+            inside = np.abs(along) < _MEASURED
+            np.clip(along, -_MEASURED, _MEASURED, out=along)
+            value = np.abs(np.einsum("bn,bn->b", weights, along)) / (2 * _MEASURED)
+            if value[0] > best[0]:
+                leader = directions[0]
+            np.maximum(best, value, out=best)
+            if step < _STEPS:
+                directions = _unit((weights * inside) @ clipped + 0.3 * start)
+        out[labelings] = best
+        text = text or direction_text(_unit((leader @ to_rows)[None])[0], rows.names)
+    return out, text
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+
+
+def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, d) with about unit covariance, and the matrix that took them there."""
+    n, d = points.shape
+    points = points * (1 / 1.4826)
+    to_rows = np.eye(d)
+    if n > 10 * d:
+        covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
+        values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
+        to_rows = (vectors / np.sqrt(values)) @ vectors.T
+    # Far beyond what is clipped, and no larger than single precision can square.
+    return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

@@ -1,0 +1,288 @@
+"""Medians and MADs without a sort: a bracket from a few rows, counts, and what lies inside.
+
+A random part of the rows says between which two values the median lies, all but surely. One pass
+over the projections counts what is below and copies out what is between, a few percent; the exact
+median is selected among these. Directions where the bracket misses are left to the plain pass.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import triton
+import triton.language as tl
+
+from isodepth.tensors import spread
+from isodepth.tensors.kernels.multiply import products
+from isodepth.tensors.products import blocks
+
+# How many standard errors of a median of the pilot rows a bracket reaches to both sides.
+_SURE = 4.5
+# Sizes and warps were the fastest of a few on an H200.
+_BLOCK = 1024
+_WARPS = 2
+_BRACKETED = 2048
+_BRACKETING_WARPS = 8
+_SELECTED = 4096
+_SELECTING_WARPS = 32
+_ROWS = 512
+_PROGRAMS = 1024
+
+
+def largest_outlyingness(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """The same as `tensors.spread.largest_outlyingness`, for float32 and unit masses."""
+    assert masses is None
+    n = len(points)
+    zero, _ = spread.rounding_of(points)
+    out = points.new_zeros(n)
+    few = points[pilot_rows(n, points.device)]
+    cap = _capacity(n, len(few))
+    each = (n + len(few) + cap) * points.element_size() + 256
+    groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
+    for which in blocks(len(directions), each, budget):
+        units = directions[which]
+        projections, pilot = products(units, points), units @ few.T
+        middle = middles(projections, pilot, None, cap)
+        mad = middles(projections, pilot, middle, cap)
+        # Not so where a bracket missed, and all is NaN.
+        usual = mad > zero
+        scale = torch.where(usual, 1.0 / mad, 0.0)
+        count = len(units)
+        per = triton.cdiv(count, min(groups, count))
+        parts = triton.cdiv(count, per)
+        far = points.new_empty(parts, n)
+        _farthest[(triton.cdiv(n, _ROWS), parts)](
+            projections, middle, scale, far, n, count, per, BLOCK=_ROWS, num_warps=4
+        )
+        torch.maximum(out, far.amax(dim=0) if parts > 1 else far[0], out=out)
+        # Or the next block would be made while this one is still held.
+        del projections, far
+        if not bool(usual.all()):
+            rest = spread.largest_outlyingness(points, None, total, units[~usual], budget)
+            torch.maximum(out, rest, out=out)
+    return out
+
+
+def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
+    """Some of n rows at random, always the same; the fewer of them, the wider the brackets."""
+    size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
+    generator = torch.Generator(device).manual_seed(0)
+    return torch.randint(n, (min(size, n),), generator=generator, device=device)
+
+
+def block_for(n: int, block: int) -> int:
+    """The size of blocks of n values: a grid has no more than 65535 of them along one axis."""
+    while triton.cdiv(n, block) > 65535:
+        block *= 2
+    return block
+
+
+def _capacity(n: int, pilot: int) -> int:
+    """How many values a bracket holds at most, unless it is a freak."""
+    return min(n, int(1.4 * n * _SURE / math.sqrt(pilot)) + 256)
+
+
+def middles(
+    projections: torch.Tensor, pilot: torch.Tensor, center: torch.Tensor | None, cap: int
+) -> torch.Tensor:
+    """The medians (B,) of rows of projections (B, n), or of their distances from `center` (B,).
+
+    NaN where more than `cap` values lie between what the pilot (B, s) says, or the median does not.
+    """
+    count, n = projections.shape
+    size = pilot.shape[1]
+    reach = _SURE * 0.5 * math.sqrt(size)
+    first, last = (
+        int(min(size - 1, max(0, rank))) for rank in (size / 2 - reach - 1, size / 2 + reach + 1)
+    )
+    folded = center is not None
+    bracket = projections.new_empty(2, count)
+    # Where nothing is folded the center is read by no one.
+    around = bracket if center is None else center
+    _bracket[(count, 2)](
+        pilot, size, first, last, around, bracket, count,
+        FOLDED=folded, BLOCK=_BRACKETED, num_warps=_BRACKETING_WARPS,
+    )  # fmt: skip
+    counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
+    between = projections.new_empty(count, cap)
+    # Directions first: programs that run at the same time then count in different places.
+    block = block_for(n, _BLOCK)
+    _collect[(count, triton.cdiv(n, block))](
+        projections, around, bracket, counted, between, n, cap, count,
+        FOLDED=folded, BLOCK=block, num_warps=_WARPS,
+    )  # fmt: skip
+    middle = projections.new_empty(count)
+    _middle[(count,)](between, cap, counted, middle, n, BLOCK=_SELECTED, num_warps=_SELECTING_WARPS)
+    return middle
+
+
+@triton.jit
+def _collect(
+    P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """Count what is below a bracket and copy out what is inside, for a block of one direction.
+
+    Both counts share one number, those below in its upper half, so that one scan and one atomic
+    addition do for both.
+    """
+    k = tl.program_id(0)
+    i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(P + k.to(tl.int64) * n + i, mask=i < n, other=float("inf"))
+    if FOLDED:
+        v = tl.abs(v - tl.load(center + k))
+    lo = tl.load(bracket + k)
+    inside = (v >= lo) & (v <= tl.load(bracket + count + k))
+    places = tl.cumsum(inside.to(tl.int32) + ((v < lo).to(tl.int32) << 16), axis=0)
+    both = tl.max(places, axis=0)
+    added = ((both >> 16).to(tl.int64) << 32) + (both & 0xFFFF).to(tl.int64)
+    base = tl.atomic_add(counted + k, added) & 0xFFFFFFFF
+    at = base + (places & 0xFFFF) - 1
+    tl.store(between + k.to(tl.int64) * cap + at, v, mask=inside & (at < cap))
+
+
+@triton.jit
+def _key(v):
+    """Floats as integers in the same order."""
+    bits = v.to(tl.int32, bitcast=True)
+    return tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+
+
+@triton.jit
+def _value(key):
+    bits = tl.where(key < 0, key ^ 0x7FFFFFFF, key)
+    return bits.to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """The smallest key from `low` on, and the largest up to `high`."""
+    lanes = tl.arange(0, BLOCK)
+    smallest = tl.full([BLOCK], 2147483647, tl.int32)
+    largest = tl.full([BLOCK], -2147483648, tl.int32)
+    for start in range(0, size, BLOCK):
+        ok = start + lanes < size
+        v = tl.load(base + start + lanes, mask=ok, other=0.0)
+        if FOLDED:
+            v = tl.abs(v - middle)
+        key = _key(v)
+        smallest = tl.minimum(smallest, tl.where(ok & (key >= low), key, 2147483647))
+        largest = tl.maximum(largest, tl.where(ok & (key <= high), key, -2147483648))
+    return tl.min(smallest, axis=0), tl.max(largest, axis=0)
+
+
+@triton.jit
+def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """The key of that rank, from 0, among `size` values whose keys lie in [low, high].
+
+    Two thresholds close in on it, set where the rank should be if values were spread evenly, more
+    or less what chance makes of that; every third time the interval is halved, whatever it holds.
+    """
+    lanes = tl.arange(0, BLOCK)
+    before = 0
+    upto = size
+    turn = 0
+    while (low < high) & (before < rank) & (rank + 1 < upto):
+        held = (upto - before).to(tl.float32)
+        start_value = _value(low)
+        length = _value(high) - start_value
+        aim = (rank - before).to(tl.float32) + 0.5
+        slack = 0.75 * tl.sqrt(held)
+        one = _key(start_value + length * ((aim - slack) / held))
+        two = _key(start_value + length * ((aim + slack) / held))
+        half = (low & high) + ((low ^ high) >> 1)
+        turn += 1
+        one = tl.where(turn % 3 == 0, half, one)
+        two = tl.where(turn % 3 == 0, half, two)
+        one = tl.minimum(tl.maximum(one, low), high - 1)
+        two = tl.minimum(tl.maximum(two, one), high - 1)
+        upto_one = tl.zeros([BLOCK], tl.int32)
+        upto_two = tl.zeros([BLOCK], tl.int32)
+        for start in range(0, size, BLOCK):
+            ok = start + lanes < size
+            v = tl.load(base + start + lanes, mask=ok, other=0.0)
+            if FOLDED:
+                v = tl.abs(v - middle)
+            key = _key(v)
+            upto_one += (ok & (key <= one)).to(tl.int32)
+            upto_two += (ok & (key <= two)).to(tl.int32)
+        count_one = tl.sum(upto_one, axis=0)
+        count_two = tl.sum(upto_two, axis=0)
+        in_one = count_one > rank
+        in_two = count_two > rank
+        low = tl.where(in_one, low, tl.where(in_two, one + 1, two + 1))
+        before = tl.where(in_one, before, tl.where(in_two, count_one, count_two))
+        high = tl.where(in_one, one, tl.where(in_two, two, high))
+        upto = tl.where(in_one, count_one, tl.where(in_two, count_two, upto))
+    smallest, largest = _ends(base, size, low, high, middle, FOLDED, BLOCK)
+    # Of the values between, the first or the last is the one; where low and high meet, both are.
+    return tl.where(rank == before, smallest, largest)
+
+
+@triton.jit
+def _bracket(
+    pilot, size, first, last, center, bracket, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """The values of two ranks among the pilot values of a direction, one by each program."""
+    k = tl.program_id(0)
+    side = tl.program_id(1)
+    base = pilot + k.to(tl.int64) * size
+    middle = 0.0
+    if FOLDED:
+        middle = tl.load(center + k)
+    rank = tl.where(side == 0, first, last)
+    low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
+    found = _search(base, size, rank, low, high, middle, FOLDED, BLOCK)
+    tl.store(bracket + side * count + k, _value(found))
+
+
+@triton.jit
+def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
+    """The median of n values of which `counted` lie below the bracket and inside."""
+    k = tl.program_id(0)
+    both = tl.load(counted + k)
+    below = (both >> 32).to(tl.int32)
+    size = (both & 0xFFFFFFFF).to(tl.int32)
+    rank = (n - 1) // 2 - below
+    then = n // 2 - below
+    if (rank >= 0) & (then < size) & (size <= cap):
+        base = between + k.to(tl.int64) * cap
+        low, high = _ends(base, size, -2147483648, 2147483647, 0.0, False, BLOCK)
+        found = _search(base, size, rank, low, high, 0.0, False, BLOCK)
+        value = _value(found)
+        if then > rank:
+            lanes = tl.arange(0, BLOCK)
+            upto = tl.zeros([BLOCK], tl.int32)
+            beyond = tl.full([BLOCK], 2147483647, tl.int32)
+            for start in range(0, size, BLOCK):
+                ok = start + lanes < size
+                key = _key(tl.load(base + start + lanes, mask=ok, other=0.0))
+                upto += (ok & (key <= found)).to(tl.int32)
+                beyond = tl.minimum(beyond, tl.where(ok & (key > found), key, 2147483647))
+            following = tl.where(tl.sum(upto, axis=0) > then, found, tl.min(beyond, axis=0))
+            value = 0.5 * value + 0.5 * _value(following)
+        tl.store(out + k, value)
+    else:
+        tl.store(out + k, float("nan"))
+
+
+@triton.jit
+def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
+    """The largest outlyingness of a block of points along some of the directions."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    part = tl.program_id(1)
+    first = part * per
+    last = tl.minimum(first + per, count)
+    at = P + first.to(tl.int64) * n + i
+    reach = tl.zeros([BLOCK], tl.float32)
+    for k in range(first, last):
+        v = tl.load(at, mask=i < n, other=0.0)
+        reach = tl.maximum(reach, tl.abs(v - tl.load(middle + k)) * tl.load(scale + k))
+        at += n
+    tl.store(far + part.to(tl.int64) * n + i, reach, mask=i < n)

@@ -1,0 +1,225 @@
+"""The walk over two samples in depth order, in chunks of levels that are walked side by side.
+
+The extremes of the rows of each chunk come first; a scan over these gives the extremes before each
+chunk, and from there every chunk walks its levels by itself. Of the gap of a level only its largest
+value in a tile of directions is written.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from isodepth.tensors.kernels.multiply import products
+from isodepth.tensors.products import blocks
+
+# Directions in a tile, one warp each.
+_TILE = 128
+# Rows of a sample that a chunk of levels walks, more or less, and the most between two levels;
+# fewer where there would be too few chunks to keep a device busy.
+_CHUNK_ROWS = 512
+_LEAST_ROWS = 128
+_CHUNKS = 1600
+_SCANNED = 16
+
+
+def search_gaps(
+    x: torch.Tensor,
+    y: torch.Tensor,
+    stops_x: torch.Tensor,
+    stops_y: torch.Tensor,
+    directions: torch.Tensor,
+    budget: int,
+    locate: bool = False,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The same as `tensors.gap.search_gaps`."""
+    ends = torch.stack([stops_x[-1], stops_y[-1]]).tolist()
+    rows = [x[: ends[0]], y[: ends[1]]]
+    chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
+    fine_x, fine_y, real = _fine_stops(stops_x, stops_y, chunk)
+    levels = len(fine_x)
+    cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * chunk)
+    n_chunks = len(cuts) - 1
+    gaps = x.new_full((levels,), -1.0)
+    where = torch.zeros_like(fine_x) if locate else None
+    size = x.element_size()
+    each = (len(rows[0]) + len(rows[1]) + 8 * n_chunks) * size
+    each += levels * (size + (4 if locate else 0)) * 4 // _TILE + 64
+    for which in blocks(len(directions), each, budget):
+        width = which.stop - which.start
+        units = directions[which]
+        tiles = triton.cdiv(width, _TILE)
+        projections, before = [], []
+        for side, stops in zip(rows, (fine_x, fine_y), strict=True):
+            projections.append(products(side, units))
+            extremes = x.new_empty(2, n_chunks + 1, width)
+            _chunk_extremes[(n_chunks, tiles)](
+                projections[-1], stops, cuts, extremes, width, extremes[0].numel(),
+                TILE=_TILE, num_warps=1,
+            )  # fmt: skip
+            _scan_extremes[(2, tiles)](
+                extremes, width, n_chunks, TILE=_TILE, ROWS=_SCANNED, num_warps=4
+            )
+            before.append(extremes)
+        largest = x.new_empty(tiles, levels)
+        codes = torch.empty(
+            (tiles, levels) if locate else (1, 1), dtype=torch.int32, device=x.device
+        )
+        _walk[(n_chunks, tiles)](
+            *projections, fine_x, fine_y, cuts, *before, largest, codes,
+            width, levels, before[0][0].numel(),
+            LOCATE=locate, TILE=_TILE, num_warps=1,
+        )  # fmt: skip
+        widest = largest.amax(dim=0)
+        better = widest > gaps
+        if where is not None:
+            # Tiles are in the order of directions: the first that has the largest is the one.
+            tile = torch.where(
+                largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
+            ).amin(dim=0)
+            code = codes.gather(0, tile[None])[0].long()
+            moved = torch.where(code >= 0, code + which.start, code - which.start)
+            where = torch.where(better, moved, where)
+        gaps = torch.where(better, widest, gaps)
+        # Or the next block would be made while this one is still held.
+        del projections, before, largest, codes
+    gaps = gaps[real] if real is not None else gaps
+    if where is not None and real is not None:
+        where = where[real]
+    return gaps.double(), where
+
+
+def _fine_stops(
+    stops_x: torch.Tensor, stops_y: torch.Tensor, most: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Stops with further ones between those far apart, and where the given ones are among them."""
+    steps = [stops.diff(prepend=stops.new_zeros(1)) for stops in (stops_x, stops_y)]
+    parts = (torch.maximum(*steps) + most - 1) // most
+    parts.clamp_(min=1)
+    if bool((parts == 1).all()):
+        return stops_x, stops_y, None
+    level = torch.repeat_interleave(parts)
+    last = parts.cumsum(0)
+    part = torch.arange(len(level), device=level.device) - (last - parts)[level] + 1
+    fine = [
+        (stops - step)[level] + step[level] * part // parts[level]
+        for stops, step in zip((stops_x, stops_y), steps, strict=True)
+    ]
+    return fine[0], fine[1], last - 1
+
+
+def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
+    """Where chunks of levels begin and end, so that each walks about as many rows.
+
+    A chunk may be empty: nothing has to be asked of the device before they are known.
+    """
+    marks = torch.arange(each, total + each, each, device=walked.device)
+    ends = torch.searchsorted(walked, marks, right=True)
+    return torch.cat([ends.new_zeros(1), ends])
+
+
+@triton.jit
+def _chunk_extremes(P, stops, cuts, ends, width, opposite, TILE: tl.constexpr):
+    """Largest and smallest projection among the rows of one chunk, to the place after its own."""
+    chunk = tl.program_id(0)
+    cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    ok = cols < width
+    first_level = tl.load(cuts + chunk)
+    last_level = tl.load(cuts + chunk + 1)
+    row = tl.load(stops + first_level - 1, mask=first_level > 0, other=0)
+    stop = tl.load(stops + last_level - 1, mask=last_level > 0, other=0)
+    top = tl.full([TILE], float("-inf"), P.dtype.element_ty)
+    low = tl.full([TILE], float("inf"), P.dtype.element_ty)
+    at = P + row * width + cols
+    while row + 4 <= stop:
+        a = tl.load(at, mask=ok, other=0.0)
+        b = tl.load(at + width, mask=ok, other=0.0)
+        c = tl.load(at + 2 * width, mask=ok, other=0.0)
+        e = tl.load(at + 3 * width, mask=ok, other=0.0)
+        top = tl.maximum(top, tl.maximum(tl.maximum(a, b), tl.maximum(c, e)))
+        low = tl.minimum(low, tl.minimum(tl.minimum(a, b), tl.minimum(c, e)))
+        at += 4 * width
+        row += 4
+    while row < stop:
+        a = tl.load(at, mask=ok, other=0.0)
+        top = tl.maximum(top, a)
+        low = tl.minimum(low, a)
+        at += width
+        row += 1
+    out = ends + (chunk + 1).to(tl.int64) * width + cols
+    tl.store(out, top, mask=ok)
+    # The opposite of the smallest, so that one scan of maxima serves both.
+    tl.store(out + opposite, -low, mask=ok)
+
+
+@triton.jit
+def _larger(a, b):
+    return tl.maximum(a, b)
+
+
+@triton.jit
+def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
+    """Turn the extremes of chunks into those of all rows before each, in place."""
+    cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    rows = tl.arange(0, ROWS)
+    base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
+    tl.store(base + cols, tl.full([TILE], float("-inf"), ends.dtype.element_ty), mask=cols < width)
+    carry = tl.full([TILE], float("-inf"), ends.dtype.element_ty)
+    for start in range(1, n_chunks + 1, ROWS):
+        at = base + (start + rows)[:, None].to(tl.int64) * width + cols[None, :]
+        ok = ((start + rows) <= n_chunks)[:, None] & (cols < width)[None, :]
+        tile = tl.load(at, mask=ok, other=float("-inf"))
+        tile = tl.associative_scan(tile, 0, _larger)
+        tile = tl.maximum(tile, carry[None, :])
+        tl.store(at, tile, mask=ok)
+        carry = tl.max(tile, axis=0)
+
+
+@triton.jit
+def _walk(
+    Px, Py, stops_x, stops_y, cuts, before_x, before_y, largest, codes,
+    width, levels, opposite,
+    LOCATE: tl.constexpr, TILE: tl.constexpr,
+):  # fmt: skip
+    """The largest gap in a tile of directions at each level of a chunk."""
+    chunk = tl.program_id(0)
+    tile = tl.program_id(1)
+    cols = tile * TILE + tl.arange(0, TILE)
+    ok = cols < width
+    first_level = tl.load(cuts + chunk)
+    last_level = tl.load(cuts + chunk + 1)
+    row_x = tl.load(stops_x + first_level - 1, mask=first_level > 0, other=0)
+    row_y = tl.load(stops_y + first_level - 1, mask=first_level > 0, other=0)
+    prefix = chunk.to(tl.int64) * width + cols
+    # Beyond the last direction everything is zero, and so is the gap.
+    top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
+    low_x = -tl.load(before_x + prefix + opposite, mask=ok, other=0.0)
+    top_y = tl.load(before_y + prefix, mask=ok, other=0.0)
+    low_y = -tl.load(before_y + prefix + opposite, mask=ok, other=0.0)
+    at_x = Px + row_x * width + cols
+    at_y = Py + row_y * width + cols
+    for level in range(first_level, last_level):
+        stop_x = tl.load(stops_x + level)
+        stop_y = tl.load(stops_y + level)
+        while row_x < stop_x:
+            v = tl.load(at_x, mask=ok, other=0.0)
+            top_x = tl.maximum(top_x, v)
+            low_x = tl.minimum(low_x, v)
+            at_x += width
+            row_x += 1
+        while row_y < stop_y:
+            w = tl.load(at_y, mask=ok, other=0.0)
+            top_y = tl.maximum(top_y, w)
+            low_y = tl.minimum(low_y, w)
+            at_y += width
+            row_y += 1
+        above = tl.abs(top_x - top_y)
+        gap = tl.maximum(above, tl.abs(low_x - low_y))
+        widest = tl.max(gap, axis=0)
+        out = tile.to(tl.int64) * levels + level
+        tl.store(largest + out, widest)
+        if LOCATE:
+            place = tl.min(tl.where(gap == widest, cols, 2147483647), axis=0)
+            upward = tl.max(tl.where((cols == place) & (above == widest), 1, 0), axis=0)
+            tl.store(codes + out, tl.where(upward > 0, place, -1 - place))

@@ -1,0 +1,174 @@
+"""Ranks of points along directions on tensors: halfspace masses, rank weights, centered ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+
+from isodepth.tensors.products import blocks
+
+# The same series as on the host: Abramowitz and Stegun 4.4.46.
+ASIN = (
+    1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
+    0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911,
+)  # fmt: skip
+
+
+def smallest_halfspace(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Smallest closed-halfspace mass at each point, over u and -u, in units of 1/total.
+
+    Parameters
+    ----------
+    points : tensor of shape (u, d)
+    masses : int64 tensor of shape (u,), or None where each is one unit
+    total : int
+        The sum of the masses.
+    directions : tensor of shape (K, d)
+    budget : int
+        Bytes for blocks of directions.
+
+    Returns
+    -------
+    smallest : int64 tensor of shape (u,)
+    """
+    best = points.new_full((len(points),), total + 1, dtype=torch.int64)
+    for index, below, upto in _ranks(points, masses, directions, budget):
+        smaller = torch.minimum(upto, total - below)
+        best.scatter_reduce_(0, index.flatten(), smaller.flatten(), "amin")
+        del index, below, upto, smaller
+    return best
+
+
+def mean_rank_weight(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Mean over the directions of min(F, 1 - F) at each point, F with mid-ranks; float64 (u,).
+
+    Integers keep the sums exact, as on the host: the order of blocks cannot matter.
+    """
+    shift = max(0, (2 * total * len(directions)).bit_length() - 63)
+    sums = points.new_zeros(len(points), dtype=torch.int64)
+    for index, below, upto in _ranks(points, masses, directions, budget):
+        twice = below + upto
+        weight = torch.minimum(twice, 2 * total - twice) >> shift
+        sums.scatter_add_(0, index.flatten(), weight.flatten())
+        del index, below, upto, twice, weight
+    return sums.double() * 2.0**shift / (2.0 * total * len(directions))
+
+
+def _ranks(
+    points: torch.Tensor, masses: torch.Tensor | None, directions: torch.Tensor, budget: int
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """For blocks of directions: the points in order (B, u), the masses before and up to each."""
+    n = len(points)
+    # Projections, their sorted copy and its scratch, and a few integers beside each.
+    each = n * (3 * points.element_size() + 7 * 8)
+    places = torch.arange(n, device=points.device)
+    for which in blocks(len(directions), each, budget):
+        values, index = (directions[which] @ points.T).sort(dim=1)
+        tied = bool((values[:, 1:] == values[:, :-1]).any())
+        if tied:
+            first = torch.searchsorted(values, values)
+            last = torch.searchsorted(values, values, right=True)
+        else:
+            first, last = places.expand_as(values), (places + 1).expand_as(values)
+        del values
+        if masses is not None:
+            cumulated = torch.zeros(len(index), n + 1, dtype=torch.int64, device=points.device)
+            torch.cumsum(masses[index], dim=1, out=cumulated[:, 1:])
+            first, last = cumulated.gather(1, first), cumulated.gather(1, last)
+            del cumulated
+        yield index, first, last
+        # Or the next block would be made while this one is still held.
+        del index, first, last
+
+
+def centered_ranks(
+    points: torch.Tensor, masses: torch.Tensor, directions: torch.Tensor, budget: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """|2 F - 1| times the whole mass, and the square of that, summed over the directions.
+
+    Parameters
+    ----------
+    points : tensor of shape (B, n, r), B samples
+    masses : int64 tensor of shape (B, n), zero where a sample has fewer points
+    directions : tensor of shape (K, r)
+    budget : int
+        Bytes for blocks of directions.
+
+    Returns
+    -------
+    sizes, squares : int64 tensors of shape (B, n)
+    """
+    sizes, squares = torch.zeros_like(masses), torch.zeros_like(masses)
+    each = masses.numel() * (3 * points.element_size() + 3 * 8)
+    for which in blocks(len(directions), each, budget):
+        projections = points @ directions[which].T
+        balance = torch.zeros_like(projections, dtype=torch.int64)
+        for j in range(points.shape[1]):
+            # The mass below less the mass above: ties count half on each side.
+            side = torch.sign(projections - projections[:, j : j + 1])
+            balance.addcmul_(side.long(), masses[:, j, None, None])
+        sizes += balance.abs().sum(dim=2)
+        squares += balance.square_().sum(dim=2)
+    return sizes, squares
+
+
+def mean_squared_ranks(points: torch.Tensor, shares: torch.Tensor, budget: int) -> torch.Tensor:
+    """The mean of (2 F - 1)**2 over all directions of space, float64 (B, n).
+
+    Parameters
+    ----------
+    points : float64 tensor of shape (B, n, r), distinct where they have a share
+    shares : float64 tensor of shape (B, n), with sum one; zero where a sample has fewer points
+    budget : int
+        Bytes for all angles at some of the points.
+    """
+    exact = "donot_use_mm_for_euclid_dist"
+    distances = torch.cdist(points, points, compute_mode=exact).square_()
+    n = points.shape[1]
+    out = torch.empty_like(shares)
+    own = shares * shares
+    for which in blocks(n, len(points) * n * n * 6 * 8, budget):
+        away = distances[:, which]
+        others = (shares[:, None, :] > 0) & (away > 0)
+        weight = torch.where(others, shares[:, None, :], 0.0)
+        lengths = torch.where(others, away, 1.0).sqrt_()
+        cosines = away[:, :, :, None] + away[:, :, None, :] - distances[:, None]
+        cosines /= 2.0 * lengths[:, :, :, None] * lengths[:, :, None, :]
+        angles = _arcsine(cosines)
+        # A point beside itself is on one side for sure, and no matter of rounding.
+        angles.diagonal(dim1=2, dim2=3).zero_()
+        pulled = torch.einsum("bij,bijk,bik->bi", weight, angles, weight)
+        alike = torch.where(others, own[:, None, :], 0.0).sum(dim=2)
+        out[:, which] = alike + 2.0 / math.pi * pulled
+    return out
+
+
+def _arcsine(x: torch.Tensor) -> torch.Tensor:
+    size = x.abs().clamp_(max=1.0)
+    series = torch.full_like(size, ASIN[-1])
+    for coefficient in reversed(ASIN[:-1]):
+        series.mul_(size).add_(coefficient)
+    angle = 0.5 * math.pi - (1.0 - size).sqrt_() * series
+    return torch.where(x > 0, angle, -angle)
+
+
+def coordinates_in_span(vectors: torch.Tensor) -> torch.Tensor:
+    """Coordinates (B, k, r) of vectors (B, k, d) along axes of their span, r = min(k, d).
+
+    As `hull.frame.coordinates_in_span`; vectors of zeros at the end change nothing before them.
+    """
+    return torch.linalg.qr(vectors.mT, mode="r").R.mT

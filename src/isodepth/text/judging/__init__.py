@@ -1,1 +1,0 @@
-"""How well a metric agrees with people."""

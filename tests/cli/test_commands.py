@@ -1,0 +1,184 @@
+"""How commands end and speak: codes, one line on what is wrong, flags, help, completion."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli.helpers import QUICK, refusal, run, run_json, sample, save
+
+import isodepth
+from isodepth.cli import main
+from isodepth.cli.commands import progress_wanted
+
+COMMAND = [sys.executable, "-m", "isodepth.cli"]
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX systems")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return [str(save(tmp_path / f"{i}.csv", sample(i, shift=i))) for i in range(2)]
+
+
+def test_version_and_missing_commands() -> None:
+    assert run("--version").stdout == f"isodepth {isodepth.__version__}\n"
+    assert "Missing command. (see isodepth --help)" in refusal()
+    assert "No such command 'nearest'" in refusal("nearest")
+    assert "Missing argument 'B'. (see isodepth compare --help)" in refusal("compare", "a.csv")
+    assert "No such option" in refusal("compare", "a", "b", "--nonsense")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--eps", "2"], "--eps must lie in (0, 1], got 2.0"),
+        (["--eps", "x"], "Invalid value for '--eps'"),
+        (["--p", "nan"], "--p must"),
+        (["--directions", "0"], "--directions must be an integer >= 1"),
+        (["--levels", "few"], "--levels must"),
+        (["--refine", "-1"], "--refine must"),
+        (["--random-state", "-1"], "--random-state must"),
+        (["--depth", "tukey"], "'--depth': 'tukey' is not one of 'halfspace'"),
+        (["--family", "grid"], "'--family'"),
+        (["--nan-policy", "drop"], "'--nan-policy'"),
+        (["--permutations", "-1"], "'--permutations'"),
+        (["--permutations", "9", "--scale", "reference"], "--scale reference depends"),
+        (["--tolerance", "0.1"], "--tolerance belongs to the test"),
+    ],
+)
+def test_messages_name_the_options_of_the_command_line(
+    files: list[str], arguments: list[str], said: str
+) -> None:
+    assert said in refusal("compare", *files, *arguments)
+
+
+def test_warnings_name_the_options_of_the_command_line(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 3)) * [1, 1, 1e5]
+    path = save(tmp_path / "a.csv", rows)
+    result = run("compare", path, path, "--scale", "none", *QUICK)
+    assert result.stderr.startswith("isodepth: warning: ")
+    assert "--scale pooled" in result.stderr
+    assert "scale=" not in result.stderr
+
+
+def test_a_fault_of_ours_is_one_line(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("isodepth.api.compare", fail)
+    result = run("compare", *files, code=2)
+    assert result.stderr == (
+        "isodepth: error: unexpected ZeroDivisionError: division by zero; please report this\n"
+    )
+    for error, code, said in (
+        (KeyboardInterrupt(), 130, ""),
+        (MemoryError(), 2, "there is not enough memory"),
+        (OSError(28, "No space left on device"), 2, "No space left on device"),
+    ):
+        monkeypatch.setattr("isodepth.api.compare", _raise(error))
+        result = run("compare", *files, code=code)
+        assert said in result.stderr
+        assert "Traceback" not in result.output
+
+
+def _raise(error: BaseException) -> Any:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fail
+
+
+def test_an_exponent_beyond_any_power(files: list[str]) -> None:
+    found = run_json("compare", *files, "--q", "1e308", "--refine", 0, *QUICK)
+    assert 0 < found["distance"] < np.inf
+
+
+@posix
+def test_names_of_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    names = [os.fsdecode(os.fsencode(tmp_path / "t") + end) for end in (b"\xff.csv", b"\xfe.csv")]
+    for i, name in enumerate(names):
+        save(Path(name), sample(i))
+    page, matrix = tmp_path / "r.html", tmp_path / "d.csv"
+    run("compare", *names, "--report", page, *QUICK)
+    run("pairwise", *names, "-o", matrix, *QUICK)
+    assert "t\\udcff" in page.read_text("utf-8")
+    assert "t\\udcff" in matrix.read_text("utf-8")
+
+
+@posix
+def test_a_closed_pipe_and_a_full_disk_are_no_alarm(files: list[str]) -> None:
+    arguments = [*COMMAND, "compare", *files, "--directions", "20"]
+    read, write = os.pipe()
+    os.close(read)
+    for command in (arguments, [*COMMAND, "--help"]):
+        done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=300)
+        assert done.returncode == 2
+        assert b"Traceback" not in done.stderr
+    os.close(write)
+    if Path("/dev/full").exists():
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, timeout=300)
+        assert done.returncode == 2
+        assert b"No space left on device" in done.stderr
+
+
+@posix
+def test_interrupted_while_it_reads(tmp_path: Path, files: list[str]) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    child = subprocess.Popen([*COMMAND, "compare", files[0], str(pipe)], stderr=subprocess.PIPE)
+    with open(pipe, "wb") as end:  # opens once the command waits for it
+        end.write(b"1,2\n")
+        end.flush()
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=120)
+    assert child.returncode == 130
+    assert b"Traceback" not in said
+
+
+def test_interrupted_while_modules_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(dict):
+        def __getitem__(self, name: str) -> Any:
+            raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "isodepth.cli.program")
+    monkeypatch.setattr("isodepth.cli.compare.compare", None)
+    monkeypatch.setattr("click.Group.add_command", _raise(KeyboardInterrupt()))
+    assert main(["--version"]) == 130
+
+
+def test_completion() -> None:
+    environment = {
+        **os.environ, "_ISODEPTH_COMPLETE": "bash_complete", "COMP_WORDS": "isodepth compare --sc",
+        "COMP_CWORD": "2",
+    }  # fmt: skip
+    code = "from isodepth.cli import main; raise SystemExit(main())"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert {b"plain,--scale", b"plain,--scheduler"} == set(done.stdout.split())
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal_only(
+    files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["test", *files, "--permutations", "49"]
+    assert "%|" not in run(*arguments).stderr
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert main(arguments) == 0
+    assert "%|" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert progress_wanted()
+    monkeypatch.setattr("isodepth.cli.commands.find_spec", lambda name: None)
+    assert not progress_wanted()

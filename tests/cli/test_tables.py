@@ -1,0 +1,155 @@
+"""What all commands read: every kind of file, chosen columns, notes about odd files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.helpers import NAMES, QUICK, refusal, run, run_json, sample, save, write
+
+import isodepth
+
+RAW = (
+    "origin,temp,when,dewp\nEWR,1.0,2013-06-01,2.5\nJFK,2.0,2013-06-02,1.5\nEWR,4.0,2013-06-03,0\n"
+)
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".npy", ".npz")
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> Path:
+    return save(tmp_path / "a.csv", sample(0))
+
+
+def as_kind(folder: Path, ending: str) -> Path:
+    """The same table in a file of every kind."""
+    frame = pd.DataFrame(sample(1), columns=list(NAMES))
+    path = folder / f"b{ending}"
+    text = frame.to_csv(index=False, sep="\t" if ".tsv" in ending else ",")
+    if ending in (".csv", ".tsv"):
+        path.write_text(text)
+    elif ending.endswith(".gz"):
+        path.write_bytes(gzip.compress(text.encode()))
+    elif ending == ".parquet":
+        frame.to_parquet(path)
+    elif ending == ".feather":
+        frame.to_feather(path)
+    elif ending == ".npy":
+        np.save(path, sample(1))
+    else:
+        np.savez(path, table=sample(1))
+    return path
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_kind_of_file_and_standard_input(tmp_path: Path, a: Path, ending: str) -> None:
+    b = as_kind(tmp_path, ending)
+    options = {"n_directions": 20, "scale": "pooled", "random_state": 0}
+    wanted = isodepth.distance(sample(0), sample(1), **options)
+    assert run_json("compare", a, b, *QUICK)["distance"] == pytest.approx(wanted, rel=1e-12)
+    piped = run("compare", a, "-", *QUICK, stdin=b.read_bytes())
+    assert f"distance {wanted:.6g} between" in piped.stdout
+
+
+def test_standard_input_is_read_once() -> None:
+    assert "standard input can be read once" in refusal("compare", "-", "-")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("b.csv", b"temp,dewp,wind\n1,2,x\n", "'x'"),
+        ("b.csv", b"temp,dewp,wind\n1,2,nan\n", "--nan-policy omit"),
+        ("b.csv", b"1,2\n3,4\n", "same number of columns"),
+        ("b.csv", b"temp,dewp,rain\n1,2,3\n", "'rain' is only in"),
+        ("b.csv", b"", "empty"),
+        ("b.csv.gz", b"no gzip at all", "gzip"),
+        ("b.npy", b"not an array", "damaged"),
+        ("b.xls", b"1,2,3\n", ".parquet"),
+    ],
+)
+def test_bad_files(tmp_path: Path, a: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert said in refusal("compare", a, tmp_path / name)
+    assert "there is no such file" in refusal("compare", a, tmp_path / "absent.csv")
+
+
+def test_text_is_refused_by_name(tmp_path: Path) -> None:
+    raw = write(tmp_path / "raw.csv", RAW)
+    said = refusal("compare", raw, raw)
+    assert "--drop origin,when" in said
+    assert "--drop-text" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--drop", "origin,when"),
+        ("--drop", "origin", "--drop", "when"),
+        ("--drop-text",),
+        ("--columns", "temp,dewp"),
+        ("--columns", "temp", "--columns", "dewp"),
+    ],
+)
+def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    raw = write(tmp_path / "raw.csv", RAW)
+    found = run_json("compare", raw, raw, "--depth", "irw", *QUICK, *arguments)
+    assert (found["columns"], found["distance"]) == (["temp", "dewp"], 0)
+    assert found["left_out"] == ([] if "--columns" in arguments else ["origin", "when"])
+    assert bool(found["warnings"]) == ("--drop-text" in arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--columns", "temp,dew"), "has no column 'dew'; did you mean 'dewp'?"),
+        (("--drop", "dew"), "has no column 'dew'"),
+        (("--drop", "temp,dewp,wind"), "no column of"),
+    ],
+)
+def test_wrong_columns(a: Path, arguments: tuple[str, ...], said: str) -> None:
+    assert said in refusal("compare", a, a, *arguments)
+
+
+def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
+    b = save(tmp_path / "b.csv", sample(1))
+    turned = save(tmp_path / "turned.csv", sample(1)[:, [2, 0, 1]], ("wind", "temp", "dewp"))
+    wide = save(tmp_path / "wide.csv", np.column_stack([sample(1), np.ones(30)]), (*NAMES, "id"))
+    np.save(tmp_path / "b.npy", sample(1))
+    wanted = run_json("compare", a, b, *QUICK)
+    for other in ([turned], [tmp_path / "b.npy"], [wide, "--drop", "id"]):
+        found = run_json("compare", a, *other, *QUICK)
+        assert found["distance"] == wanted["distance"]
+        assert found["columns"] == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,2\n3,4\n5,1\n", "has no header: columns are number"),
+        ("a,b\n1,2\n", "has one row only"),
+        ("a,b\n1,true\n2,False\n3,TRUE\n", "column 'b' of"),
+    ],
+)
+def test_notes(tmp_path: Path, text: str, said: str) -> None:
+    path = write(tmp_path / "t.csv", text)
+    result = run("compare", path, path, "--json", *QUICK)
+    assert "isodepth: note: " in result.stderr
+    assert said in result.stderr
+    assert said in result.stdout
+
+
+def test_missing_values(tmp_path: Path) -> None:
+    holes = write(tmp_path / "a.csv", "a,b\n1,2\n,3\n4,NA\n5,6\n7,9\n")
+    whole = write(tmp_path / "b.csv", "a,b\n1,2\n3,4\n0,1\n")
+    assert "--nan-policy omit" in refusal("compare", holes, whole)
+    given = ("compare", holes, whole, "--nan-policy", "omit", "--depth", "irw", "--scale", "none")
+    found = run_json(*given)
+    assert (found["rows"], found["missing"]["left_out"]) == ([3, 3], [2, 0])
+    left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
+    assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
+    many = write(tmp_path / "m.csv", "a,b\n1,\n2,\n3,\n4,1\n5,2\n")
+    said = run("compare", many, many, "--nan-policy", "omit", "--depth", "irw", *QUICK).stderr
+    assert "--drop b would keep" in said

@@ -1,0 +1,45 @@
+"""Projections of the compiled core against a product of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isodepth import _core
+
+
+@given(
+    n=st.integers(1, 70),
+    d=st.integers(1, 9),
+    count=st.integers(1, 40),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    n_threads=st.integers(1, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_projections_are_products(
+    n: int, d: int, count: int, dtype: type, n_threads: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    points, directions = (rng.standard_normal((rows, d)).astype(dtype) for rows in (n, count))
+
+    found = _core.project(points, directions, n_threads)
+
+    exact = directions.astype(np.longdouble) @ points.T.astype(np.longdouble)
+    # A sum of d products, in any order, is off by at most d roundings of its absolute terms.
+    bound = d * np.finfo(dtype).eps * (np.abs(directions) @ np.abs(points).T)
+    assert found.dtype == dtype
+    assert (np.abs(found - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_of_threads_changes_no_bit(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((5000, 7)).astype(dtype)
+    directions = rng.standard_normal((333, 7)).astype(dtype)
+
+    alone = _core.project(points, directions, 1)
+
+    for n_threads in (2, 7, 16):
+        assert np.array_equal(_core.project(points, directions, n_threads), alone)

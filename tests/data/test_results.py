@@ -1,0 +1,213 @@
+"""Every result as a dictionary, JSON, data frame and HTML: whole, valid, and escaped."""
+
+from __future__ import annotations
+
+import json
+import math
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.data.frames import Table
+from isodepth.data.markup import escaped, html_table, shown
+from isodepth.data.results import ResultMixin, plain
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.text.scores import Scores
+
+EVIL = "<script>alert(1)</script>"
+
+
+def all_results() -> dict[str, ResultMixin]:
+    rng = np.random.default_rng(0)
+    names = (EVIL, 'b"&')
+    x = Table(rng.normal(size=(40, 2)), names)
+    y = Table(rng.normal(size=(30, 2)) + 1, names)
+    y.points[0, 0] = np.nan
+    y.points[1] = 50.0
+    comparison = isodepth.compare(
+        x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
+    )
+    monitor = isodepth.DepthMonitor(
+        Table(rng.normal(size=(2000, 2)), names), batch_size=30, n_directions=20, random_state=0,
+        nan_policy="omit",
+    )  # fmt: skip
+    verdict = monitor.check(Table(rng.normal(size=(30, 2)), names))
+    bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
+    tables = isodepth.tables(bags, n_directions=20, random_state=0)
+    matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
+    return {
+        "Comparison": comparison,
+        "LargestGap": comparison.largest_gap,
+        "RowsOutside": comparison.rows_outside(),
+        "MissingPair": comparison.missing,
+        "NullProfile": comparison.null_profile,
+        "TwoSampleResult": comparison.test,
+        "DepthMonitor": monitor,
+        "Verdict": verdict,
+        "DistanceMatrix": matrix,
+        "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}", False),
+    }
+
+
+RESULTS = all_results()
+
+
+class Balance(HTMLParser):
+    """Every element that is opened is closed, in order."""
+
+    VOID = ("br", "img", "meta", "link", "input", "hr", "col")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.seen.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+
+def tags_of(text: str) -> list[str]:
+    parser = Balance()
+    parser.feed(text)
+    parser.close()
+    assert not parser.open
+    return parser.seen
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_json_is_the_dictionary(name: str) -> None:
+    result = RESULTS[name]
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    text = result.to_json()
+    assert json.loads(text, parse_constant=refuse) == result.to_dict()
+    assert json.loads(result.to_json(indent=1)) == result.to_dict()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frames_hold_the_rows(name: str, backend: str) -> None:
+    pytest.importorskip(backend)
+    result = RESULTS[name]
+    frame = result.to_frame(backend)
+    rows = result._rows()
+    count = frame.num_rows if backend == "pyarrow" else len(frame)
+    assert count == len(next(iter(rows.values())))
+    names = list(frame.column_names if backend == "pyarrow" else frame.columns)
+    assert names[-1] == list(rows)[-1]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_html_is_balanced_and_runs_nothing(name: str) -> None:
+    text = RESULTS[name]._repr_html_()
+    assert "script" not in tags_of(text)
+    assert tags_of(text).count("table") == 1
+
+
+def test_names_of_columns_are_shown_as_text() -> None:
+    assert escaped(EVIL) in RESULTS["Comparison"]._repr_html_()
+    assert EVIL not in RESULTS["Comparison"]._repr_html_()
+
+
+def test_what_the_forms_say() -> None:
+    comparison = RESULTS["Comparison"]
+    found = comparison.to_dict()
+    assert found["distance"] == comparison.distance
+    assert found["rows"] == [40, 29]
+    assert found["missing"]["left_out"] == [0, 1]
+    assert found["gaps"] == comparison.gaps.tolist()
+    assert found["test"]["pvalue"] == comparison.test.pvalue
+    assert [share["name"] for share in found["column_shares"]] == [
+        name for name, _ in comparison.column_shares
+    ]
+    rows = comparison._rows()
+    tested = {column.column: column.pvalue for column in comparison.test.columns}
+    assert rows["pvalue"] == [tested[name] for name in rows["column"]]
+    assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
+    assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
+    assert np.mean(Scores([1.0, 3.0])) == 2.0
+    assert RESULTS["Verdict"].to_dict()["usual"] == list(RESULTS["Verdict"].usual)
+    assert RESULTS["DepthMonitor"]._rows()["batch"] == [1]
+
+
+def test_a_test_that_is_infinitely_far_out_is_valid_json() -> None:
+    x = np.zeros((10, 1))
+    y = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 9.0)])
+    test = isodepth.two_sample_test(x, y, n_permutations=19, scale=None, random_state=0)
+    assert json.loads(test.to_json())["pvalue"] == test.pvalue
+
+
+def test_a_monitor_that_only_scores_is_shown_as_well() -> None:
+    monitor = isodepth.DepthMonitor(np.random.default_rng(0).normal(size=(50, 1)), random_state=0)
+    assert "DepthMonitor" in monitor._repr_html_()
+    assert len(monitor.to_frame()) == 0
+
+
+def test_unknown_backends_are_refused() -> None:
+    with pytest.raises(InvalidOptionError, match="'pandas', 'polars', 'pyarrow'"):
+        RESULTS["Verdict"].to_frame("excel")
+
+
+def test_plain_values() -> None:
+    assert plain(np.float32(0.5)) == 0.5
+    assert plain({1: np.array([np.inf, 1.0])}) == {"1": [None, 1.0]}
+    assert type(plain(np.int64(3))) is int
+    assert plain((None, True, "a")) == [None, True, "a"]
+
+
+def test_markup() -> None:
+    assert escaped("a\x00\x1bb") == "a��b"
+    assert escaped("\ud800") == "?"
+    assert shown(math.nan) == "–"
+    many = html_table({"n": list(range(12))}, most=10)
+    assert many.count("<tr>") == 11
+    assert "and 2 more rows" in many
+    wide = html_table({str(i): [i] for i in range(50)}, most=10)
+    assert wide.count("<th>") == wide.count("<td>") == 20
+    assert "and 30 more columns" in wide
+
+
+# -- a matrix by name -----------------------------------------------------------------------------
+
+
+def test_matrix_is_an_array_to_numpy() -> None:
+    matrix = RESULTS["DistanceMatrix"]
+    np.testing.assert_array_equal(np.asarray(matrix), matrix.values)
+    assert np.asarray(matrix, dtype=np.float32).dtype == np.float32
+    assert np.array(matrix, copy=True) is not matrix.values
+    assert len(matrix) == 4
+
+
+def test_matrix_knows_the_nearest() -> None:
+    matrix = isodepth.DistanceMatrix.of([[0, 2.0, 1.0], [2, 0, 3], [1, 3, 0]], "abc")
+    assert matrix.nearest("b") == ("a", 2.0)
+    with pytest.raises(InvalidInputError, match="no sample 'z'"):
+        matrix.nearest("z")
+    with pytest.raises(InvalidInputError, match="only sample"):
+        isodepth.DistanceMatrix.of([[0.0]]).nearest("0")
+    between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
+    assert between.nearest("a") == ("sample", 0.5)
+    assert list(between._rows()) == ["sample_", "p", "sample"]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "message"),
+    [
+        ([1.0, 2.0], None, "matrix of distances"),
+        ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must name 2 samples, got 1"),
+        ([[0.0, 1.0], [1.0, 0.0]], ["a", "a"], "'a' twice"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(values, labels, message) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        isodepth.DistanceMatrix.of(values, labels)

@@ -1,0 +1,241 @@
+"""The passes between depth order and distance against their slow twins."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from twins import naive, naive_gaps
+
+from isodepth import _core as core
+from isodepth.engine import gap_passes
+from isodepth.engine.threads import Resources
+
+DTYPES = ["float32", "float64"]
+N_JOBS = (1, 2, 7, 16)
+#: Sizes at which squares overflow, numbers lose digits, and everything is as usual.
+SCALES = {"float32": [1e-42, 1e-20, 1.0, 1e30], "float64": [1e-310, 1e-200, 1.0, 1e300]}
+
+
+class Case(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
+    sizes: tuple[np.ndarray, np.ndarray]
+    U: np.ndarray
+    weights: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may do to a difference of two sums of d products."""
+        d = self.x.shape[1]
+        size = max(np.abs(self.x).max(), np.abs(self.y).max()) * np.abs(self.U).max()
+        info = np.finfo(self.x.dtype)
+        return 4 * d * d * (info.eps * float(size) + float(info.smallest_subnormal))
+
+
+@st.composite
+def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
+    """Random, tied or degenerate rows; with `exact` small integers, whose products are exact."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, m, d = draw(st.integers(1, 60)), draw(st.integers(1, 60)), draw(st.integers(1, 5))
+    kind = "tied" if exact else draw(st.sampled_from(["random", "tied", "equal", "flat"]))
+    x, y = rng.standard_normal((n, d)), rng.standard_normal((m, d))
+    if kind == "tied":
+        size = draw(st.sampled_from([1, 3, 1000]))
+        x, y = rng.integers(-size, size + 1, (n, d)), rng.integers(-size, size + 1, (m, d))
+    elif kind == "equal":
+        x[:], y[:] = x[0], x[0]
+    elif kind == "flat":
+        x[:, 0] = y[:, 0] = 0.0
+    scale = 1.0 if exact else draw(st.sampled_from(SCALES[dtype]))
+    U = rng.integers(-3, 4, (draw(st.integers(1, 40)), d))
+    n_levels = draw(st.integers(1, 12))
+    sizes = tuple(np.sort(rng.integers(1, k + 1, n_levels)) for k in (n, m))
+    weights = tuple(rng.integers(1, 4, k) for k in (n, m))
+    return Case(
+        (x * scale).astype(dtype), (y * scale).astype(dtype), sizes, U.astype(dtype), weights
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 5, 0])
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataObject) -> None:
+    """With chunks of a few rows, which end in the middle of levels and of groups of rows."""
+    x, y, sizes, U, _ = data.draw(cases(dtype, exact=True))
+    gaps, codes = core.gaps(x, y, *sizes, U, math.inf, 1, 256.0, rows)
+    expected = naive.walked_gaps(x, y, U, *sizes)
+    assert list(zip(gaps, codes, strict=True)) == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [3, 0])
+@given(data=st.data(), q=st.sampled_from([1.0, 1.5, 2.0, 7.0, 300.0, math.inf]))
+@settings(max_examples=40, deadline=None)
+def test_gaps_of_any_order(dtype: str, rows: int, q: float, data: st.DataObject) -> None:
+    case = data.draw(cases(dtype))
+    x, y, sizes, U, _ = case
+    gaps, codes = core.gaps(x, y, *sizes, U, q, 1, 256.0, rows)
+    swapped = core.gaps(y, x, *sizes[::-1], U, q, 1, 256.0, rows)
+    assert (gaps == swapped[0]).all()
+    assert (codes == swapped[1]).all()
+    h_x, h_y = (
+        naive_gaps.supports(r.astype(float), s, U) for r, s in zip((x, y), sizes, strict=True)
+    )
+    expected = naive_gaps.gaps(h_x, h_y, q)
+    np.testing.assert_allclose(gaps, expected, rtol=1e-12, atol=case.rounding)
+    column = np.where(codes >= 0, codes, len(U) - 1 - codes)
+    named = np.abs(h_x - h_y)[np.arange(len(codes)), column]
+    np.testing.assert_allclose(
+        named, np.abs(h_x - h_y).max(axis=1), rtol=1e-12, atol=2 * case.rounding
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("out", DTYPES)
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_supports(dtype: str, out: str, data: st.DataObject) -> None:
+    case = data.draw(cases(dtype))
+    x, _, (sizes, _), U, _ = case
+    found = np.empty((len(sizes), 2 * len(U)), dtype=dtype)
+    gap_passes.write_supports(x, sizes, U, found, Resources(1))
+    expected = naive_gaps.supports(x.astype(float), sizes, U)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=case.rounding)
+    located = gap_passes.support_rows(x, sizes, U)
+    np.testing.assert_array_equal(located.tops, found[:, : len(U)])
+    np.testing.assert_array_equal(-located.lows, found[:, len(U) :])
+    assert (located.top_rows < sizes[:, None]).all()
+    for values, rows in ((located.tops, located.top_rows), (located.lows, located.low_rows)):
+        along = np.einsum("lkd,kd->lk", x[rows].astype(float), U.astype(float))
+        np.testing.assert_allclose(values, along, rtol=1e-12, atol=case.rounding)
+    with np.errstate(over="ignore"):
+        stored = np.empty(found.shape, dtype=out)
+        gap_passes.write_supports(x, sizes, U, stored, Resources(1))
+        np.testing.assert_array_equal(stored, found.astype(out))
+
+
+def test_of_equal_rows_the_first_is_named() -> None:
+    rows = np.array([[0.0], [1.0], [-1.0], [1.0], [2.0], [-1.0]])
+    found = gap_passes.support_rows(rows, np.arange(1, 7), np.eye(1))
+    assert found.top_rows.ravel().tolist() == [0, 1, 1, 1, 4, 4]
+    assert found.low_rows.ravel().tolist() == [0, 0, 2, 2, 2, 2]
+
+
+def test_a_prefix_without_rows_has_no_support() -> None:
+    out = np.empty((2, 2))
+    gap_passes.write_supports(np.array([[3.0]]), np.array([0, 1]), np.eye(1), out, Resources(1))
+    assert out.tolist() == [[-math.inf, -math.inf], [3.0, -3.0]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data(), q=st.sampled_from([1.0, 2.0, 5.0, math.inf]))
+@settings(max_examples=30, deadline=None)
+def test_quantiles(dtype: str, weighted: bool, q: float, data: st.DataObject) -> None:
+    case = data.draw(cases(dtype))
+    given_ = [w if weighted else None for w in case.weights]
+    units = [w if weighted else np.ones_like(w) for w in case.weights]
+    rng = np.random.default_rng(len(case.x))
+    tails = [rng.integers(1, w.sum() + 1, len(case.sizes[0])) for w in units]
+    found = []
+    for points, w, tail in zip((case.x, case.y), given_, tails, strict=True):
+        out = np.empty((len(tail), 2 * len(case.U)), dtype=dtype)
+        gap_passes.write_quantiles((points, w), tail, case.U, out, Resources(1))
+        found.append(out)
+    for out, points, w, tail in zip(found, (case.x, case.y), units, tails, strict=True):
+        # Products of this precision, so that ties stay ties.
+        expected = naive_gaps.quantiles(points, w, tail, case.U)
+        np.testing.assert_allclose(out, expected, rtol=1e-12, atol=case.rounding)
+    pair = (case.x, given_[0]), (case.y, given_[1])
+    gaps, codes = gap_passes.quantile_gaps(*pair, tuple(tails), case.U, q=q)
+    np.testing.assert_allclose(
+        gaps, naive_gaps.gaps(*found, q), rtol=1e-12, atol=float(np.finfo(dtype).tiny)
+    )
+    column = np.where(codes >= 0, codes, len(case.U) - 1 - codes)
+    apart = np.abs(found[0] - found[1])
+    np.testing.assert_array_equal(apart[np.arange(len(codes)), column], apart.max(axis=1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(seed=st.integers(0, 2**32), n_levels=st.integers(1, 5), d=st.integers(1, 6))
+@settings(max_examples=30, deadline=None)
+@example(seed=0, n_levels=1, d=1)
+def test_climbers_attain_more_than_their_starts(
+    dtype: str, seed: int, n_levels: int, d: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(d + 2, 200, 2)
+    x, y = (rng.standard_normal((k, d)).astype(dtype) for k in (n, m))
+    y += rng.standard_normal(d).astype(dtype) * rng.choice([0.0, 1.0])
+    sizes = tuple(np.sort(rng.integers(1, k + 1, n_levels)) for k in (n, m))
+    starts = rng.standard_normal((4, d))
+    starts /= np.linalg.norm(starts, axis=1, keepdims=True)
+    found = gap_passes.ascent(x, y, sizes, starts, n_climbers=64, steps=20, slack=1e-6)
+    assert 1 <= len(found) <= 64
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
+    before, after = (gap_passes.level_gaps(x, y, sizes, U)[0] for U in (starts, found))
+    tolerance = 16 * d * np.finfo(dtype).eps * max(np.abs(x).max(), np.abs(y).max())
+    assert (after >= before - tolerance).all()
+    few = gap_passes.ascent(x, y, sizes, starts, n_climbers=3, steps=0, slack=1e-6)
+    assert 1 <= len(few) <= 3
+
+
+def sample_of(dtype: str, tied: bool) -> tuple[np.ndarray, np.ndarray, tuple, np.ndarray]:
+    rng = np.random.default_rng(7)
+    x, y = rng.standard_normal((2, 4000, 3))
+    if tied:
+        x, y = np.rint(x * 3), np.rint(y * 3)
+    U = rng.standard_normal((517, 3))
+    sizes = np.sort(rng.integers(1, 4001, (2, 3000)), axis=1)
+    return x.astype(dtype), y.astype(dtype), tuple(sizes), U.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("q", [1.5, 2.0, math.inf])
+def test_same_bits_for_any_number_of_threads(dtype: str, tied: bool, q: float) -> None:
+    x, y, sizes, U = sample_of(dtype, tied)
+    few = sizes[0][::100], sizes[1][::100]
+    found = set()
+    for n_jobs in N_JOBS:
+        for memory_mb in (0.3, 256.0):
+            resources = Resources(n_jobs, memory_mb)
+            gaps = gap_passes.level_gaps(x, y, sizes, U, resources, q)
+            quantiles = gap_passes.quantile_gaps((x, None), (y, None), few, U[:50], resources, q)
+            supports = np.empty((len(few[0]), 2 * len(U)))
+            gap_passes.write_supports(x, few[0], U, supports, resources)
+            arrays = (*gaps, *quantiles, supports)
+            found.add(b"".join(a.tobytes() for a in arrays))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_climbers_take_the_same_way_with_any_number_of_threads(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    x, y = (rng.standard_normal((30_000, 4)).astype(dtype) for _ in range(2))
+    sizes = (np.array([100, 9000, 30_000]), np.array([120, 8000, 29_000]))
+    starts = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    found = {
+        gap_passes.ascent(
+            x, y, sizes, starts, n_climbers=32, steps=20, slack=1e-3, resources=Resources(n_jobs)
+        ).tobytes()
+        for n_jobs in N_JOBS
+    }
+    assert len(found) == 1
+
+
+def test_codes_hold_number_and_sign() -> None:
+    indices, signs = np.array([0, 0, 1, 1, 7]), np.array([1.0, -1.0, 1.0, -1.0, -1.0])
+    codes = gap_passes.direction_code(indices, signs)
+    assert codes.tolist() == [0, -1, 1, -2, -8]
+    assert gap_passes.direction_index(codes).tolist() == indices.tolist()
+    assert gap_passes.direction_sign(codes).tolist() == signs.tolist()
+    vectors = np.arange(1.0, 9.0)[:, None] * [1.0, 2.0]
+    found = gap_passes.signed_directions(vectors, codes)
+    assert found.tolist() == [[1, 2], [-1, -2], [2, 4], [-2, -4], [-8, -16]]

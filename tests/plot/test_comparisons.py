@@ -1,0 +1,160 @@
+"""Pictures of two samples compared: the numbers of the result, as drawn; nothing overlaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.plot import column_shares, gap_profile, null_distribution
+from isodepth.significance.null_profile import null_profile
+
+pytest.importorskip("matplotlib")
+
+
+def compared(**options):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
+    return isodepth.compare(x, y, n_directions=30, random_state=0, **options)
+
+
+@pytest.fixture(scope="module")
+def tested():
+    return compared(n_permutations=49, scale="pooled")
+
+
+def texts(ax) -> str:
+    return "\n".join(text.get_text() for text in ax.texts)
+
+
+# -- gaps -----------------------------------------------------------------------------------------
+
+
+def test_the_curve_is_that_of_the_gaps() -> None:
+    comparison = compared()
+    ax = gap_profile(comparison)
+    values, edges, _ = ax.patches[0].get_data()
+    np.testing.assert_array_equal(values, comparison.gaps)
+    np.testing.assert_array_equal(edges[:-1], comparison.levels[:, 0])
+    assert ax.get_xlim() == pytest.approx((0, 0.9))  # eps is 0.1
+    assert ax.get_ylim()[1] > comparison.gaps.max()
+    for levels in ({"levels": 8}, {"levels": "monte-carlo", "n_levels": 8}):
+        comparison = compared(**levels)
+        curve = gap_profile(comparison).lines[0]
+        order = np.argsort(comparison.levels)
+        np.testing.assert_array_equal(curve.get_xdata(), comparison.levels[order])
+        np.testing.assert_array_equal(curve.get_ydata(), comparison.gaps[order])
+
+
+def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
+    ax = gap_profile(tested)
+    largest = tested.largest_gap
+    labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    name, share = largest.columns[0]
+    (text,) = [label for label in labels if label.startswith("largest gap")]
+    assert f"{largest.gap:.4g} at level {largest.level:.3g}: {name} {share:.0%}" in text
+    assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]
+    assert labels[f"distance {tested.distance:.4g}"].get_ydata()[0] == tested.distance
+    low, high = tested.null_profile.band
+    (band,) = ax.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (low.min(), high.max())
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y1 < ax.xaxis.get_tightbbox().y0
+
+
+@pytest.mark.parametrize("options", [{"eps": 1}, {"eps": 0.999}, {"p": np.inf}, {"levels": 1}])
+def test_corner_settings_are_drawn(options) -> None:
+    gap_profile(compared(**options)).figure.draw_without_rendering()
+
+
+def test_equal_samples_are_drawn() -> None:
+    x = np.arange(12.0).reshape(6, 2)
+    ax = gap_profile(isodepth.compare(x, x, random_state=0))
+    assert ax.get_ylim() == (0, 1)
+    constant = isodepth.two_sample_test(x * 0, x * 0, n_permutations=19, scale=None, random_state=0)
+    null_distribution(constant).figure.draw_without_rendering()
+
+
+def test_more_steps_than_can_be_seen_are_averaged() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(1500, 1)), 2 * rng.normal(size=(1501, 1))
+    comparison = isodepth.compare(x, y, depth="halfspace", random_state=0)
+    assert len(comparison.gaps) > 1000
+    values, edges, _ = gap_profile(comparison).patches[0].get_data()
+    assert len(values) == 800
+    # The area is that of the gaps.
+    widths = np.diff(comparison.levels, axis=1)[:, 0]
+    np.testing.assert_allclose(values @ np.diff(edges), comparison.gaps @ widths, rtol=1e-12)
+
+
+# -- columns and the null -------------------------------------------------------------------------
+
+
+def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
+    ax = column_shares(tested)
+    shares = [share for _, share in tested.column_shares]
+    assert [bar.get_width() for bar in ax.patches] == shares
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [name for name, _ in tested.column_shares]
+    pvalues = {column.column: column.p_value for column in tested.test.columns}
+    hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
+    assert hollow == [pvalues[name] > 0.05 for name, _ in tested.column_shares]
+    of_test = column_shares(tested.test, most=2)
+    differences = [column.difference for column in tested.test.columns[:2]]
+    assert [bar.get_width() for bar in of_test.patches] == differences
+    assert "and 1 more column(s)" in texts(of_test)
+
+
+def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:
+    test = tested.test
+    ax = null_distribution(test)
+    assert sum(bar.get_height() for bar in ax.patches) == len(test.null_distribution)
+    at = [float(np.mean(line.get_xdata())) for line in ax.lines]
+    np.testing.assert_allclose(at, [np.quantile(test.null_distribution, 0.95), test.statistic])
+    assert f"p = {test.p_value:.3g}" in texts(ax)
+
+
+def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
+    """Each relabeling, compared by the public metric along the same directions."""
+    null = tested.null_profile
+    x, y = (regions.points for regions in tested.regions)
+    points = np.concatenate([x, y])
+    rng = np.random.default_rng(0)
+    metric = isodepth.Metric(
+        directions=tested._fitted.directions, levels=20, refine=20, random_state=0
+    )
+    for b in range(3):
+        first = np.zeros(len(points), dtype=bool)
+        first[rng.permutation(len(points))[: len(x)]] = True
+        again = metric.compare(points[first], points[~first])
+        np.testing.assert_allclose(null.gaps[b], again.gaps, rtol=1e-9)
+        np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
+        np.testing.assert_allclose(null.levels, again.levels)
+
+
+def test_blocks_change_sides_together() -> None:
+    """Rows of one block are one point: relabelings see their whole blocks only."""
+    centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
+    x, y = centers[:10], centers[10:]
+    plain = isodepth.compare(x, y, depth="halfspace", random_state=0)
+    null = null_profile(plain, np.repeat([0, 1, 2, 3], 5), 19)
+    # Two blocks of four on each side: the pairs {0, 1}, {0, 2} and {0, 3}, as far apart as here.
+    possible = {
+        round(isodepth.distance(a, b, depth="halfspace", levels=20, random_state=0), 6)
+        for a, b in (
+            (centers[[0, 5]], centers[[10, 15]]),
+            (centers[[0, 10]], centers[[5, 15]]),
+            (centers[[0, 15]], centers[[5, 10]]),
+        )
+    }
+    assert {round(float(value), 6) for value in null.distances} == possible
+
+
+def test_blocks_of_a_test_reach_its_profile() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))
+    blocks = (np.repeat(np.arange(5), 4), np.repeat(np.arange(5, 10), 4))
+    result = isodepth.compare(x, y, n_permutations=19, blocks=blocks, random_state=0)
+    again = null_profile(result, np.repeat(np.arange(10), 4), 19)
+    np.testing.assert_array_equal(result.null_profile.gaps, again.gaps)

@@ -1,0 +1,116 @@
+"""`result.plot()`: each kind of result has its pictures; files are whole, or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
+from isodepth.plot import PICTURES
+from isodepth.plot.style import check_picture, new_axes, save_picture
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def results():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2)) + 1
+    comparison = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
+    monitor = isodepth.DepthMonitor(
+        rng.normal(size=(2000, 2)), batch_size=30, n_directions=20, random_state=0
+    )
+    verdict = monitor.check(rng.normal(size=(30, 2)))
+    matrix = isodepth.DistanceMatrix.of(
+        isodepth.pairwise([x, y, x + 3], n_directions=20, random_state=0)
+    )
+    return [comparison, comparison.test, verdict, monitor, matrix]
+
+
+def test_every_picture_of_every_result(results) -> None:
+    for result in results:
+        assert result.plot() is not None
+        for kind in PICTURES[type(result)]:
+            ax = new_axes()
+            if kind == "timeline":
+                with pytest.raises(InvalidOptionError, match="three axes"):
+                    result.plot(kind, ax)
+                continue
+            assert result.plot(kind, ax) is ax
+            ax.figure.draw_without_rendering()
+            assert ax.get_xlabel() or [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_unknown_kinds_are_refused_with_those_there_are(results) -> None:
+    with pytest.raises(InvalidOptionError, match="'gaps', 'regions', 'columns', 'null'"):
+        results[0].plot("pie")
+    untested = isodepth.compare([[0.0], [1.0]], [[1.0], [2.0]], depth="halfspace")
+    with pytest.raises(InvalidOptionError, match="not tested"):
+        untested.plot("null")
+
+
+def test_without_matplotlib_the_message_says_what_to_install(results, monkeypatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"isodepth\[plot\]"):
+        results[0].plot()
+
+
+def test_an_interactive_session_sees_the_picture_and_others_keep_nothing_open(results) -> None:
+    """In a process of its own: pyplot stays imported."""
+    import subprocess
+    import sys
+
+    code = (
+        "import matplotlib; matplotlib.use('agg')\n"
+        "import matplotlib.pyplot as plt, isodepth\n"
+        "result = isodepth.compare([[0.0], [1.0], [3.0]], [[1.0], [2.0], [4.0]], random_state=0)\n"
+        "result.plot(); print(plt.get_fignums())\n"
+        "plt.ion(); result.plot(); print(plt.get_fignums())\n"
+        "import isodepth.report; isodepth.report.html_report(result); print(plt.get_fignums())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:3] == ["[]", "[1]", "[1]"]
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+STARTS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml", "PNG": b"\x89PNG"}
+
+
+@pytest.mark.parametrize("ending", list(STARTS))
+def test_formats_go_by_the_name(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(b"old")
+    save_picture(new_axes().figure, path)
+    assert path.read_bytes().startswith(STARTS[ending])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyboardInterrupt, OSError])
+def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path, error: type) -> None:
+    class Broken(pytest.importorskip("matplotlib.figure").Figure):
+        def savefig(self, file, **options):
+            file.write(b"half")
+            raise error("no ink")
+
+    path = tmp_path / "a.png"
+    path.write_bytes(b"old")
+    expected = InvalidInputError if error in (ValueError, RuntimeError) else error
+    with pytest.raises(expected, match="no ink"):
+        save_picture(Broken(), path)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["a.xyz", "a", "absent/a.png", "folder.png"])
+def test_where_no_picture_can_be(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InvalidOptionError, match="cannot"):
+        check_picture(tmp_path / name)
+    with pytest.raises(InvalidOptionError, match="cannot"):
+        save_picture(new_axes().figure, tmp_path / name)

@@ -1,0 +1,101 @@
+"""Permuted labels: what is drawn, in blocks or row by row, and what cannot be a block."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from twins import naive_permutation
+
+from isodepth import InvalidInputError
+from isodepth.significance.permutations import Permutations, check_blocks
+
+
+def drawn(n_x: int, n_y: int, blocks: np.ndarray | None, count: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return Permutations(n_x, n_y, count - 1, rng, blocks).labels(dtype=bool).T
+
+
+@pytest.mark.parametrize("blocks", [None, [0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]])
+def test_labels_are_those_of_the_twin(blocks: list[int] | None) -> None:
+    numbers = None if blocks is None else np.array(blocks)
+    found = drawn(4, 7, numbers, 100, 5)
+    wanted = naive_permutation.labelings(4, 7, blocks, 99, np.random.default_rng(5))
+    assert found.tolist() == wanted
+
+
+def test_as_many_rows_are_in_each_sample_as_before() -> None:
+    assert (drawn(4, 7, None, 300, 0).sum(axis=1) == 4).all()
+
+
+def test_whole_blocks_change_sides_and_their_number_stays() -> None:
+    blocks = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4])
+    labels = drawn(4, 7, blocks, 200, 0)
+    sides = np.array([[row[blocks == b].mean() for b in range(5)] for row in labels])
+    assert set(sides.ravel().tolist()) == {0.0, 1.0}
+    assert (sides.sum(axis=1) == 2).all()
+    assert len(set(labels.sum(axis=1).tolist())) > 1
+
+
+def test_every_split_is_equally_likely() -> None:
+    labels = drawn(2, 3, None, 20_001, 1)[1:]
+    _, counts = np.unique(labels, axis=0, return_counts=True)
+    assert len(counts) == 10
+    # Chi-square with 9 degrees of freedom: above 33.7 once in ten thousand.
+    assert ((counts - 2000) ** 2 / 2000).sum() < 33.7
+
+
+def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
+    found = check_blocks(["b", "b", "a", "d", "c", "d"], 3, 3)
+    assert found is not None
+    assert found.tolist() == [0, 0, 1, 2, 3, 2]
+    days = np.array(["2013-06-01", "2013-06-02", "2013-07-01", "2013-07-01"], "datetime64[D]")
+    pair = check_blocks((days[:2], days[2:]), 2, 2)
+    assert pair is not None
+    assert pair.tolist() == [0, 1, 2, 2]
+
+
+def test_rows_that_are_left_out_take_their_labels_along() -> None:
+    kept = np.array([True, False, True]), np.array([True, True])
+    found = check_blocks([5, 6, 7, 8, 9], 3, 2, kept)
+    assert found is not None
+    assert found.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([1, 2, 3], r"3 \+ 2 rows of X and Y.*got"),
+        (([1, 2], [3, 4]), r"blocks\[0\] must hold one label for each of the 3 rows of X"),
+        (([1, 2, 3], [4]), r"blocks\[1\] must hold one label for each of the 2 rows of Y"),
+        ([1, 1, 2, 2, 3], r"1 block\(s\) with rows in both, the first 2"),
+        ([1, 1, 1, 2, 2], "one block in each"),
+        ([1, 1, 1, 1, 1], "rows in both"),
+        ([1.0, 2.0, np.nan, 3.0, 4.0], r"1 missing label\(s\)"),
+        (["a", None, "b", "c", None], r"2 missing label\(s\)"),
+        (
+            np.array(["2013-06-01", "NaT", "2013-06-02", "2013-06-03", "2013-06-04"], "M8[D]"),
+            r"1 missing label\(s\)",
+        ),
+    ],
+)
+def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        check_blocks(blocks, 3, 2)
+
+
+@pytest.mark.parametrize("blocks", [None, [0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]])
+def test_contrasts_are_differences_of_means(blocks: list[int] | None) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(3, 11)) + 5
+    numbers = None if blocks is None else np.array(blocks)
+    permutations = Permutations(4, 7, 80, np.random.default_rng(1), numbers)
+    labels = naive_permutation.labelings(4, 7, blocks, 80, np.random.default_rng(1))
+    sizes = [math.sqrt(sum(mine) * (11 - sum(mine)) / 11) for mine in labels]
+    wanted = [
+        [size * naive_permutation.difference(row, mine)
+         for size, mine in zip(sizes, labels, strict=True)]
+        for row in values.tolist()
+    ]  # fmt: skip
+    assert permutations.contrasts(values) == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)

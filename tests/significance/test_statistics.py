@@ -1,0 +1,342 @@
+"""The statistics of all labelings against plain loops, one labeling at a time.
+
+Sums of at most a few hundred terms of size one: rounding stays below 1e-12, and below 1e-6 where
+counts and directions are in single precision.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import gamma
+from strategies import POINTS, exact_directions, gaussian_directions
+from twins import naive_permutation as twin
+
+from isodepth.significance.aggregated import (
+    WEIGHTS,
+    Moments,
+    Rows,
+    aggregated_statistics,
+    unit_ranks,
+    waves,
+)
+from isodepth.significance.categories import Category
+from isodepth.significance.combination import combined, evidence, permutation_p_value
+from isodepth.significance.permutations import Permutations
+from isodepth.significance.regions import region_statistics
+from isodepth.significance.settings import Settings, checked_settings
+from isodepth.significance.tolerance import (
+    Tolerant,
+    allowed_share,
+    learned_direction,
+    mean_differences,
+    share_differences,
+    tolerant_statistics,
+)
+
+COUNT = 5
+
+
+def regions_with(**options: object) -> Settings:
+    given = dict(
+        method="regions", n_permutations=COUNT, tolerance=None, scale=None, nan_policy="raise",
+        q=None, p=None, eps=None, depth=None, n_directions=None, levels=None, random_state=0,
+        n_jobs=1, progress=False,
+    )  # fmt: skip
+    return checked_settings(**{**given, **options})
+
+
+def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
+    """Numbers of blocks of one to three rows, those of X first."""
+    x = np.cumsum(rng.random(n_x) < 0.6)
+    y = np.cumsum(rng.random(n_y) < 0.6)
+    x, y = x - x[0], y - y[0]
+    return np.concatenate([x, y + x[-1] + 1])
+
+
+class Drawn:
+    """Rows with some of them in blocks, and their labelings in both forms."""
+
+    def __init__(self, kind: str, seed: int, n_x: int, n_y: int, d: int, blocked: bool) -> None:
+        rng = np.random.default_rng(seed)
+        points = np.ascontiguousarray(POINTS[kind](rng, n_x + n_y, d)[: n_x + n_y])
+        if kind == "lattice":
+            directions = exact_directions(rng, d)
+        else:
+            directions = np.vstack([np.eye(d), gaussian_directions(rng, d, 4)])
+        blocks = some_blocks(rng, n_x, n_y) if blocked else None
+        permutations = Permutations(n_x, n_y, COUNT, np.random.default_rng(3), blocks)
+        names = tuple(f"c{j}" for j in range(d))
+        self.rows = Rows(points, names, directions if d > 1 else np.eye(1), permutations, rng)
+        numbers = None if blocks is None else blocks.tolist()
+        self.labels = twin.labelings(n_x, n_y, numbers, COUNT, np.random.default_rng(3))
+
+
+cases = given(
+    drawn=st.builds(
+        Drawn,
+        kind=st.sampled_from(sorted(POINTS)),
+        seed=st.integers(0, 2**32 - 1),
+        n_x=st.integers(2, 14),
+        n_y=st.integers(2, 14),
+        d=st.integers(1, 3),
+        blocked=st.booleans(),
+    )
+)
+
+
+@settings(max_examples=30, deadline=None)
+@cases
+def test_cosines_of_ranks(drawn: Drawn) -> None:
+    values = drawn.rows.points.T
+    found = waves(drawn.rows.permutations, values, 6)
+    wanted = [
+        [[twin.wave(column, mine, j) for mine in drawn.labels] for column in values.tolist()]
+        for j in range(1, 7)
+    ]
+    assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@cases
+def test_changes_of_rank_correlations(drawn: Drawn) -> None:
+    pairs, some = drawn.rows.pairs()
+    assert not some
+    if len(pairs):
+        ranks = unit_ranks(drawn.rows.points.T) - 0.5
+        found = Moments(drawn.rows.permutations, ranks).correlation_change(ranks, pairs)
+        columns = drawn.rows.points.T.tolist()
+        wanted = [
+            [twin.correlation_change(columns[a], columns[b], mine) for mine in drawn.labels]
+            for a, b in pairs
+        ]
+        # Two rows that differ: a correlation of one, from variances with an error of 1e-16.
+        assert found == pytest.approx(np.array(wanted), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@cases
+def test_differences_of_shares(drawn: Drawn) -> None:
+    values = drawn.rows.points.T
+    half_lines, intervals = share_differences(drawn.rows.permutations, values)
+    wanted = np.array(
+        [
+            [twin.largest_share_differences(column, mine) for mine in drawn.labels]
+            for column in values.tolist()
+        ]
+    )
+    assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-6)
+    assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@cases
+def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
+    values = drawn.rows.points.T
+    outer = np.arange(len(values)) % 2 == 1
+    found = mean_differences(drawn.rows.permutations, values, outer)
+    ranges = [(0.5, 0.9) if each else (0.25, 0.75) for each in outer]
+    wanted = [
+        [twin.clipped_rank_difference(column, mine, *ends) for mine in drawn.labels]
+        for column, ends in zip(values.tolist(), ranges, strict=True)
+    ]
+    assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@cases
+def test_distances_of_regions(drawn: Drawn) -> None:
+    """Whole blocks change sides, so that the two parts have other sizes each time."""
+    found = region_statistics(drawn.rows, regions_with(levels=4), lambda done: None)
+    sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
+    U = drawn.rows.directions.tolist()
+    wanted = [twin.region_statistic(x, y, U, 2, 2, 0.1, 4) for x, y in sides]
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", POINTS)
+@pytest.mark.parametrize("d", [1, 2, 4])
+@pytest.mark.parametrize(("q", "p", "eps"), [(1, 3, 0.3), (math.inf, math.inf, 0.2), (2, 2, 0.1)])
+def test_distances_of_regions_with_other_means(
+    kind: str, d: int, q: float, p: float, eps: float
+) -> None:
+    drawn = Drawn(kind, d, 13, 11, d, False)
+    given = regions_with(q=q, p=p, eps=eps, levels=5)
+    found = region_statistics(drawn.rows, given, lambda done: None)
+    sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
+    U = drawn.rows.directions.tolist()
+    wanted = [twin.region_statistic(x, y, U, q, p, eps, 5) for x, y in sides]
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+def test_more_than_the_cuts_are_cut_evenly() -> None:
+    """With more values than cuts, shares are compared at some of the values, and exactly there."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=400)
+    permutations = Permutations(150, 250, 3, rng)
+    found, _ = share_differences(permutations, values[None])
+    mine = permutations.labels(dtype=bool).T
+    exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
+    # Between two cuts lie at most 7 of 400 rows.
+    assert (found[0] <= np.array(exact) + 1e-6).all()
+    assert (found[0] >= np.array(exact) - 7 * (1 / 150 + 1 / 250)).all()
+
+
+@settings(max_examples=20, deadline=None)
+@cases
+def test_the_learned_direction_does_not_depend_on_the_other_labelings(drawn: Drawn) -> None:
+    if drawn.rows.points.shape[1] > 1:
+        found, _ = learned_direction(drawn.rows)
+        sizes = drawn.rows.permutations.sizes
+        assert (found >= 0).all()
+        assert (found <= 1 + 1e-6).all()
+        assert sizes.shape == (2, len(found))
+        mirrored = Rows(
+            -drawn.rows.points, drawn.rows.names, drawn.rows.directions, drawn.rows.permutations,
+            drawn.rows.rng,
+        )  # fmt: skip
+        assert learned_direction(mirrored)[0] == pytest.approx(found, abs=1e-5)
+
+
+# -- how statistics are combined ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [0.5, 2.0, 30.0])
+def test_evidence_is_that_of_a_gamma_distribution(shape: float) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.gamma(shape, 3.0, 4000)
+    found = evidence(values)
+    others = np.delete(values, values.argmax())
+    fitted = gamma(others.mean() ** 2 / others.var(), scale=others.var() / others.mean())
+    inner = values > np.quantile(values, 0.2)
+    # The approximation of Wilson and Hilferty is off by a few percent of -log p.
+    assert found[inner] == pytest.approx(-fitted.logsf(values[inner]), rel=0.12, abs=0.05)
+
+
+def test_one_that_stands_out_does_not_hide_itself() -> None:
+    values = np.concatenate([[1e200], np.random.default_rng(0).gamma(2.0, 1.0, 199)])
+    found = evidence(values)
+    assert np.isfinite(found).all()
+    assert found[0] > 1000
+    assert found[1:] == pytest.approx(evidence(np.concatenate([[20.0], values[1:]]))[1:])
+
+
+@pytest.mark.parametrize("values", [np.zeros(7), np.ones(7), np.full((2, 7), 3e-300)])
+def test_equal_statistics_are_equal_evidence(values: np.ndarray) -> None:
+    found = evidence(values)
+    assert np.ptp(found) == 0
+    assert np.isfinite(found).all()
+
+
+def test_a_p_value_counts_what_is_as_large() -> None:
+    null = np.array([1.0, 2.0, 3.0, 3.0 * (1 - 1e-14)])
+    assert permutation_p_value(3.0, null) == (1 + 2) / 5
+    assert permutation_p_value(4.0, null) == 1 / 5
+    assert np.asarray(permutation_p_value(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
+
+
+class AllLabelings:
+    """All ways to choose 4 of 8 rows, any of them first."""
+
+    def __init__(self, n: int, n_x: int) -> None:
+        self.labels = np.zeros((math.comb(n, n_x), n), np.uint8)
+        for row, chosen in zip(self.labels, itertools.combinations(range(n), n_x), strict=True):
+            row[list(chosen)] = 1
+        self.n_x = n_x
+
+    def with_first(self, b: int) -> Permutations:
+        count, n = self.labels.shape
+        made = Permutations(self.n_x, n - self.n_x, count - 1, np.random.default_rng(0))
+        padded = np.zeros((64 * len(made.words), n), np.uint8)
+        padded[:count] = np.concatenate([self.labels[b:], self.labels[:b]])
+        packed = np.packbits(padded.reshape(-1, 64, n), axis=1, bitorder="little")
+        made.words[:] = np.ascontiguousarray(packed.transpose(0, 2, 1)).view("<u8")[:, :, 0]
+        assert np.array_equal(made.labels(dtype=np.uint8).T, padded[:count])
+        return made
+
+
+@pytest.mark.parametrize("kind", ["continuous", "binary", "constant column"])
+@pytest.mark.parametrize("tolerant", [False, True])
+def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
+    """Each labeling in turn is the given one: p <= a for a share of at most a of them."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(8, 2))
+    if kind == "binary":
+        points = (points > 0).astype(float)
+    elif kind == "constant column":
+        points[:, 0] = 0.0
+    directions = np.vstack([np.eye(2), gaussian_directions(rng, 2, 3)])
+    every = AllLabelings(8, 4)
+    category = Category("group", ("a", "b"), rng.integers(0, 2, 8))
+    p_values, columns = [], []
+    for b in range(len(every.labels)):
+        rows = Rows(points, ("u", "v"), directions, every.with_first(b), rng, [category])
+        if tolerant:
+            statistics, found = tolerant_statistics(rows, 0.0, lambda done: None)
+            p_values.append(statistics.p_value(0.0))
+        else:
+            found = aggregated_statistics(rows)
+            found.parts["regions"] = region_statistics(rows, regions_with(), lambda done: None)
+            scores = combined(
+                [evidence(part) for part in found.parts.values()],
+                [WEIGHTS[name] for name in found.parts],
+            )
+            p_values.append(permutation_p_value(scores[0], scores[1:]))
+        columns.append(permutation_p_value(found.columns[:, 0], found.columns[:, 1:].max(axis=0)))
+    count = len(p_values)
+    for found_p in (p_values, np.min(columns, axis=1)):
+        for k in range(1, count + 1):
+            assert np.sum(np.array(found_p) <= k / count + 1e-9) <= k
+    # Continuous rows: few labelings beside the exchange of both samples are tied.
+    if kind == "continuous" and not tolerant:
+        assert len(set(np.round(p_values, 9))) >= 20
+
+
+# -- the tolerance --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [100, 101, 199])
+@pytest.mark.parametrize("kind", ["continuous", "binary", "rounded"])
+def test_contaminated_rows_explain_at_most_their_share(n: int, kind: str) -> None:
+    """Whatever 5% of the rows are, the difference of shares exceeds that of the others by 5%."""
+    rng = np.random.default_rng(n)
+    k = n // 20
+    clean = rng.normal(size=(2, n))
+    if kind == "binary":
+        clean = (clean > 1.5).astype(float)
+    elif kind == "rounded":
+        clean = clean.round()
+    for low, high in [(-9.0, 9.0), (0.0, 1.0), (1.0, 0.0), (1.7, -1.7), (0.0, 0.0)]:
+        values = clean.copy()
+        values[0, :k], values[1, :k] = low, high
+        pooled = np.concatenate(values)
+        ends = np.concatenate([[-np.inf], np.unique(pooled)])
+        for a, b in itertools.combinations(ends[:: max(1, len(ends) // 12)], 2):
+            inside = (values > a) & (values <= b)
+            of_all = inside.mean(axis=1)
+            of_clean = inside[:, k:].sum(axis=1) / n
+            assert abs(of_all[0] - of_all[1]) - k / n <= abs(of_clean[0] - of_clean[1]) + 1e-12
+
+
+def test_the_smallest_tolerance_is_where_the_p_value_passes_the_level() -> None:
+    rng = np.random.default_rng(0)
+    parts = {"columns": np.concatenate([[0.3], rng.uniform(0, 0.1, 199)]),
+             "intervals": np.concatenate([[0.2], rng.uniform(0, 0.1, 199)])}  # fmt: skip
+    statistics = Tolerant(parts)
+    smallest = statistics.smallest_tolerance(0.05)
+    assert 0.1 < smallest < 0.3
+    assert statistics.p_value(smallest) > 0.05
+    assert statistics.p_value(smallest - 2e-4) <= 0.05
+    assert Tolerant({"columns": parts["columns"][1:]}).smallest_tolerance(0.999) == 0.0
+
+
+@pytest.mark.parametrize(("tolerance", "n", "m", "wanted"), [
+    (0.05, 1000, 1000, 0.05), (0.05, 19, 100, 0.05), (0.05, 19, 19, 0.0), (0.1, 30, 25, 0.1),
+])  # fmt: skip
+def test_whole_rows_are_allowed(tolerance: float, n: int, m: int, wanted: float) -> None:
+    assert allowed_share(tolerance, n, m) == pytest.approx(wanted, abs=1e-15)

@@ -1,0 +1,132 @@
+"""The passes on tensors against the compiled ones: the same integers, the same codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import cases
+
+from isodepth.core.sample import Sample
+from isodepth.depth.base import standardize
+from isodepth.engine.depth_passes import (
+    largest_outlyingness,
+    mean_rank_weight,
+    smallest_halfspace,
+)
+from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
+from isodepth.engine.threads import Resources
+
+torch = pytest.importorskip("torch")
+from isodepth.tensors import gaps, ranks, spread  # noqa: E402
+from isodepth.tensors.products import blocks, budget_on, full_precision  # noqa: E402
+
+BUDGET = 1 << 16
+ONE = Resources(n_jobs=1)
+
+
+def tensors_of(sample, directions):
+    masses = None if sample.masses is None else torch.from_numpy(sample.masses)
+    return torch.from_numpy(sample.points), masses, sample.total, torch.from_numpy(directions)
+
+
+def stops_of(n, rng):
+    count = int(rng.integers(1, n + 1))
+    return np.sort(rng.choice(np.arange(1, n + 1), size=count))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(case=cases())
+def test_ranks_and_spreads(case):
+    sample = Sample.of(case.x, case.wx)
+    # The compiled passes move and scale the points themselves.
+    moved = standardize(sample, sample.points)
+    mine = (torch.from_numpy(moved), *tensors_of(sample, case.directions)[1:], BUDGET)
+    fewest, _ = smallest_halfspace(sample.points, case.directions, weights=sample.masses)
+    np.testing.assert_array_equal(ranks.smallest_halfspace(*mine).numpy(), fewest)
+    weights = mean_rank_weight(sample.points, case.directions, weights=sample.masses)
+    np.testing.assert_allclose(ranks.mean_rank_weight(*mine).numpy(), weights, rtol=1e-14)
+    out, _ = largest_outlyingness(sample.points, case.directions, weights=sample.masses)
+    # A deviation may cancel all but a few digits of a product.
+    np.testing.assert_allclose(spread.largest_outlyingness(*mine).numpy(), out, rtol=1e-9)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(case=cases())
+def test_gaps_and_supports(case):
+    rng = np.random.default_rng(len(case.x))
+    levels = min(len(case.x), len(case.y))
+    stops = [np.sort(rng.integers(1, len(rows) + 1, levels)) for rows in (case.x, case.y)]
+    x, y = np.ascontiguousarray(case.x), np.ascontiguousarray(case.y)
+    expected_gaps, where = level_gaps(x, y, stops, case.directions, ONE)
+    tensors = [torch.from_numpy(np.array(a)) for a in (x, y, *stops, case.directions)]
+    found, codes = gaps.search_gaps(*tensors, BUDGET, locate=True)
+    np.testing.assert_allclose(found.numpy(), expected_gaps, rtol=1e-12, atol=1e-13)
+    assert gaps.search_gaps(*tensors, BUDGET)[1] is None
+    exact = case.name.startswith("lattice")
+    if exact:
+        np.testing.assert_array_equal(codes.numpy(), where)
+    out = np.empty((levels, 2 * len(case.directions)))
+    write_supports(x, stops[0], case.directions, out, ONE)
+    mine = gaps.supports(tensors[0], tensors[2], tensors[4], BUDGET)
+    np.testing.assert_allclose(mine.numpy(), out, rtol=1e-12, atol=1e-13)
+    place = torch.from_numpy(rng.integers(0, len(case.directions), levels))
+    sign = torch.from_numpy(rng.choice([-1, 1], levels))
+    rows = gaps.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
+    known = support_rows(x, stops[0], case.directions)
+    at, upward = (np.arange(levels), place.numpy()), sign.numpy() > 0
+    expected = np.where(upward, known.top_rows[at], known.low_rows[at])
+    if exact:
+        np.testing.assert_array_equal(rows.numpy(), expected)
+    else:
+        reach = np.where(upward, known.tops[at], known.lows[at])
+        along = (x[rows.numpy()] * case.directions[place.numpy()]).sum(axis=1)
+        np.testing.assert_allclose(along, reach, rtol=1e-12, atol=1e-12)
+
+
+def test_blocks_cover_all_directions_within_the_budget():
+    for n_directions, each, budget in ((10, 3, 10), (1, 100, 5), (1000, 8, 2**20), (7, 2, 9)):
+        cut = blocks(n_directions, each, budget)
+        assert [k for which in cut for k in range(which.start, which.stop)] == [
+            *range(n_directions)
+        ]
+        for which in cut:
+            assert which.stop - which.start == 1 or (which.stop - which.start) * each <= budget
+
+
+def test_a_budget_that_was_asked_for_is_taken():
+    assert budget_on(torch.device("cpu"), 3.0) == 3 * 2**20
+    assert budget_on(torch.device("cpu"), None) == 256 * 2**20
+
+
+def test_products_are_in_full_precision_and_settings_come_back():
+    backend = torch.backends.cuda.matmul
+    name = "fp32_precision" if hasattr(backend, "fp32_precision") else "allow_tf32"
+    wanted, other = ("ieee", "tf32") if name == "fp32_precision" else (False, True)
+    before = getattr(backend, name)
+    try:
+        setattr(backend, name, other)
+        with full_precision(torch.device("cpu")):
+            with full_precision(torch.device("cpu")):
+                pass
+            assert getattr(backend, name) == wanted
+            assert not torch.is_grad_enabled()
+            assert not torch.is_autocast_enabled("cpu")
+        assert getattr(backend, name) == other
+    finally:
+        setattr(backend, name, before)
+
+
+def test_autocast_changes_nothing():
+    from isodepth import Metric
+    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.device import distance_on_device
+
+    generator = torch.Generator().manual_seed(0)
+    pair = check_tensors(
+        torch.randn(50, 3, generator=generator), torch.randn(60, 3, generator=generator), None, None
+    )
+    metric = Metric(refine=0, random_state=0, n_directions=20)
+    plain = distance_on_device(metric, pair).value
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert distance_on_device(metric, pair).value == plain

@@ -1,0 +1,62 @@
+"""The build asks for a compiler only where there is none, and says so where it cannot have one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scikit_build_core", reason="pip install scikit-build-core")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+import build_backend
+
+sys.path.pop(0)
+
+
+@pytest.fixture(name="path")
+def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on the PATH, with no compiler in it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    return tmp_path
+
+
+def test_without_a_compiler_one_is_asked_for(path: Path) -> None:
+    assert build_backend.compiler_requires() == [build_backend.ZIG]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are made executable otherwise")
+@pytest.mark.parametrize("name", build_backend.COMPILERS)
+def test_with_a_compiler_nothing_is_asked_for(name: str, path: Path) -> None:
+    (path / name).touch(mode=0o755)
+
+    assert build_backend.compiler_requires() == []
+
+
+def test_a_compiler_that_is_named_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "my-compiler -x")
+
+    build_backend.choose_compiler()
+
+    assert build_backend.compiler_requires() == []
+    assert os.environ["CXX"] == "my-compiler -x"
+
+
+def test_without_any_compiler_the_build_says_what_to_do(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_backend, "find_spec", lambda name: None)
+
+    with pytest.raises(SystemExit, match=r"CXX is not set, none of .*pip install .*ziglang"):
+        build_backend.choose_compiler()
+
+
+def test_zig_compiles_for_any_processor(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "")  # so that it is restored afterwards
+    monkeypatch.setattr(build_backend, "find_spec", lambda name: object())
+
+    build_backend.choose_compiler()
+
+    assert os.environ["CXX"].startswith(f"{sys.executable} -m ziglang c++ -mcpu=baseline")
