@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_n_jobs, split_weights
-from isodepth.engine.threads import fold_blocks, single_threaded_blas, worker_count
+from isodepth.engine.resources import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.bags import (
     as_list,
@@ -58,7 +58,7 @@ TABLE_OPTIONS = {
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
-    """The metric for tables that keyword options ask for; a missing seed is fitted here, once."""
+    """The metric for tables that keyword options ask for; a missing seed is chosen here, once."""
     if options.get("refine"):
         raise InvalidOptionError(
             f"tables cannot be refined, got refine={options['refine']!r}; leave it out, or compare "
@@ -274,7 +274,7 @@ def fit_tables(
     simplices: list[Sample] = []
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
 
-        def step(_: None, i: int) -> None:
+        def step(i: int) -> None:
             points, names, own = checked(i)[:3]
             check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
             sample = Sample.of(points, own)
@@ -283,8 +283,7 @@ def fit_tables(
             fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
             advance(1)
 
-        with single_threaded_blas():
-            fold_blocks(range(len(samples)), lambda: None, step, workers)
+        thread_map(step, range(len(samples)), workers)
     fitted.source.warn_if_uninformative(*simplices)
     return stack
 

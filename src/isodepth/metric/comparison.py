@@ -16,7 +16,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ReportableResult, named_shares, plain
 from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.metric.attribution import (
