@@ -55,7 +55,7 @@ def evidence(values: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax()
+    >>> int(evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
     0
     """
     return GammaTail(values).evidence(values)
