@@ -7,6 +7,7 @@ Whatever treats all labelings alike keeps the p-value exact: the rank of the giv
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -63,7 +64,7 @@ def combined(parts: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarra
     return np.max([part + np.log(w) for part, w in zip(parts, weights, strict=True)], axis=0)
 
 
-def permutation_p_value(observed: np.ndarray | float, null: np.ndarray) -> np.ndarray | float:
+def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
     """(1 + how many of `null` (B,) are at least as large) / (1 + B), for one or many statistics.
 
     Examples
