@@ -95,7 +95,11 @@ def regions_on_device(
         depths = _depths(drawn, together, members)
     return [
         TrimmedRegions.from_depths(
-            m.points, None, None, m.sample, distinct[m.sample.inverse], distinct, 0.0, drawn.origin
+            m.sample,
+            distinct,
+            points=m.points,
+            depth=distinct[m.sample.inverse],
+            origin=drawn.origin,
         )
         for m, distinct in zip(members, depths, strict=True)
     ]
