@@ -62,7 +62,9 @@ def test_medians_orders_and_quantiles(kind: str, n: int, dtype: str) -> None:
     for q in (0.0, 0.3, 1.0):
         expected = np.quantile(rows.astype(float), q, axis=1)
         info = np.finfo(dtype)
-        atol = 4 * float(info.eps) * np.abs(rows.astype(float)).max() + float(info.smallest_subnormal)
+        atol = 4 * float(info.eps) * np.abs(rows.astype(float)).max() + float(
+            info.smallest_subnormal
+        )
         np.testing.assert_allclose(_core.quantile(rows, q), expected, rtol=0, atol=atol)
 
 
@@ -86,7 +88,9 @@ def test_order_and_distinct_rows_on_threads(kind: str, dtype: str) -> None:
     rows = made(kind, (70_001, 2), dtype)
     rows[5], rows[60_000] = rows[7], -rows[60_000] * 0
     column = np.ascontiguousarray(rows[:, 0])
-    distinct, inverse, counts = np.unique(rows + 0.0, axis=0, return_inverse=True, return_counts=True)
+    distinct, inverse, counts = np.unique(
+        rows + 0.0, axis=0, return_inverse=True, return_counts=True
+    )
     for threads in THREADS:
         assert np.array_equal(_core.order(column, threads), column.argsort(kind="stable"))
         found, places, weights = _core.distinct_rows(rows, None, threads)

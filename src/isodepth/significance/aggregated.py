@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import rankdata
 
 from isodepth._core import project
 from isodepth.significance.categories import Category
@@ -172,6 +171,8 @@ class Collector:
 
 def unit_ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of each row of values (F, n) in (0, 1); equal values share their middle rank."""
+    from scipy.stats import rankdata
+
     return (rankdata(values, axis=1) - 0.5) / values.shape[1]
 
 

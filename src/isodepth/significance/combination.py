@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 # Of equal statistics one may round up and the other down: so close they count as equal.
 ROUNDING = 1e-6
@@ -42,6 +41,8 @@ class GammaTail:
 
     def evidence(self, values: np.ndarray) -> np.ndarray:
         """-log of the tail beyond each value, of shape (..., any)."""
+        from scipy.special import log_ndtr
+
         root = np.cbrt(values / self.mean)
         return -log_ndtr(
             3.0 * np.sqrt(self.shape) * (1.0 - root) - 1.0 / (3.0 * np.sqrt(self.shape))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.aggregated import (
@@ -236,6 +235,8 @@ def share_differences(
     permutations: Permutations, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest |G| of half-lines and of intervals of values (F, n), each (F, B + 1)."""
+    from scipy.sparse import csr_array
+
     n_functions, n = values.shape
     half_lines = np.empty((n_functions, permutations.count))
     intervals = np.empty((n_functions, permutations.count))
