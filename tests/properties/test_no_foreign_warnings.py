@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.covariance import OAS, MinCovDet
 
 import isodepth
@@ -97,7 +98,7 @@ def test_settings_are_silent_and_right(case: str, options: dict) -> None:
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_fits_are_silent_and_right(case: str, depth: str) -> None:
     x, y, weights = CASES[case]
-    estimator = type(DEPTHS[depth])(**DEPTHS[depth].get_params())
+    estimator = clone(DEPTHS[depth])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
