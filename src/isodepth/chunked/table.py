@@ -23,9 +23,8 @@ from isodepth.chunked.whitening import whitening_matrix
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
-from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import AIIRWDepth, IRWDepth
-from isodepth.depth.projection import ProjectionDepth
+from isodepth.depth import Projection
+from isodepth.depth.resolve import builtin_name
 from isodepth.engine.spread_passes import largest_entries
 from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -164,11 +163,12 @@ class _Job:
         depth: Any = self.drawn.source
         plain = getattr(depth, "method", "directions") == "directions"
         if plain and not getattr(depth, "refine", 0):
-            if type(depth) is ProjectionDepth:
+            name = builtin_name(depth)
+            if name == "projection":
                 return Tables(self._by_projections())
-            if type(depth) in (HalfspaceDepth, IRWDepth):
-                return self._by_ranks(type(depth) is HalfspaceDepth)
-            if type(depth) is AIIRWDepth and depth.covariance == "empirical":
+            if name in ("halfspace", "irw"):
+                return self._by_ranks(name == "halfspace")
+            if name == "ai_irw" and depth.covariance == "empirical":
                 return self._by_ranks(False, whitened=True)
         raise InvalidOptionError(
             f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
@@ -229,7 +229,7 @@ class _Job:
             self.fold, frame, pilot, sizes, total, n_rows, self.limits.workspace
         )
         double = frame.directions.dtype == np.float64
-        tolerance = ProjectionDepth.tie_tolerance if double else 0.0
+        tolerance = Projection.tie_tolerance if double else 0.0
         with self.run.keeping(model) as depths:
             pilot_depths = model.finish(model.raw(pilot.points))
             thresholds = self._thresholds(depths, depths, pilot, pilot_depths, tolerance)

@@ -68,7 +68,7 @@ def read_plain(
 
 def refuse_foreign(gauge: Gauge) -> None:
     """A depth that is the caller's own object cannot be written down."""
-    if isinstance(gauge, TableGauge) and "foreign:" in gauge.signature:
+    if isinstance(gauge, TableGauge) and "custom:" in gauge.signature:
         raise InvalidOptionError(
             "a monitor whose depth is the caller's own object cannot be saved, got "
             f"{gauge.metric.depth!r}; use one of the depths of isodepth"

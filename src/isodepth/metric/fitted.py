@@ -194,15 +194,15 @@ class FittedMetric:
         )
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            points,
-            weights,
-            columns,
             sample,
-            depth,
             distinct,
-            tolerance,
-            self.origin,
-            self.resources,
+            points=points,
+            depth=depth,
+            weights=weights,
+            columns=columns,
+            tie_tolerance=tolerance,
+            origin=self.origin,
+            resources=self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
