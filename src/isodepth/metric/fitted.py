@@ -247,13 +247,14 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
+        plan = self.plan(x, y)
         if self.options["region"] != "envelope":
             for regions in (x, y):
                 regions.put_in_order(self.resources)
         return find_gaps(
             x,
             y,
-            self.plan(x, y),
+            plan,
             self.directions,
             way=self.options["gap"],
             region=self.options["region"],
