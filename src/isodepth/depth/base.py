@@ -38,7 +38,7 @@ class Depth:
 
     name: ClassVar[str]
     affine_invariant: ClassVar[bool] = True
-    #: Depths closer than this are one depth: what rounding can do to equal ones.
+    #: Depths closer than this count as equal: a bound for rounding.
     tie_tolerance: ClassVar[float] = 0.0
 
     def __init__(
@@ -102,7 +102,7 @@ class Depth:
         return self.affine_invariant and sample.is_simplex
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Say once what to use instead where a depth cannot order the points of a sample."""
+        """Warn once, with alternatives, if the depth cannot order the points of a sample."""
         for sample in samples:
             # Of one or two points no depth could make more.
             if sample.n_points > 2 and self.is_uninformative(sample):
@@ -158,18 +158,17 @@ class Depth:
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """A middle (d,) of the sample, and the power of two next to the typical distance from it.
+    """A center (d,) of the sample, and the power of two next to the typical distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
-    from some evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
-    not matter, since the sample has its own.
+    Depths do not change when the data are moved and scaled; rounding and overflow do. Both are
+    rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
-def middle_of(few: np.ndarray) -> np.ndarray:
-    """The row (d,) of the lower middle entries of a few rows."""
-    return np.sort(few, axis=0)[(len(few) - 1) // 2]
+def middle_of(rows: np.ndarray) -> np.ndarray:
+    """The lower median (d,) of each column of rows (n, d)."""
+    return np.sort(rows, axis=0)[(len(rows) - 1) // 2]
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:

@@ -179,7 +179,7 @@ def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
-    """The points (u, r) of a sample with distances kept, r as small as is easily had, float64."""
+    """The points (u, r) of a sample, in float64, in fewer dimensions with the same distances."""
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points

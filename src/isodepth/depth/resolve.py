@@ -25,7 +25,7 @@ class DepthSource(Protocol):
         """Depths closer than this count as equal."""
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Say so where the depth cannot order the points of a sample."""
+        """Warn if the depth cannot order the points of a sample."""
 
     def all_depths(
         self,
@@ -139,9 +139,9 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """What `depth=` says now, whatever becomes of the caller's object later.
+    """A copy of `depth=` that later changes of the caller's object do not reach.
 
-    Estimators are copied without what they have fitted; names and functions stay what they are.
+    Estimators are copied unfitted; names and functions are returned as they are.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()

@@ -38,7 +38,7 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Whether the estimate is kept from being singular, at the price of affine invariance."""
+    """Whether the estimate is regularized, at the price of affine invariance."""
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
 
@@ -96,8 +96,8 @@ def _span(sample: Sample, moved: np.ndarray) -> _Span:
     stretch = stretch_of(np.abs(centered).max(axis=0), constant)
     centered *= stretch
     values, axes = np.linalg.eigh((centered.T * shares) @ centered)
-    kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    return _Span(center, stretch, centered, axes[:, kept], values[kept])
+    positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
+    return _Span(center, stretch, centered, axes[:, positive], values[positive])
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
@@ -109,14 +109,14 @@ def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
 def inverse_root(matrix: np.ndarray) -> np.ndarray:
     """The symmetric (pseudo-)inverse root of a covariance (d, d)."""
     values, axes = np.linalg.eigh(matrix)
-    kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    axes = axes[:, kept]
-    return (axes / np.sqrt(values[kept])) @ axes.T
+    positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
+    axes = axes[:, positive]
+    return (axes / np.sqrt(values[positive])) @ axes.T
 
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Columns that vanish beside others, or reach the largest numbers, are the estimate's business.
+    # Columns may vanish beside others, or reach the largest numbers.
     with np.errstate(all="ignore"):
         try:
             return np.atleast_2d(_fitted(covariance, rows).covariance_)
