@@ -170,7 +170,8 @@ def read_monitor(path: PathLike) -> MonitorState | RegionScorer:
 
 
 def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> MonitorState:
-    policy = AlarmPolicy.checked(*header["policy"])
+    alpha, arl, tolerance, patience = header["policy"]
+    policy = AlarmPolicy.checked(alpha, arl, tolerance, patience)
     reader = _read_reader(header)
     groups = header["groups"]
     _demand(header["scaled"] is ("scale" in arrays), "scale")
