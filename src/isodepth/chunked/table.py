@@ -176,14 +176,13 @@ class Reading:
             n_threads=self.n_threads, most_rows=self.tally.n_rows,
         )  # fmt: skip
         if vars(tally) != vars(self.tally):
-            counts = f"{self.tally.n_rows} rows"
+            seen, now = f"{self.tally.n_rows} rows", "other values"
             if tally.n_rows != self.tally.n_rows:
-                more = "more" if tally.n_rows > self.tally.n_rows else f"{tally.n_rows}"
-                counts = f"{counts} and then {more}"
+                now = "more" if tally.n_rows > self.tally.n_rows else str(tally.n_rows)
             raise InvalidInputError(
-                f"{self.source.label} has changed between two readings ({counts}, with other "
-                "values); the data are read several times and must stay the same: a function must "
-                "give the same chunks at every call"
+                f"{self.source.label} has changed between two readings ({seen}, then {now}); the "
+                "data are read several times and must stay the same: a function must give the same "
+                "chunks at every call"
             )
         return state
 
