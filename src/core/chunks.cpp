@@ -139,9 +139,9 @@ template <class T> static void bind(nb::module_& m) {
           "centers"_a.noconvert() = none, "typical"_a = none, "n_threads"_a = 1,
           "Counts (3, K) of a chunk (n, d) and brackets (K,): the weight below, the weight inside and the "
           "number of numbers inside, -1 for more than `most`; these numbers, and their weights.");
-    m.def("count_keys", count_keys<T>, points, center, "exponent"_a, directions, weights,
-          nb::kw_only(), "low"_a.noconvert(), "shift"_a.noconvert(), "centers"_a.noconvert() = none,
-          "typical"_a = none, "counts"_a.noconvert(), "n_threads"_a = 1,
+    m.def("count_keys", count_keys<T>, points, center, "exponent"_a, directions, weights, nb::kw_only(),
+          "low"_a.noconvert(), "shift"_a.noconvert(), "centers"_a.noconvert() = none, "typical"_a = none,
+          "counts"_a.noconvert(), "n_threads"_a = 1,
           "Add the weights of a chunk to counts (K, cells + 2) in cells of equal numbers of floats.");
     m.def("outlyingness", outlyingness<T>, points, center, "exponent"_a, directions, nb::kw_only(),
           "medians"_a.noconvert(), "mads"_a.noconvert(), "scales"_a.noconvert(), "typical"_a,
