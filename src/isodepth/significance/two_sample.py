@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
