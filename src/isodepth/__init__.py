@@ -21,18 +21,19 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
+    LogWarning,
     MissingExtraError,
     PlainLoopsWarning,
     ScaleWarning,
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.table import RegionTable
+from isodepth.monitor.depth_monitor import DepthMonitor
+from isodepth.monitor.verdict import Verdict
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
@@ -52,6 +53,7 @@ __all__ = [
     "InvalidInputError",
     "InvalidOptionError",
     "IsodepthError",
+    "LogWarning",
     "Metric",
     "MissingExtraError",
     "PlainLoopsWarning",
