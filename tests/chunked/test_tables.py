@@ -101,6 +101,7 @@ def test_few_distinct_rows() -> None:
         used = metric(depth=depth)
         with pytest.warns(isodepth.DegenerateDepthWarning):
             expected = used.table(rows).values
+        with pytest.warns(isodepth.DegenerateDepthWarning):
             found = streamed_values(used, cut(rows, 900))
         assert_same(found, expected)
 
@@ -122,7 +123,9 @@ def test_scales_are_those_of_memory(
     from isodepth.chunked.table import column_spreads
 
     rng = np.random.default_rng(seed)
-    samples = [points_of(kind, int(rng.integers(2, 90)), 3, seed + i) for i, kind in enumerate(kinds)]
+    samples = [
+        points_of(kind, int(rng.integers(2, 90)), 3, seed + i) for i, kind in enumerate(kinds)
+    ]
     weights = [
         rng.integers(1, 6, len(rows)) / 10 if own else None
         for rows, own in zip(samples, weighted, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.passes import Fold, MomentPass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, spreads
+from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, core_chunk, spreads
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -57,10 +57,8 @@ class ProjectionModel:
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 1) of points (n, d)."""
-        largest = _core.outlyingness(
-            points, *self.frame, self.directions, medians=self.middles, mads=self.mads,
-            scales=self.scales, typical=self.typical, n_threads=n_threads,
-        )  # fmt: skip
+        chunk = core_chunk(points, self.frame, self.directions, None, n_threads)
+        largest = chunk.outlyingness(self.middles, self.mads, self.scales, self.typical)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
 
 
@@ -122,10 +120,8 @@ class RankPass:
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
         cells = self.cells
-        _core.count_rank_cells(
-            rows.points, *cells.frame, cells.directions, rows.masses,
-            counts=state, n_threads=n_threads, **cells.options,
-        )  # fmt: skip
+        chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
+        chunk.count_rank_cells(state, **cells.options)
 
     def merge(self, state: np.ndarray, other: np.ndarray) -> None:
         state += other
@@ -170,10 +166,8 @@ class RankModel:
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
         cells = self.cells
-        bounds = _core.rank_bounds(
-            points, *cells.frame, cells.directions, bounds=self.bounds, smallest=self.smallest,
-            n_threads=n_threads, **cells.options,
-        )  # fmt: skip
+        chunk = core_chunk(points, cells.frame, cells.directions, None, n_threads)
+        bounds = chunk.rank_bounds(self.bounds, self.smallest, **cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds])
 
 

@@ -41,6 +41,18 @@ class Frame(NamedTuple):
         return moved_by(points, *self)
 
 
+def core_chunk(
+    points: np.ndarray,
+    frame: Frame,
+    directions: np.ndarray,
+    masses: np.ndarray | None,
+    n_threads: int,
+) -> Any:
+    """Rows (n, d) and directions (K, d) as the compiled core looks at them."""
+    kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
+    return kind(points, *frame, np.ascontiguousarray(directions), masses, n_threads)
+
+
 class Pilot(NamedTuple):
     """Rows drawn at random, for a first guess.
 
@@ -109,11 +121,15 @@ class Numbers:
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
-    def arguments(self, rows: Rows, n_threads: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """As the passes of `isodepth._core` take them."""
+    def chunk(self, rows: Rows, n_threads: int) -> Any:
+        """The numbers of a chunk, as the compiled core looks at them."""
         points = rows.points if self.of is None else self.of(rows, n_threads)
-        first = (points, *self.frame, np.ascontiguousarray(self.directions), rows.masses)
-        return first, {"centers": self.centers, "typical": self.typical, "n_threads": n_threads}
+        return core_chunk(points, self.frame, self.directions, rows.masses, n_threads)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the passes of the compiled core do with projections first."""
+        return {"centers": self.centers, "typical": self.typical}
 
     def guess(
         self, pilot: Pilot, shares: np.ndarray, n_threads: int
@@ -154,7 +170,9 @@ class Inside:
 
     def numbers(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers in bracket k, rising, and the mass up to each, those below included."""
-        cuts = [(values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces]
+        cuts = [
+            (values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces
+        ]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         if not any(len(masses) for _, masses, _ in cuts):
             return np.sort(values), self.below[k] + np.arange(1, len(values) + 1)
@@ -179,10 +197,9 @@ class BracketPass:
         return Inside(len(self.low))
 
     def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
-        first, more = self.numbers.arguments(rows, n_threads)
         most = np.where(state.full, 0, self.most - state.held)
-        counts, values, masses = _core.numbers_inside(
-            *first, low=self.low, high=self.high, most=most, **more
+        counts, values, masses = self.numbers.chunk(rows, n_threads).numbers_inside(
+            low=self.low, high=self.high, most=most, **self.numbers.options
         )
         state.below += counts[0]
         state.mass += counts[1]
@@ -200,7 +217,7 @@ class BracketPass:
 
 @dataclass(frozen=True)
 class KeyPass:
-    """The mass below, in each of 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
+    """The mass below, in 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
 
     numbers: Numbers
     low: np.ndarray
@@ -210,8 +227,9 @@ class KeyPass:
         return np.zeros((len(self.low), (1 << _CELL_BITS) + 2), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        first, more = self.numbers.arguments(rows, n_threads)
-        _core.count_keys(*first, low=self.low, shift=self.shift, counts=state, **more)
+        self.numbers.chunk(rows, n_threads).count_keys(
+            state, low=self.low, shift=self.shift, **self.numbers.options
+        )
 
     def merge(self, state: np.ndarray, other: np.ndarray) -> None:
         state += other
@@ -304,12 +322,12 @@ def _by_cells(
         found[open_[single]] = values_of(own, dtype)
         light = open_[~single & ~np.array(heavy)]
         if len(light):
-            bracket = [
+            low, high = (
                 values_of(np.array([side[e] for e in light], dtype=np.uint64), dtype)
                 for side in (start, stop)
-            ]
+            )
             most = np.full(len(light), room.numbers // len(light))
-            inside = fold(BracketPass(numbers.take(light), *bracket, most))
+            inside = fold(BracketPass(numbers.take(light), low, high, most))
             for place, e in enumerate(light):
                 if not inside.full[place]:
                     values, upto = inside.numbers(place)

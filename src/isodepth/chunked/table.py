@@ -157,7 +157,9 @@ class Reading:
         if not look.n_present:
             reason = "it has no row"
             if look.n_rows:
-                reason = "all weights are zero" if look.n_complete else "every row has a missing value"
+                reason = (
+                    "all weights are zero" if look.n_complete else "every row has a missing value"
+                )
             raise InvalidInputError(
                 f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
                 "of positive weight"
@@ -331,7 +333,8 @@ def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
         tolerance = depth.tie_tolerance if pilot.points.dtype == np.float64 else 0.0
     thresholds = find_thresholds(reading.fold, model, pilot, fitted.betas, tolerance, room)
     found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
-    return Tables(*found["supports"], depth_bound=0.5 * found["width"])
+    values, inner, outer = [*found["supports"], None, None][:3]
+    return Tables(values, inner, outer, 0.5 * found["width"])
 
 
 # -- units of the columns -------------------------------------------------------------------------
