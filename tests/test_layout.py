@@ -27,7 +27,7 @@ FLOORS = (
     ("chunked", "torch"),
     ("api",),
     ("many", "text"),
-    ("inference",),
+    ("monitor",),
     ("plot",),
     ("report",),
     ("cli",),

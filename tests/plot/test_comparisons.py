@@ -97,11 +97,12 @@ def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
     assert [bar.get_width() for bar in ax.patches] == shares
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [name for name, _ in tested.column_shares]
-    pvalues = {column.column: column.pvalue for column in tested.test.columns}
+    pvalues = {column.column: column.p_value for column in tested.test.columns}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name, _ in tested.column_shares]
     of_test = column_shares(tested.test, most=2)
-    assert [bar.get_width() for bar in of_test.patches] == [c.gap for c in tested.test.columns[:2]]
+    differences = [column.difference for column in tested.test.columns[:2]]
+    assert [bar.get_width() for bar in of_test.patches] == differences
     assert "and 1 more column(s)" in texts(of_test)
 
 
@@ -111,11 +112,11 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
     assert sum(bar.get_height() for bar in ax.patches) == len(test.null_distribution)
     at = [float(np.mean(line.get_xdata())) for line in ax.lines]
     np.testing.assert_allclose(at, [np.quantile(test.null_distribution, 0.95), test.statistic])
-    assert f"p = {test.pvalue:.3g}" in texts(ax)
+    assert f"p = {test.p_value:.3g}" in texts(ax)
 
 
-def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
-    """Each relabeling, compared by the public metric along the same directions."""
+def test_null_profile_is_that_of_permuted_labels(tested) -> None:
+    """Each permutation, compared by the public metric along the same directions."""
     null = tested.null_profile
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])
@@ -133,7 +134,7 @@ def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
 
 
 def test_blocks_change_sides_together() -> None:
-    """Rows of one block are one point: relabelings see their whole blocks only."""
+    """Rows of one block are one point: permutations see their whole blocks only."""
     centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
     x, y = centers[:10], centers[10:]
     plain = isodepth.compare(x, y, depth="halfspace", random_state=0)

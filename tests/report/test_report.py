@@ -178,17 +178,18 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     found = comparison.test.comparison
     name, share = found.column_shares[0]
     assert (
-        f"Y differs significantly from X: p = {comparison.test.pvalue:.2g}, distance "
-        f"{found.distance:.3g}; largest contributions: {name} {share:.0%}"
+        f"Y differs significantly from X: p = {comparison.test.p_value:.2g}, "
+        f"{comparison.test.what}; distance {found.distance:.3g}, largest contributions: "
+        f"{name} {share:.0%}"
     ) in text
     assert "expected" not in text
-    alike = compared(0.0)
-    assert alike.test.pvalue > 0.05
+    alike = compared(0.0, random_state=1)
+    assert alike.test.p_value > 0.05
     assert "No significant difference between X and Y: p = " in html_report(alike)
     assert "differs" not in comparison_headline(alike, ("X", "Y")).sentence
     assert "not tested; largest contributions" in pages["untested"]
     tolerant = compared(3.0, tolerance=0.1)
-    assert tolerant.test.pvalue <= 0.05
+    assert tolerant.test.p_value <= 0.05
     assert "beyond a share 0.1 of contaminated rows" in html_report(tolerant)
 
 
@@ -216,7 +217,7 @@ def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
     x, y = pair()
     again = eval(calls[0], {"isodepth": isodepth, "X": x, "Y": y})
     assert again.distance == comparison.distance
-    assert again.test.pvalue == comparison.test.pvalue
+    assert again.test.p_value == comparison.test.p_value
 
 
 def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:

@@ -151,6 +151,7 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
 def test_many_rows_are_moved_as_those_of_arrays(weighted):
     from isodepth.core.sample import Sample
     from isodepth.depth.base import standardize
+    from isodepth.tensors.spread import rounding_of
     from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)
@@ -160,3 +161,7 @@ def test_many_rows_are_moved_as_those_of_arrays(weighted):
     sample = DeviceSample.of(torch.from_numpy(points), weights, "X")
     moved = sample.standardized()
     assert np.array_equal(moved[sample.leading].numpy(), standardize(expected, expected.points))
+    sizes = np.abs(standardize(expected, expected.points)).max(axis=1)
+    zero, _ = rounding_of(moved, sample.masses)
+    typical = np.median(sizes if weights is None else np.repeat(sizes, expected.masses))
+    assert zero.item() == pytest.approx(torch.finfo(torch.float64).eps * 24 * typical, rel=0.05)

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from isodepth.chunked.table import Streamed
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.levels import LevelPlan, power_mean
-from isodepth.core.sphere import mean_of_direction
 from isodepth.data.results import plain
 from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError

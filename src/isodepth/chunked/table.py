@@ -19,9 +19,7 @@ from isodepth.chunked.thresholds import find_thresholds
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
-from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import AIIRWDepth, IRWDepth
-from isodepth.depth.projection import ProjectionDepth
+from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.fitted import FittedMetric, fit_metric
@@ -298,10 +296,11 @@ def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
     depth: Any = fitted.source
     plain = getattr(depth, "method", "directions") == "directions"
     plain = plain and not getattr(depth, "refine", 0)
-    ranks = type(depth) in (HalfspaceDepth, IRWDepth) or (
-        type(depth) is AIIRWDepth and depth.covariance == "empirical"
+    name = builtin_name(depth)
+    ranks = name in ("halfspace", "irw") or (
+        name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
     )
-    if not plain or not (ranks or type(depth) is ProjectionDepth):
+    if not plain or not (ranks or name == "projection"):
         raise InvalidOptionError(
             f"{reading.source.label} has {reading.look.n_present} rows, which do not fit into "
             f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
@@ -317,13 +316,13 @@ def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
     tolerance = 0.0
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
     if ranks:
-        if type(depth) is AIIRWDepth:
+        if name == "ai_irw":
             # Ranks along a direction of whitened rows are those along another of the rows.
             turned = fitted.directions @ whitening_matrix(reading.fold, frame)
             directions = np.ascontiguousarray(turned, dtype=pilot.points.dtype)
         memory = fitted.resources.memory_mb * 2**18
         cells = RankCells.around(frame, directions, pilot, memory, reading.n_threads)
-        smallest = type(depth) is HalfspaceDepth
+        smallest = name == "halfspace"
         model = RankModel.fit(reading.fold, cells, room.mass, smallest)
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 #: Read in this order; the smallest counts. Joblib, Dask and batch systems set them for processes
 #: that share a machine.
 LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+# Below this many elementary operations (a projected number is one) a thread costs more than it
+# saves.
+_WORTH_A_THREAD = 250_000
 # Tests that run side by side in this many processes.
 _SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
 
@@ -37,6 +45,26 @@ class Resources(NamedTuple):
     def limits(self) -> dict[str, int | float]:
         """As the passes of `isodepth._core` take them."""
         return {"n_threads": self.n_threads, "memory_mb": self.memory_mb}
+
+
+def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
+    """How many threads to use for `n_tasks` tasks of so many elementary operations in all."""
+    worth = min(n_tasks, operations // _WORTH_A_THREAD)
+    return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
+
+
+def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
+    """`function` of every item, by n threads; an error or an interrupt ends it.
+
+    For tasks that spend their time in passes of `isodepth._core`, which release the GIL.
+    """
+    if n == 1:
+        return [function(item) for item in items]
+    pool = ThreadPoolExecutor(n)
+    try:
+        return list(pool.map(function, items))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def available_cores() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isodepth.engine.threads import Resources, fold_blocks, worker_count
+from isodepth.engine.resources import Resources, fold_blocks, worker_count
 
 # Moving a number to another place takes about as long as projecting so many.
 _COST = 2

@@ -20,7 +20,7 @@ from isodepth.engine.gap_passes import (
     level_gaps,
     signed_directions,
 )
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.hull import raise_gaps
 
 _MOST_LEVELS = 8

@@ -15,7 +15,6 @@ from isodepth.core.sample import Sample
 from isodepth.core.scaling import check_scale_width
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth.resolve import DepthSource, depth_key
-from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric
@@ -203,15 +202,13 @@ class BaseMetric:
 
     def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
         """DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
-        with single_threaded_blas():
-            fitted, x, y, _ = fit_both(self._options(), self._source, X, Y, weights)
-            return fitted.distance(x, y)
+        fitted, x, y, _ = fit_both(self._options(), self._source, X, Y, weights)
+        return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Like `distance`, with the levels and directions where the samples differ."""
-        with single_threaded_blas():
-            fitted, x, y, missing = fit_both(self._options(), self._source, X, Y, weights)
-            comparison = fitted.compare(x, y)
+        fitted, x, y, missing = fit_both(self._options(), self._source, X, Y, weights)
+        comparison = fitted.compare(x, y)
         if self.scale is None:
             warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
         return comparison if missing is None else replace(comparison, missing=missing)
@@ -281,8 +278,7 @@ class BaseMetric:
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape, dtype=storage)
-        with single_threaded_blas():
-            fitted.write_table(fitted.fit_regions(points, checked, columns, sample), values)
+        fitted.write_table(fitted.fit_regions(points, checked, columns, sample), values)
         signature = fitted.table_signature(str(points.dtype))
         return RegionTable(values, str(signature), points.shape[1], columns, scale=self.scale)
 

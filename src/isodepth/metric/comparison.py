@@ -16,7 +16,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ReportableResult, named_shares, plain
 from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.metric.attribution import (
@@ -269,8 +269,8 @@ class Comparison(ReportableResult):
         rows = share_rows(self.column_shares)
         if self.test is not None:
             tested = {column.column: column for column in self.test.columns}
-            rows["gap"] = [tested[name].gap for name in rows["column"]]
-            rows["pvalue"] = [tested[name].pvalue for name in rows["column"]]
+            for field in ("kind", "difference", "p_value"):
+                rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
 
     @property

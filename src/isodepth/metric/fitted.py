@@ -17,12 +17,7 @@ from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
 from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.threads import (
-    Resources,
-    fold_blocks,
-    single_threaded_blas,
-    worker_count,
-)
+from isodepth.engine.resources import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError
 from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
@@ -94,7 +89,7 @@ class FittedMetric:
     """A metric with its directions and levels sampled: fit each sample once, compare any two.
 
     Made by :meth:`isodepth.Metric.fit`. Everything it compares is looked at along the same
-    directions, also where the metric has no fixed seed, and nothing is fitted again: what many
+    directions, also where the metric has no fixed seed, and nothing is sampled again: what many
     pairs, or the permutations of a test, have in common is done once.
 
     Attributes
@@ -175,19 +170,16 @@ class FittedMetric:
         ]
         clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
         self.source.warn_if_uninformative(*clouds)
-        result: list[Any] = [None] * len(given)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.options["n_jobs"], len(given) // 2, work)
         # One sample a task; where there are too few of them, directions are shared out instead.
         inner = self if workers == 1 else replace(self, options={**self.options, "n_jobs": 1})
 
-        def step(_: None, i: int) -> None:
+        def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            result[i] = inner.fit_regions(points, w, columns, clouds[i])
+            return inner.fit_regions(points, w, columns, clouds[i])
 
-        with single_threaded_blas():
-            fold_blocks(range(len(given)), lambda: None, step, workers)
-        return result
+        return thread_map(fit, range(len(given)), workers)
 
     def fit_regions(
         self,
@@ -202,15 +194,15 @@ class FittedMetric:
         )
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            points,
-            weights,
-            columns,
             sample,
-            depth,
             distinct,
-            tolerance,
-            self.origin,
-            self.resources,
+            points=points,
+            depth=depth,
+            weights=weights,
+            columns=columns,
+            tie_tolerance=tolerance,
+            origin=self.origin,
+            resources=self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -255,13 +247,14 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
+        plan = self.plan(x, y)
         if self.options["region"] != "envelope":
             for regions in (x, y):
                 regions.put_in_order(self.resources)
         return find_gaps(
             x,
             y,
-            self.plan(x, y),
+            plan,
             self.directions,
             way=self.options["gap"],
             region=self.options["region"],

@@ -12,7 +12,7 @@ import numpy as np
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
 from isodepth.metric.signature import Signature, scale_text
 

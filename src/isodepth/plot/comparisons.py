@@ -190,7 +190,11 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
         from matplotlib.ticker import PercentFormatter
 
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    what = "contribution to the difference" if of_shares else "gap along the column alone"
+    what = (
+        "contribution to the difference"
+        if of_shares
+        else "largest difference between shares of rows up to a value"
+    )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
     ax.set_xlabel(what)
@@ -209,11 +213,11 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
     """Columns with what their bars show, their p-values, and whether these are shares."""
     if hasattr(result, "column_shares"):
         test = result.test
-        pvalues = None if test is None else {c.column: c.pvalue for c in test.columns}
+        pvalues = None if test is None else {c.column: c.p_value for c in test.columns}
         return result.column_shares, pvalues, True
     if hasattr(result, "null_distribution"):
-        pvalues = {column.column: column.pvalue for column in result.columns}
-        return [(column.column, column.gap) for column in result.columns], pvalues, False
+        pvalues = {column.column: column.p_value for column in result.columns}
+        return [(column.column, column.difference) for column in result.columns], pvalues, False
     return list(result.columns), None, True
 
 
@@ -257,7 +261,7 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     ax.set_xlim(low - margin, high + margin)
     left = test.statistic > (low + high) / 2
     ax.annotate(
-        f"observed {test.statistic:.4g}, p = {test.pvalue:.3g}",
+        f"observed {test.statistic:.4g}, p = {test.p_value:.3g}",
         (test.statistic, 0.75), xycoords=("data", "axes fraction"),
         xytext=(-6 if left else 6, 0), textcoords="offset points",
         ha="right" if left else "left", color=MARK, fontsize="small", fontweight="bold",

@@ -13,7 +13,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.regions import outline, plane_directions
 from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, short

@@ -33,7 +33,7 @@ def comparison_context(
     tiles = [("distance", f"{comparison.distance:.3g}")]
     if test is not None:
         tiles += [
-            ("p-value", f"{test.pvalue:.3g}"),
+            ("p-value", f"{test.p_value:.3g}"),
             ("test statistic", f"{test.statistic:.3g}"),
             ("statistic by chance", f"{test.null_mean:.3g}"),
         ]
@@ -111,7 +111,10 @@ def _columns(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
     rows = comparison._rows()
     columns: dict[str, Any] = {"column": rows["column"], "contribution": rows["share"]}
     if comparison.test is not None:
-        columns |= {"gap": rows["gap"], "p-value": rows["pvalue"]}
+        columns |= {
+            "change": rows["kind"], "difference of shares": rows["difference"],
+            "p-value": rows["p_value"],
+        }  # fmt: skip
     if comparison.keeps_rows:
         known = list(comparison.columns or column_labels(comparison.regions[0].n_features))
         places = [known.index(name) for name in rows["column"]]

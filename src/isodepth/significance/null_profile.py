@@ -11,7 +11,6 @@ from isodepth.core.levels import midpoint_levels
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.results import ResultMixin, plain
-from isodepth.engine.threads import single_threaded_blas
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.permutations import Permutations
@@ -94,11 +93,10 @@ def null_profile(
     count = min(most, max(_FEWEST, min(_MOST, affordable)))
     drawn_labels = Permutations(len(x), len(y), count, np.random.default_rng(0), blocks)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
-    with single_threaded_blas():
-        for b, first in enumerate(drawn_labels.labels(dtype=bool).T[1:]):
-            found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))
-            gaps[b] = found.values
-            distances[b] = drawn.mean(found.values, found.plan)
+    for b, first in enumerate(drawn_labels.labels(dtype=bool).T[1:]):
+        found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))
+        gaps[b] = found.values
+        distances[b] = drawn.mean(found.values, found.plan)
     return NullProfile(drawn.betas, gaps, distances)  # type: ignore[arg-type]
 
 

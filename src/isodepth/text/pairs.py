@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.levels import LevelPlan
 from isodepth.core.regions import TrimmedRegions
-from isodepth.engine.threads import available_cores, fold_blocks, single_threaded_blas
+from isodepth.engine.resources import Resources, thread_map
 from isodepth.hull import hausdorff_levels
 from isodepth.hull.frame import coordinates_in_span
 from isodepth.metric.fitted import FittedMetric
@@ -58,18 +58,13 @@ def pair_distances(
     regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
-    found = np.zeros(len(distinct))
 
-    def step(_: None, place: int) -> None:
-        for at in range(place, min(place + _BLOCK, len(distinct))):
-            i, j = distinct[at]
-            if i != j:
-                found[at] = _distance(regions[i], regions[j], alone)
+    def distances_of(some: list[tuple[int, int]]) -> list[float]:
+        return [0.0 if i == j else _distance(regions[i], regions[j], alone) for i, j in some]
 
-    blocks = range(0, len(distinct), _BLOCK)
-    cores = available_cores() if metric.n_jobs is None else metric.n_jobs
-    with single_threaded_blas():
-        fold_blocks(blocks, lambda: None, step, max(1, min(cores, len(blocks))))
+    blocks = [distinct[at : at + _BLOCK] for at in range(0, len(distinct), _BLOCK)]
+    threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
+    found = np.concatenate(thread_map(distances_of, blocks, threads))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
 

@@ -18,7 +18,6 @@ from torch.autograd.function import once_differentiable
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import describe
 from isodepth.data.validation import check_same_width
-from isodepth.engine.threads import single_threaded_blas
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
@@ -180,9 +179,8 @@ def _with_slopes(metric: BaseMetric, pair: Pair) -> tuple[torch.Tensor, Any]:
     comparison = device.compare_from_device(metric, pair) if elsewhere else None
     if comparison is None:
         given = *_host_arrays(pair), _host_weights(pair)
-        with single_threaded_blas():
-            drawn, x, y, _ = fit_both(metric._options(), metric._source, *given)
-            comparison = drawn.compare(x, y)
+        drawn, x, y, _ = fit_both(metric._options(), metric._source, *given)
+        comparison = drawn.compare(x, y)
     slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
     return _as_tensor(comparison.distance, pair), slopes
 

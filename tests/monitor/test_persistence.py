@@ -6,23 +6,32 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from isodepth import BusyFileError, DepthMonitor, InvalidOptionError, UnreadableFileError
+from isodepth import (
+    BusyFileError,
+    DepthMonitor,
+    InvalidOptionError,
+    LogWarning,
+    UnreadableFileError,
+)
 from isodepth.data import output
 from isodepth.data.archive import read_archive, write_archive
-from isodepth.inference.monitor_file import WATCHING
+from isodepth.monitor import persistence
+from isodepth.monitor.persistence import CALIBRATED
 
 RNG = np.random.default_rng(20)
 REFERENCE = RNG.normal(size=(1500, 2))
 BATCHES = [RNG.normal(size=(20, 2)) + (i >= 8) for i in range(14)]
 OPTIONS: dict[str, Any] = {"batch_size": 20, "n_directions": 12, "levels": 5, "random_state": 0}
 
-WAYS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "plain": {},
     "arl": {"arl": 20.0},
     "patience": {"patience": 3},
@@ -42,7 +51,7 @@ def fresh(**options: Any) -> DepthMonitor:
     return DepthMonitor(REFERENCE, **{**OPTIONS, **options})
 
 
-@pytest.mark.parametrize("options", WAYS.values(), ids=list(WAYS))
+@pytest.mark.parametrize("options", SETTINGS.values(), ids=list(SETTINGS))
 def test_a_loaded_monitor_goes_on_bit_for_bit(tmp_path: Path, options: dict) -> None:
     whole = fresh(**options)
     expected = [whole.check(batch) for batch in BATCHES]
@@ -80,7 +89,7 @@ def test_no_row_is_in_the_file(tmp_path: Path) -> None:
     for tolerance in (0.0, 0.1):
         monitor = fresh(path=tmp_path / "m.npz", tolerance=tolerance)
         monitor.check(BATCHES[0])
-        _, arrays = read_archive(tmp_path / "m.npz", WATCHING)
+        _, arrays = read_archive(tmp_path / "m.npz", CALIBRATED)
         kept = np.concatenate([array.ravel() for array in arrays.values()])
         rows = np.concatenate([REFERENCE, BATCHES[0]])
         assert not np.isin(rows.ravel(), kept).any()
@@ -142,10 +151,57 @@ def test_a_disk_that_fails_leaves_everything_as_it_was(
     assert (path.read_bytes(), log.read_bytes()) == (content, lines)
     assert len(monitor.verdicts) == 1
     whole = fresh()
-    expected = [whole.check(batch) for batch in BATCHES[:2]]
-    assert monitor.check(BATCHES[1]) == expected[1]
+    assert monitor.check(BATCHES[1]) == [whole.check(batch) for batch in BATCHES[:2]][1]
     assert len(log.read_text().splitlines()) == 2
     assert {entry.name for entry in tmp_path.iterdir()} == {"m.npz", "m.jsonl"}
+
+
+class FullDisk:
+    """A file that takes some bytes and then no more."""
+
+    def __init__(self, file: Any, room: int) -> None:
+        self.file, self.room = file, room
+
+    def __enter__(self) -> FullDisk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+    def write(self, data: bytes) -> None:
+        self.file.write(data[: self.room])
+        self.file.flush()
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("room", [0, 1, 40])
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_full_disk_under_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int, room: int
+) -> None:
+    """Batches are counted once, the problem is said, and the log is mended with the next one."""
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path, log=log)
+    for batch in BATCHES[:before]:
+        monitor.check(batch)
+
+    def full(name: Any, mode: str = "r", **options: Any) -> Any:
+        file = open(name, mode, **options)  # noqa: SIM115
+        return FullDisk(file, room) if Path(name) == log and mode != "rb" else file
+
+    with monkeypatch.context() as patched:
+        patched.setattr(persistence, "open", full, raising=False)
+        for batch in BATCHES[before : before + 2]:
+            with pytest.warns(LogWarning, match=r"is counted and saved.*No space left"):
+                monitor.check(batch)
+    assert len(monitor.verdicts) == before + 2
+    assert DepthMonitor.load(path).verdicts == monitor.verdicts
+    monitor.check(BATCHES[before + 2])
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert lines == [verdict.to_dict() for verdict in monitor.verdicts]
 
 
 def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:
@@ -155,29 +211,48 @@ def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:
         monitor.check(batch)
     whole = log.read_bytes()
     ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")]
-    for cut in (ends[1], ends[1] + 1, ends[2] - 2, ends[2] - 1, ends[2]):
+    for cut in (ends[0], ends[0] + 9, ends[1], ends[1] + 1, ends[2] - 2, ends[2] - 1, ends[2]):
         log.write_bytes(whole[:cut])
         DepthMonitor.load(path, autosave=True, log=log)
         assert log.read_bytes() == whole
-    # Somebody moved it away: it begins anew with the last line.
+    # Somebody moved it away: it starts again with the last line.
     log.unlink()
     DepthMonitor.load(path, autosave=True, log=log)
     assert log.read_bytes() == whole[ends[1] :]
 
 
-def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
-    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
-    fresh(path=path)
-    for text, message in (("notes of mine\n", "does not end with a line"), ("[]\n", "line of a")):
-        log.write_text(text)
-        with pytest.raises(InvalidOptionError, match=message):
-            DepthMonitor.load(path, autosave=True, log=log)
-        assert log.read_text() == text
-    log.write_text('{"batch": 7}\n')
-    with pytest.raises(InvalidOptionError, match="up to batch 7"):
-        DepthMonitor.load(path, autosave=True, log=log)
-    with pytest.raises(InvalidOptionError, match="up to batch 7"):
+OTHER_FILES = [
+    b"notes of mine\n",
+    b"[]\n",
+    b'{"a": 1,\n "b": [2, 3]}',
+    b'{"batch": 9',
+    b"a,b\n1,2\n3,4",
+    b"no line end",
+    b'{"batch": 7}\n',
+    b'{"batch": 1, "score": 0.25}\n',
+    b"\0" * 1000,
+]
+
+
+@pytest.mark.parametrize("content", OTHER_FILES)
+def test_another_file_is_no_log_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "s.json"
+    log.write_bytes(content)
+    with pytest.raises(InvalidOptionError, match="give another file"):
         fresh(path=path, log=log)
+    assert not path.exists()
+    monitor = fresh(path=path)
+    monitor.check(BATCHES[0])
+    with pytest.raises(InvalidOptionError, match="give another file"):
+        DepthMonitor.load(path, autosave=True, log=log)
+    log.unlink()
+    monitor = DepthMonitor.load(path, autosave=True, log=log)
+    # Also where it takes the place of the log later: the batch is not counted.
+    log.write_bytes(content)
+    with pytest.raises(InvalidOptionError, match="give another file"):
+        monitor.check(BATCHES[1])
+    assert log.read_bytes() == content
+    assert len(DepthMonitor.load(path).verdicts) == len(monitor.verdicts) == 1
 
 
 def test_paths_are_checked_before_the_work(tmp_path: Path) -> None:
@@ -202,38 +277,79 @@ def test_a_depth_of_ones_own_cannot_be_kept(tmp_path: Path) -> None:
 # -- files that are not what they should be -------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"tolerance": 0.1}], ids=["plain", "tolerance"])
+def written(path: Path, header: dict, arrays: dict) -> None:
+    own = ("format", "version", "kind")
+    kept = {name: value for name, value in header.items() if name not in own}
+    write_archive(path, CALIBRATED, kept, arrays)
+
+
+@pytest.mark.parametrize("options", [{}, {"tolerance": 0.1}], ids=["regions", "shares"])
 def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> None:
     monitor = fresh(**options)
     monitor.check(BATCHES[0])
     path = tmp_path / "m.npz"
     monitor.save(path)
-    header, arrays = read_archive(path, WATCHING)
-    own = ("format", "version", "kind")
-    kept = {name: value for name, value in header.items() if name not in own}
+    header, arrays = read_archive(path, CALIBRATED)
+    own = ("format", "version", "kind", "algorithm")
 
     def refused(changed: dict, parts: dict) -> bool:
-        write_archive(path, WATCHING, changed, parts)
+        written(path, changed, parts)
         try:
             DepthMonitor.load(path)
         except UnreadableFileError:
             return True
         return False
 
-    assert not refused(kept, arrays)
-    for name in kept:
-        if name not in ("last", "algorithm"):
-            left = {key: value for key, value in kept.items() if key != name}
-            assert refused(left, arrays), name
-    for name, value in kept.items():
-        for odd in ("nonsense", -3, [], [[1]], {"a": 1}, 1e300):
-            if odd != value and not (name == "last" and isinstance(odd, str)):
-                assert refused({**kept, name: odd}, arrays), (name, odd)
+    assert not refused(header, arrays)
+    for name, value in header.items():
+        if name in own:
+            continue
+        left = {key: given for key, given in header.items() if key != name}
+        assert refused(left, arrays), name
+        for odd in ("nonsense", -3, [], [[1]], {"a": 1}, 1e300, 10**12):
+            if odd != value and (name, odd) != ("seed", 10**12):
+                assert refused({**header, name: odd}, arrays), (name, odd)
     for name, array in arrays.items():
         left = {key: value for key, value in arrays.items() if key != name}
-        assert refused(kept, left), name
+        assert refused(header, left), name
         for odd in (array[:-1], np.full(array.shape, np.nan), array[..., None][..., [0, 0]]):
-            assert refused(kept, {**arrays, name: odd}), name
+            assert refused(header, {**arrays, name: odd}), name
+
+
+def test_small_files_do_not_ask_for_much_memory(tmp_path: Path) -> None:
+    """Numbers of a crafted file are compared with its arrays before anything is made of them."""
+    for tolerance in (0.0, 0.1):
+        monitor = fresh(tolerance=tolerance)
+        monitor.check(BATCHES[0])
+        monitor.save(tmp_path / "m.npz")
+        header, arrays = read_archive(tmp_path / "m.npz", CALIBRATED)
+        changes: list[tuple[dict, dict]] = [
+            ({"policy": [0.01, None, tolerance, patience]}, {})
+            for patience in (2 + 98 * (tolerance > 0) + 1, 300_000, 30_000_000)
+        ]
+        changes += [({"width": 10**9}, {}), ({"count": 10**9}, {}), ({"alarm_since": 10**9}, {})]
+        changes += [({"strata": [[0, 20, 20, 10**9]]}, {}), ({"strata": [[0, 30, 30, 72]]}, {})]
+        if tolerance:
+            changes.append(({}, {name: arrays[name][:, :0] for name in ("cuts", "shares")}))
+        else:
+            (signature,) = header["signatures"]
+            for old, new in (
+                ("q=2", "q=1e308"), ("q=2", "q=nan"), ("orthogonal:12", "orthogonal:1000000000"),
+                ("levels=5", "levels=1000000000"), ("p=2", "p=1e308"), ("seed=0", "seed=-1"),
+            ):  # fmt: skip
+                assert old in signature
+                changes.append(({"signatures": [signature.replace(old, new)]}, {}))
+        for changed, parts in changes:
+            written(tmp_path / "c.npz", {**header, **changed}, {**arrays, **parts})
+            tracemalloc.start()
+            with suppress(UnreadableFileError):
+                again = DepthMonitor.load(tmp_path / "c.npz")
+                # What a metric may have must give a score.
+                assert changed.get("signatures"), changed
+                assert 0 <= again.score(BATCHES[1]) < np.inf, changed
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 30e6, changed
 
 
 # -- kill -9 --------------------------------------------------------------------------------------
