@@ -10,7 +10,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.passes import Fold, MomentPass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, core_chunk, spreads
+from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, core_chunk, spreads
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -43,16 +43,16 @@ class ProjectionModel:
 
     @classmethod
     def fit(
-        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, room: Room
+        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, budget: Budget
     ) -> ProjectionModel:
         """Medians and MADs along all directions, exactly."""
-        distinct = _core.distinct_rows(pilot.points, None, room.n_threads)[0]
+        distinct = _core.distinct_rows(pilot.points, None, budget.n_threads)[0]
         some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
         sizes = np.sort(np.abs(some).max(axis=1))
         typical, kind = sizes[len(sizes) // 2], directions.dtype.type
         # As `Rounding` in the compiled core has it.
         zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
-        found = spreads(fold, Numbers(frame, directions), pilot, room, float(typical), zero)
+        found = spreads(fold, Numbers(frame, directions), pilot, budget, float(typical), zero)
         return cls(frame, directions, *found, float(typical))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
@@ -85,7 +85,7 @@ class RankCells:
     def around(
         cls, frame: Frame, directions: np.ndarray, pilot: Pilot, memory: float, n_threads: int
     ) -> RankCells:
-        """Cells around the middle of the pilot, as many as `memory` bytes have room for."""
+        """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
         moved, count = frame.moved(pilot.points), len(directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=directions.dtype)

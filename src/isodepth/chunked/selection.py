@@ -75,7 +75,7 @@ class Pilot(NamedTuple):
         return _DEVIATIONS * 0.5 / np.sqrt(size)
 
 
-class Room(NamedTuple):
+class Budget(NamedTuple):
     """What may be held, and how much there is.
 
     Attributes
@@ -256,7 +256,7 @@ def order_statistics(
     low: np.ndarray,
     high: np.ndarray,
     expected: float,
-    room: Room,
+    budget: Budget,
 ) -> np.ndarray:
     """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
@@ -267,9 +267,9 @@ def order_statistics(
     expected : float
         The share of all numbers that is expected inside of a bracket.
     """
-    count, each = len(low), max(1, room.numbers // len(low))
+    count, each = len(low), max(1, budget.numbers // len(low))
     found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-    if 1.2 * expected * room.n_rows <= each:
+    if 1.2 * expected * budget.n_rows <= each:
         inside = fold(BracketPass(numbers, low, high, np.full(count, each)))
         for k in np.flatnonzero(~inside.full):
             values, upto = inside.numbers(k) if inside.mass[k] else (low[:0], inside.below[:0])
@@ -280,7 +280,7 @@ def order_statistics(
     if len(targets):
         where, which = targets.T
         found[where, which] = _by_cells(
-            fold, numbers.take(where), ranks[where, which], low[where], high[where], room
+            fold, numbers.take(where), ranks[where, which], low[where], high[where], budget
         )
     return found
 
@@ -291,7 +291,7 @@ def _by_cells(
     ranks: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    room: Room,
+    budget: Budget,
 ) -> np.ndarray:
     """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
     dtype = low.dtype
@@ -315,8 +315,8 @@ def _by_cells(
                 start[e] += (cell - 1) << shift[place]
                 stop[e] = min(stop[e], start[e] + (1 << shift[place]))
             outside = not 0 < cell <= 1 << _CELL_BITS
-            share = float(counts[place, cell]) / room.mass
-            heavy.append(outside or 1.2 * share * room.n_rows * len(open_) > room.numbers)
+            share = float(counts[place, cell]) / budget.mass
+            heavy.append(outside or 1.2 * share * budget.n_rows * len(open_) > budget.numbers)
         single = np.array([stop[e] - start[e] <= 1 for e in open_])
         own = np.array([start[e] for e in open_[single]], dtype=np.uint64)
         found[open_[single]] = values_of(own, dtype)
@@ -326,7 +326,7 @@ def _by_cells(
                 values_of(np.array([side[e] for e in light], dtype=np.uint64), dtype)
                 for side in (start, stop)
             )
-            most = np.full(len(light), room.numbers // len(light))
+            most = np.full(len(light), budget.numbers // len(light))
             inside = fold(BracketPass(numbers.take(light), low, high, most))
             for place, e in enumerate(light):
                 if not inside.full[place]:
@@ -337,7 +337,7 @@ def _by_cells(
 
 
 def medians(
-    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, skipped: np.ndarray | None = None
+    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, skipped: np.ndarray | None = None
 ) -> np.ndarray:
     """The median (E,) of each set: the mean of the lower and the upper one.
 
@@ -345,31 +345,31 @@ def medians(
     """
     size = len(numbers.directions)
     before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
-    left = room.mass - before
+    left = budget.mass - before
     ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
     if skipped is None:
-        low, high = numbers.guess(pilot, np.full(size, 0.5), room.n_threads)
+        low, high = numbers.guess(pilot, np.full(size, 0.5), budget.n_threads)
         expected = 2 * pilot.margin
     else:
         dtype = numbers.directions.dtype
         low, high, expected = np.zeros(size, dtype), np.full(size, np.inf, dtype), np.inf
-    found = order_statistics(fold, numbers, ranks, low, high, expected, room)
+    found = order_statistics(fold, numbers, ranks, low, high, expected, budget)
     half = found.dtype.type(0.5)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     return half * found[:, 0] + half * found[:, 1]
 
 
 def spreads(
-    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, typical: float, zero: float
+    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, typical: float, zero: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
 
     That scale is the median of the deviations that are more than rounding beside the `typical`
     size, 0 where there are none.
     """
-    middles = medians(fold, numbers, pilot, room)
+    middles = medians(fold, numbers, pilot, budget)
     away = replace(numbers, centers=middles)
-    mads = medians(fold, away, pilot, room)
+    mads = medians(fold, away, pilot, budget)
     scales = np.zeros_like(mads)
     flat = np.flatnonzero(~(mads > zero))
     if len(flat):
@@ -377,7 +377,7 @@ def spreads(
         start = np.zeros(len(flat), dtype=mads.dtype)
         none = np.zeros(len(flat), dtype=np.int64)
         skipped = fold(BracketPass(off, start, start, none)).below
-        some = skipped < room.mass
+        some = skipped < budget.mass
         if some.any():
-            scales[flat[some]] = medians(fold, off.take(some), pilot, room, skipped[some])
+            scales[flat[some]] = medians(fold, off.take(some), pilot, budget, skipped[some])
     return middles, mads, scales

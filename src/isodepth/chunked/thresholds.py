@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.chunked.passes import Fold
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, order_statistics
+from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, order_statistics
 from isodepth.core.regions import tie_ends
 
 
@@ -37,20 +37,22 @@ def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
 
 
 def find_thresholds(
-    fold: Fold, model: Any, pilot: Pilot, betas: np.ndarray, tolerance: float, room: Room
+    fold: Fold, model: Any, pilot: Pilot, betas: np.ndarray, tolerance: float, budget: Budget
 ) -> np.ndarray:
     """The smallest depth (C, L) in the region of each level, for the C depths of a model.
 
     Depths within `tolerance` of each other enter together.
     """
-    depths = Pilot(-model.depths(pilot.points, room.n_threads), pilot.masses)
+    depths = Pilot(-model.depths(pilot.points, budget.n_threads), pilot.masses)
     kinds, levels = depths.points.shape[1], len(betas)
     numbers = Numbers(
         Frame(np.zeros(kinds), 0), np.repeat(np.eye(kinds), levels, axis=0), of=NegatedDepths(model)
     )
-    ranks = np.tile(level_ranks(betas, room.mass), kinds)
-    low, high = numbers.guess(depths, ranks / room.mass, room.n_threads)
-    found = order_statistics(fold, numbers, ranks[:, None], low, high, 2 * pilot.margin, room)[:, 0]
+    ranks = np.tile(level_ranks(betas, budget.mass), kinds)
+    low, high = numbers.guess(depths, ranks / budget.mass, budget.n_threads)
+    found = order_statistics(fold, numbers, ranks[:, None], low, high, 2 * pilot.margin, budget)[
+        :, 0
+    ]
     if tolerance:
         found = _with_ties(fold, numbers, ranks, found, tolerance)
     return -found.reshape(kinds, levels)
