@@ -228,7 +228,7 @@ def test_blocks_know_what_weeks_have_in_common(tolerance: float) -> None:
     assert {(v.alarm, v.calibration, v.exact) for v in verdicts} == {(False, "blocks", False)}
     # Rows drawn from all weeks say that every week is unusual.
     assert any(shuffled.check(week[:40].repeat(2, axis=0)[:60]).alarm for week in new)
-    for n in (39, 80):
+    for n in (39, 87):
         with pytest.raises(InvalidInputError, match="blocks of the reference had 40 to 79"):
             of_weeks.check(np.zeros((n, 3)))
     with pytest.raises(InvalidOptionError, match="do not go together"):

@@ -74,7 +74,7 @@ class DepthMonitor(ReportableResult):
     blocks : array-like of shape (n,), optional
         In place of `batch_size`: a label for each row of the reference, such as its week, where
         rows of one batch have more in common than rows of different ones. Each block is one
-        undrifted batch; batches smaller or larger than all blocks are refused.
+        undrifted batch; batches smaller than all blocks, or more than a tenth larger, are refused.
     groups : array-like of shape (n,), optional
         A label for each row, such as its weekday or site: every group has a table and a calibration
         of its own, and a batch is of one group (``check(batch, group=...)``).
