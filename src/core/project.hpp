@@ -58,10 +58,11 @@ template <class T> class Frame {
         if (size == 0)
             for (int64_t i = 0; i < n; i++) size = std::max(size, distance(i));
         std::frexp(size, &exponent);
-        // In two steps: the power of two itself may be out of range.
-        scale_ = std::ldexp(T(1), -exponent / 2);
-        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
-        limit_ = std::numeric_limits<T>::max() / T(8 * d);
+        set_scale();
+    }
+    // A frame that is known already.
+    Frame(const T* middle, int64_t d, int exponent) : center(middle, middle + d), exponent(exponent) {
+        set_scale();
     }
 
     // Not so far away that a projection could overflow.
@@ -71,6 +72,13 @@ template <class T> class Frame {
 
   private:
     T scale_, rest_, limit_;
+
+    // In two steps: the power of two itself may be out of range.
+    void set_scale() {
+        scale_ = std::ldexp(T(1), -exponent / 2);
+        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
+        limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
+    }
 };
 
 // Rows (n, d) laid out so that the same column of `lanes` rows lies side by side.
@@ -104,10 +112,14 @@ template <class T> class Tiles {
         return std::max<int64_t>(0, std::min<int64_t>(i * lanes<T>, n - lanes<T>));
     }
 
+    // Write row i to every `apart`-th place of `out`.
+    void read(int64_t i, T* out, int64_t apart) const {
+        const T* at = row(i);
+        for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
+    }
     // The largest absolute value of row i.
     T size(int64_t i) const {
-        const int64_t number = std::min(i / lanes<T>, count - 1);
-        const T* at = tile(number) + (i - start(number));
+        const T *at = row(i);
         T largest = 0;
         for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
         return largest;
@@ -137,6 +149,11 @@ template <class T> class Tiles {
 
   private:
     static constexpr int64_t tiles_each = 256;
+    // The first entry of row i; the others follow at a distance of `lanes`.
+    const T* row(int64_t i) const {
+        const int64_t number = std::min(i / lanes<T>, count - 1);
+        return tile(number) + (i - start(number));
+    }
     Workspace<T> values_;
 
     template <int H> ISODEPTH_INLINE void write(int64_t i, const T* directions, T* at) const {

@@ -8,6 +8,29 @@
 
 namespace isodepth {
 
+// What counts as zero along a direction: a deviation of at most a share of the sizes of two rows, its own and
+// a typical one, is rounding.
+template <class T> struct Rounding {
+    T share, typical;
+
+    Rounding(int64_t d, T typical) : share(std::numeric_limits<T>::epsilon() * T(8 * d)), typical(typical) {}
+    T of_mad() const { return share * typical; }
+    bool covers(T away, T size) const { return away <= share * (size + typical); }
+    // Where half of the sample coincides: points on the median are not outlying; where all of the sample is
+    // on it, and the scale is 0, any other is infinitely so.
+    T outlyingness(T away, T scale, T size) const { return covers(away, size) ? T(0) : away / scale; }
+};
+
+// The median over some evenly spaced rows of their largest absolute values.
+template <class T> T typical_size(const Tiles<T>& points) {
+    constexpr int64_t most = 1023;
+    const int64_t step = (points.n + most - 1) / most;
+    std::vector<T> sizes;
+    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.size(i));
+    std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
+    return sizes[sizes.size() / 2];
+}
+
 // What the pass reads, and where it writes its result.
 template <class T> struct SpreadTask {
     const T* points;         // (n, d)
@@ -19,6 +42,60 @@ template <class T> struct SpreadTask {
     int64_t* where;  // (m,): the first direction that gave the largest; or null
 };
 
+// Where median and MAD along a direction are likely to be: the projection of the medians of the columns, and
+// a multiple of the standard deviation, learned from the directions before. Half as many rounds of counting
+// as from a few probes; wrong guesses cost time and change nothing.
+template <class T> class SpreadModel {
+  public:
+    SpreadModel(const Tiles<T>& points) : d_(points.d), center_(size_t(points.d)), scatter_(size_t(d_ * d_)) {
+        constexpr int64_t most = 2048;
+        const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
+        Workspace<T> columns(d_ * some);
+        const SelectRoom<T> room(some, false);
+        for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
+        for (int64_t k = 0; k < d_; k++) {
+            T* column = columns.data() + k * some;
+            const auto [median, mad] = median_and_mad(Numbers<T>(column, some), room);
+            center_[size_t(k)] = median;
+            // Far points say nothing about the middle.
+            for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
+        }
+        for (int64_t k = 0; k < d_; k++)
+            for (int64_t l = 0; l <= k; l++) {
+                T sum = 0;
+                for (int64_t i = 0; i < some; i++) sum += columns[k * some + i] * columns[l * some + i];
+                scatter_[size_t(k * d_ + l)] = sum / T(some) * (k == l ? T(1) : T(2));
+            }
+    }
+
+    // The guesses along a direction; no spread where nothing can be said.
+    void guess(const T* direction, Guess<T>& center, Guess<T>& away) {
+        T middle = 0, variance = 0;
+        for (int64_t k = 0; k < d_; k++) {
+            T sum = 0;
+            for (int64_t l = 0; l <= k; l++) sum += scatter_[size_t(k * d_ + l)] * direction[l];
+            middle += center_[size_t(k)] * direction[k];
+            variance += sum * direction[k];
+        }
+        deviation_ = std::sqrt(std::max(variance, T(0)));
+        center = {middle, T(1.35) * deviation_, margin(off_center_)};
+        away = {ratio_ * deviation_, T(0.84) * deviation_, margin(off_away_)};
+    }
+    // Learn from what was found.
+    void learn(T mad, const Guess<T>& center, const Guess<T>& away) {
+        if (deviation_ > 0) ratio_ += T(0.1) * (std::min(mad / deviation_, T(2)) - ratio_);
+        off_center_ += T(0.1) * (center.off - off_center_);
+        off_away_ += T(0.1) * (away.off - off_away_);
+    }
+
+  private:
+    int64_t d_;
+    std::vector<T> center_, scatter_;
+    T deviation_ = 0, ratio_ = T(0.67), off_center_ = T(0.02), off_away_ = T(0.02);
+
+    static T margin(T off) { return std::clamp(T(2) * off, T(1e-4), T(0.15)); }
+};
+
 template <class T> class SpreadPass {
   public:
     SpreadPass(const SpreadTask<T>& task, Resources resources)
@@ -26,17 +103,10 @@ template <class T> class SpreadPass {
           resources_(resources),
           frame_(task.points, task.n, task.d),
           points_(task.points, task.n, task.d, resources.n_threads, &frame_),
-          total_(task.n) {
+          total_(task.n),
+          rounding_(task.d, typical_size(points_)) {
         if (task.queries) queries_.emplace(task.queries, task.m, task.d, resources.n_threads, &frame_);
         if (task.weights) total_ = std::accumulate(task.weights, task.weights + task.n, int64_t(0));
-        // A deviation of at most this share of the sizes of two rows is rounding.
-        rounding_ = std::numeric_limits<T>::epsilon() * T(8 * task.d);
-        constexpr int64_t most = 1023;
-        const int64_t step = (task.n + most - 1) / most;
-        std::vector<T> sizes;
-        for (int64_t i = 0; i < task.n; i += step) sizes.push_back(points_.size(i));
-        std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
-        typical_ = sizes[sizes.size() / 2];
     }
 
     void run() {
@@ -52,15 +122,14 @@ template <class T> class SpreadPass {
     Tiles<T> points_;
     std::optional<Tiles<T>> queries_;
     int64_t total_;
-    T rounding_, typical_;
+    Rounding<T> rounding_;
 
     struct State {
         Workspace<T> out, along, judged;
         Workspace<int64_t> where;
         SelectRoom<T> room;
+        SpreadModel<T> model;
     };
-
-    T zero() const { return rounding_ * typical_; }
 
     void by_blocks() {
         const auto [points, weights, directions, queries, n, d, count, m, out, where] = task_;
@@ -68,10 +137,11 @@ template <class T> class SpreadPass {
         const double held = own * m + SelectRoom<T>::bytes(n, weights);
         const double each = double(sizeof(T)) * double(n + (queries ? m : 0));
         const Blocks blocks(count, n, held, each, resources_);
+        const SpreadModel<T> model(points_);
         PerWorker<State> states(blocks.workers);
         auto make = [&, m = m, n = n, where = where, queries = queries, weights = weights] {
             auto state = std::make_unique<State>(State{
-                Workspace<T>(m, T(0)), Workspace<T>(blocks.size * n), {}, {}, SelectRoom<T>(n, weights)});
+                Workspace<T>(m, T(0)), Workspace<T>(blocks.size * n), {}, {}, SelectRoom<T>(n, weights), model});
             if (queries) state->judged = Workspace<T>(blocks.size * m);
             if (where) state->where = Workspace<int64_t>(m, 0);
             return state;
@@ -92,10 +162,15 @@ template <class T> class SpreadPass {
         const int64_t n = task_.n, m = task_.m;
         const T* own = state.along.data() + k * n;
         const T* judged = queries_ ? state.judged.data() + k * m : own;
-        const auto [middle, mad] = median_and_mad(Numbers<T>(own, n, task_.weights, total_), state.room);
+        Guess<T> center, away;
+        state.model.guess(task_.directions + direction * task_.d, center, away);
+        const Numbers<T> numbers(own, n, task_.weights, total_);
+        const auto [middle, mad] = center.spread > 0 ? median_and_mad(numbers, center, away, state.room)
+                                                     : median_and_mad(numbers, state.room);
+        state.model.learn(mad, center, away);
         T* out = state.out.data();
         int64_t* where = task_.where ? state.where.data() : nullptr;
-        if (!(mad > zero())) {
+        if (!(mad > rounding_.of_mad())) {
             const T scale = scale_without_mad(own, middle, state.room);
             for (int64_t i = 0; i < m; i++) {
                 const T found = flat(judged[i], middle, scale, i);
@@ -113,10 +188,14 @@ template <class T> class SpreadPass {
             }
             return;
         }
-        for (int64_t i = 0; i < m; i++) {
-            const T found = std::fabs(judged[i] - middle) * scale;
-            out[i] = found > out[i] ? found : out[i];
-        }
+        const Vec<T> center_of_all = broadcast(middle), scale_of_all = broadcast(scale);
+        int64_t i = 0;
+        for (; i + lanes<T> <= m; i += lanes<T>)
+            for (int j = 0; j < lanes<T>; j += width<T>) {
+                const Vec<T> found = distance<T>(load(judged + i + j), center_of_all) * scale_of_all;
+                store(out + i + j, maximum<T>(load(out + i + j), found));
+            }
+        for (; i < m; i++) out[i] = std::max(out[i], std::fabs(judged[i] - middle) * scale);
     }
 
     // Where half of the sample coincides along a direction: the median of the deviations that are not
@@ -127,7 +206,7 @@ template <class T> class SpreadPass {
         int64_t total = 0;
         for (int64_t i = 0; i < task_.n; i++) {
             const T away = std::fabs(along[i] - middle);
-            if (!(away > rounding_ * (points_.size(i) + typical_))) continue;
+            if (rounding_.covers(away, points_.size(i))) continue;
             off.push_back(away);
             if (task_.weights) weights.push_back(task_.weights[i]), total += task_.weights[i];
         }
@@ -137,11 +216,9 @@ template <class T> class SpreadPass {
                       SelectRoom<T>(n, task_.weights));
     }
 
-    // Points on the median are not outlying; where all of the sample is on it, any other is infinitely so.
     T flat(T along, T middle, T scale, int64_t i) const {
-        const T away = std::fabs(along - middle);
         const T size = queries_ ? queries_->size(i) : points_.size(i);
-        return away <= rounding_ * (size + typical_) ? T(0) : away / scale;
+        return rounding_.outlyingness(std::fabs(along - middle), scale, size);
     }
 
     void merge(const std::vector<State*>& states, int64_t start, int64_t stop) {
@@ -185,7 +262,7 @@ template <class T> class SpreadPass {
                 for (int k = 0; k < lanes<T>; k++) mad[k] = mean_of<T>({mad[k], other[k]});
             }
             for (int k = 0; k < lanes<T>; k++) {
-                if (mad[k] > zero()) {
+                if (mad[k] > rounding_.of_mad()) {
                     mad[k] = T(1) / mad[k];
                     continue;
                 }

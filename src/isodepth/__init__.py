@@ -12,7 +12,6 @@ from isodepth._version import __version__
 from isodepth.api import Metric, compare, distance
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import TrimmedRegions
-from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     BusyFileError,
     CacheWarning,
@@ -82,7 +81,11 @@ __all__ = [
 
 #: Imported when first used: they need packages that take long to import, or may not be installed.
 _LAZY = {
+    "AIIRWDepth": "isodepth.depth.estimators",
     "DepthDistance": "isodepth.many.estimators",
+    "HalfspaceDepth": "isodepth.depth.estimators",
+    "IRWDepth": "isodepth.depth.estimators",
+    "ProjectionDepth": "isodepth.depth.estimators",
     "RegionTransformer": "isodepth.many.estimators",
     "Table": "isodepth.data.frames",
     "read_table": "isodepth.data.readers",

@@ -178,11 +178,12 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     found = comparison.test.comparison
     name, share = found.column_shares[0]
     assert (
-        f"Y differs significantly from X: p = {comparison.test.p_value:.2g}, distance "
-        f"{found.distance:.3g}; largest contributions: {name} {share:.0%}"
+        f"Y differs significantly from X: p = {comparison.test.p_value:.2g}, "
+        f"{comparison.test.what}; distance {found.distance:.3g}, largest contributions: "
+        f"{name} {share:.0%}"
     ) in text
     assert "expected" not in text
-    alike = compared(0.0)
+    alike = compared(0.0, random_state=1)
     assert alike.test.p_value > 0.05
     assert "No significant difference between X and Y: p = " in html_report(alike)
     assert "differs" not in comparison_headline(alike, ("X", "Y")).sentence

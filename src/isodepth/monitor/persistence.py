@@ -87,7 +87,7 @@ def read_uncalibrated(header: Mapping[str, Any], arrays: Arrays, path: PathLike)
 
 
 def _refuse_own_depth(scorer: Scorer) -> None:
-    if isinstance(scorer, RegionScorer) and "foreign:" in scorer.signature:
+    if isinstance(scorer, RegionScorer) and "custom:" in scorer.signature:
         raise InvalidOptionError(
             "a monitor whose depth is the caller's own object cannot be saved, got "
             f"{scorer.metric.depth!r}; use one of the depths of isodepth"

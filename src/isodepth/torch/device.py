@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.core.sphere import mean_of_direction
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
@@ -252,7 +252,13 @@ def _host_regions(
     tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
     checked = None if own is None else np.asarray(own, dtype=np.float64)
     return TrimmedRegions.from_depths(
-        points, checked, None, sample, depth, distinct, tolerance, drawn.origin
+        sample,
+        distinct,
+        points=points,
+        depth=depth,
+        weights=checked,
+        tie_tolerance=tolerance,
+        origin=drawn.origin,
     )
 
 
