@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import DepthMonitor, InvalidInputError, InvalidOptionError
+from isodepth import BusyFileError, DepthMonitor, InvalidInputError, InvalidOptionError
 
 RNG = np.random.default_rng(10)
 REFERENCE = RNG.normal(size=(4000, 3))
@@ -131,6 +131,14 @@ def test_copies_go_their_own_ways() -> None:
     for other in (copy.copy(monitor), copy.deepcopy(monitor), pickle.loads(pickle.dumps(monitor))):
         assert other.check(batches(2)[1]) == fresh_after(2)
         assert len(monitor.verdicts) == 1
+
+
+def test_copies_of_a_saved_monitor_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    monitor = fresh(path=tmp_path / "m.npz")
+    other = copy.copy(monitor)
+    monitor.check(batches(1)[0])
+    with pytest.raises(BusyFileError):
+        other.check(batches(1)[0])
 
 
 def fresh_after(count: int) -> Any:
