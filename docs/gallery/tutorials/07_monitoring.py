@@ -53,9 +53,9 @@ figure = monitor_timeline(monitor)
 
 # %%
 # **Rows of one day have more in common** than rows drawn from half a year: a storm delays all
-# of them. Then rows drawn at random are the wrong comparison, and a calm stream
-# raises an alarm soon. ``blocks`` takes whole days (weeks, machines) as the batches of the reference
-# instead; :doc:`/monitoring` goes through a year of flights this way.
+# of them. Then rows drawn at random are the wrong comparison, and a calm stream raises an alarm
+# soon. ``blocks`` takes whole days (weeks, machines) as the batches of the reference instead;
+# :doc:`/monitoring` goes through a year of flights this way.
 #
 # **Contaminated rows.** ``tolerance=0.05`` lets 5% of the rows of each batch be anything at all.
 # ``patience=2`` never raises an alarm for a single batch.
