@@ -56,14 +56,14 @@ for label in np.unique(found):
     print("cluster", label, "weeks", ", ".join(str(i + 1) for i in np.flatnonzero(found == label)))
 
 # %%
-# **The nearest of many.** For more bags than one wants to compare with each other,
-# :class:`isodepth.RegionIndex` finds the nearest tables exactly, without looking at most of
-# them. Which weeks were like the first one of July?
+# **The nearest of many.** Tables are compared with one of them at once. Which weeks were like the
+# first one of July?
 
 bags = [rows[columns] for _, rows in hourly.groupby("week")]
 tables = isodepth.tables(bags, **options, random_state=0)
-nearest = isodepth.RegionIndex(tables).query(tables[26], k=4)
-print("weeks", nearest.indices + 1, "at", nearest.distances.round(2))
+distances = tables.distances(tables[26])
+nearest = distances.argsort()[:4]
+print("weeks", nearest + 1, "at", distances[nearest].round(2))
 
 # %%
 # **Points of a Euclidean space.** With ``p = q = 2`` the rows of
