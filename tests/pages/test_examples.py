@@ -15,7 +15,7 @@ NOT_RUN = {
     "command_line.md": 1,
     "howto.md": 1,
     "index.md": 1,
-    "performance.md": 1,
+    "benchmarks.md": 1,
     "scale.md": 1,
     "text.md": 4,
 }
