@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,21 +13,25 @@ from experiments.power.rivals import kernel_tests, kolmogorov_smirnov
 
 #: The names of the methods, in the order of the tables.
 METHODS = (
-    "DR q=2",
-    "DR q=inf",
-    "DR tolerance 0.05",
-    "DR tolerance 0.1",
+    "aggregated",
+    "regions",
+    "tolerance 0.05",
+    "tolerance 0.1",
     "energy",
     "mmd",
     "dcmmd 0.05",
     "dcmmd 0.1",
     "ks + holm",
+    "any column",
+    "column 0",
+    "column 1",
+    "right kind",
 )
 _SIZES_OF_BOTH = (500, 3000, 10000)
-_KINDS = tuple(laws.FOREIGN)
 _LAWS = (
     "shift 0.35",
     "diagonal shift 0.35",
+    "random shift 0.35",
     "scale 1.15",
     "correlation 0.5",
     "t2",
@@ -41,20 +46,21 @@ class Cell:
 
     Attributes
     ----------
-    group : {"level", "tolerance", "power", "masked", "dirt", "laws"}
+    group : str
+        One of `experiments.power.report.PARTS`.
     kind : str
         What the samples are, see `laws`.
     n, d : int
     share : float
-        Of foreign rows.
+        Of contaminated rows.
     both : bool
         Whether both samples have them.
     tests : int
     rival_tests : int
         How many of them the kernel tests take part in: their time grows with the square of n.
-    n_resamples : int
-    plain, largest, wider : bool
-        Whether DR with q = 2, with q = inf, and with a tolerance of 0.1 takes part.
+    n_permutations : int
+    plain, regions, wider : bool
+        Whether the aggregated test, that on regions alone, and a tolerance of 0.1 take part.
     """
 
     group: str
@@ -65,9 +71,9 @@ class Cell:
     both: bool = False
     tests: int = 200
     rival_tests: int = 200
-    n_resamples: int = 199
+    n_permutations: int = 199
     plain: bool = True
-    largest: bool = False
+    regions: bool = False
     wider: bool = False
 
     @property
@@ -83,35 +89,68 @@ class Cell:
         seed = int(words[0])
         if self.group == "level":
             x, y, blocks = laws.null(self.kind, self.n, self.d, rng)
-            return {"DR q=2": self._ours(x, y, seed, blocks=blocks)}
-        if self.group in ("tolerance", "dirt"):
-            x, y = laws.contaminated(self.kind, self.n, self.d, self.share, self.both, rng)
-        elif self.group == "masked":
-            x, y = laws.masked(self.kind, self.n, self.d, self.share, rng)
-        elif self.kind == "null":
-            x, y = rng.standard_normal((2, self.n, self.d))
-        else:
-            x, y = laws.changed(self.kind, self.n, self.d, rng)
+            result = self._result(x, y, seed, blocks=blocks)
+            smallest = min(column.p_value for column in result.columns)
+            return {"aggregated": result.p_value, "any column": smallest}
+        if self.group == "columns":
+            return self._columns(*laws.unchanged_column(self.kind, self.n, rng), seed)
+        x, y = self._draw(rng)
+        if self.group == "kinds":
+            return self._kind(x, y, seed)
         found = {}
         if self.plain and (self.n <= 3000 or number < self.rival_tests):
-            found["DR q=2"] = self._ours(x, y, seed)
-        if self.largest:
-            found["DR q=inf"] = self._ours(x, y, seed, q=np.inf)
-        found["DR tolerance 0.05"] = self._ours(x, y, seed, tolerance=0.05)
+            found["aggregated"] = self._ours(x, y, seed)
+        if self.regions:
+            found["regions"] = self._ours(x, y, seed, method="regions")
+        found["tolerance 0.05"] = self._ours(x, y, seed, tolerance=0.05)
         if self.wider:
-            found["DR tolerance 0.1"] = self._ours(x, y, seed, tolerance=0.1)
+            found["tolerance 0.1"] = self._ours(x, y, seed, tolerance=0.1)
         if number < self.rival_tests:
             shares = (0.05, 0.1) if self.wider else (0.05,)
-            found |= kernel_tests(x, y, shares, self.n_resamples, seed)
+            found |= kernel_tests(x, y, shares, self.n_permutations, seed)
         found["ks + holm"] = kolmogorov_smirnov(x, y)
         return found
 
-    def _ours(self, x: np.ndarray, y: np.ndarray, seed: int, **options: object) -> float:
+    def _draw(self, rng: np.random.Generator) -> laws.Pair:
+        if self.group == "attacks" and self.kind == "selective":
+            return laws.selective(self.n, self.d, self.share, rng)
+        if self.group == "attacks":
+            return laws.ATTACKS[self.kind](self.n, self.d, int(self.share * self.n + 1e-9), rng)
+        if self.group in ("tolerance", "shares"):
+            return laws.contaminated(self.kind, self.n, self.d, self.share, self.both, rng)
+        if self.group == "masked":
+            return laws.masked(self.kind, self.n, self.d, self.share, rng)
+        if self.kind == "null":
+            x, y = rng.standard_normal((2, self.n, self.d))
+            return x, y
+        return laws.changed(self.kind, self.n, self.d, rng)
+
+    def _columns(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
+        """P-values of the unchanged column 0 and of the changed column 1."""
+        found = {}
+        for column in self._result(x, y, seed).columns:
+            found[column.column] = column.p_value
+        return found
+
+    def _kind(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
+        """0 where the first change that is named is of the right kind and in the right column."""
+        result = self._result(x, y, seed)
+        if not result.significant:
+            return {}
+        wanted = laws.PURE[self.kind]
+        columns = ("column 0", "column 1") if wanted == "dependence" else ("column 0",)
+        right = bool(result.changes) and result.changes[0][:2] == (wanted, columns)
+        return {"right kind": 0.0 if right else 1.0}
+
+    def _result(self, x: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> Any:
         from isodepth import two_sample_test
 
         return two_sample_test(
-            x, y, n_permutations=self.n_resamples, random_state=seed, n_jobs=1, **options
-        ).pvalue
+            x, y, n_permutations=self.n_permutations, random_state=seed, n_jobs=1, **options
+        )
+
+    def _ours(self, x: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> float:
+        return self._result(x, y, seed, **options).p_value
 
 
 def _rivals_of(n: int) -> int:
@@ -121,46 +160,50 @@ def _rivals_of(n: int) -> int:
 def _all_cells() -> Iterator[Cell]:
     for kind in ("normal", "ties", "blocks"):
         yield Cell("level", kind, 100, 3, tests=4000, rival_tests=0)
+    yield Cell("level", "d > n", 20, 40, tests=4000, rival_tests=0, n_permutations=99)
+    for n in (200, 1000):
+        for kind in laws.UNCHANGED:
+            yield Cell("columns", kind, n, 2)
+        for kind in laws.PURE:
+            yield Cell("kinds", kind, n, 5)
+    for kind in laws.ATTACKS:
+        for d in (1, 5) if kind.startswith("binary") else (5,):
+            yield Cell("attacks", kind, 1000, d, 0.05, True, rival_tests=0, plain=False, wider=True)
+    yield Cell("attacks", "selective", 1000, 5, 0.05, True, rival_tests=0, plain=False, wider=True)
     for kind in ("shift 0.6", "scale 1.3"):
         yield Cell("power", kind, 500, 5, wider=True)
-    for kind in ("shift 0.35", "scale 1.15"):
+    for kind in ("shift 0.35", "diagonal shift 0.35", "random shift 0.35", "scale 1.15"):
         for d in (5, 20):
             yield Cell("power", kind, 2000, d, rival_tests=50, wider=True)
     for change, n, d in (("shift 0.6", 500, 5), ("scale 1.3", 500, 5),
                          ("shift 0.35", 2000, 20), ("scale 1.15", 2000, 20)):  # fmt: skip
-        for dirt in ("far", "near", "wide"):
+        for contamination in ("far", "near", "wide"):
             yield Cell(
-                "masked", f"{change} with {dirt}", n, d, 0.05, True, tests=100, rival_tests=0,
-                plain=False,
+                "masked", f"{change} with {contamination}", n, d, 0.05, True, tests=100,
+                rival_tests=0, plain=False,
             )  # fmt: skip
     for n in _SIZES_OF_BOTH:
         for d in (5, 20):
             for both in (False, True):
-                for kind in _KINDS:
+                for kind in laws.CONTAMINATIONS:
+                    # At 10000 rows fewer tests: those of 500 and 3000 have found everything yet.
                     yield Cell(
-                        "tolerance", kind, n, d, 0.05, both, rival_tests=_rivals_of(n),
-                        n_resamples=199 if n < 10000 else 99,
+                        "tolerance", kind, n, d, 0.05, both, tests=200 if n < 10000 else 20,
+                        rival_tests=_rivals_of(n), n_permutations=199 if n < 10000 else 99,
                     )  # fmt: skip
-    for n in (200, 1000, 10000):
+    for n in (200, 1000):
         yield from _wide_tables(n)
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:
-    """One law, other laws, and other shares of foreign rows; of 10000 rows only some of it."""
-    large = n == 10000
-    rivals = {200: 100, 1000: 30, 10000: 10}[n]
-    tests, n_resamples = (20, 99) if large else (100, 199)
-    shared = Cell(
-        "laws", "null", n, 5, tests=tests, rival_tests=rivals, n_resamples=n_resamples,
-        largest=True, wider=True,
-    )  # fmt: skip
-    for d in (5, 20) if large else (2, 5, 20, 50):
-        yield replace(shared, d=d, tests=tests if large else 200)
-        for kind in () if large else _LAWS:
+    """The same distribution, other distributions, and other shares of contaminated rows."""
+    shared = Cell("laws", "null", n, 5, rival_tests=200 if n == 200 else 100, regions=True)
+    for d in (2, 5, 20, 50):
+        for kind in ("null", *_LAWS):
             yield replace(shared, kind=kind, d=d)
-    for share in (0.02, 0.05, 0.1):
-        for kind in _KINDS:
-            yield replace(shared, group="dirt", kind=kind, share=share)
+    for share in (0.02, 0.1):
+        for kind in laws.CONTAMINATIONS:
+            yield replace(shared, group="shares", kind=kind, share=share, tests=100, wider=True)
 
 
 def cells(size: str) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Pairs of samples: of one law, with foreign rows among them, or of two laws."""
+"""Pairs of samples: of the same distribution, contaminated, or of two distributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.special import gammaincinv
 
 Pair = tuple[np.ndarray, np.ndarray]
 
-# The 0.95 quantile of the normal law: the outermost level that is compared.
+# The 0.95 quantile of the normal distribution: the outermost level that is compared.
 _EDGE = 1.645
 _ON_ONE_SIDE = 0.85
 
@@ -31,7 +31,7 @@ def _edge(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Rows like the others, but all beyond the outermost level along a diagonal.
 
     On the far side of every quantile along that direction, so that nothing of what a tolerance
-    allows is left over, and among the other rows, so that relabelings vary as little as before.
+    allows is left over, and among the other rows, so that permutations vary as little as before.
     """
     along = np.ones(d) / np.sqrt(d)
     found = rng.standard_normal((k, d))
@@ -39,8 +39,8 @@ def _edge(k: int, d: int, rng: np.random.Generator) -> np.ndarray:
     return found + np.outer(rng.uniform(_EDGE, 2.5, k), along)
 
 
-#: Foreign rows, where all others are standard normal.
-FOREIGN: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+#: Contaminated rows, where all others are standard normal.
+CONTAMINATIONS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "far": _clump(20.0),
     "near": _clump(3.0),
     "centre": _clump(0.0),
@@ -53,23 +53,110 @@ FOREIGN: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
 def contaminated(
     kind: str, n: int, d: int, share: float, both: bool, rng: np.random.Generator
 ) -> Pair:
-    """Two normal samples of which a share of the first, or of both, is foreign.
+    """Two normal samples of which a share of the first, or of both, is contaminated.
 
-    The foreign rows of the second lie on the opposite side.
+    The contaminated rows of the second lie on the opposite side.
     """
     x, y = rng.standard_normal((2, n, d))
     k = int(share * n + 1e-9)
-    x[:k] = FOREIGN[kind](k, d, rng)
+    x[:k] = CONTAMINATIONS[kind](k, d, rng)
     if both:
-        y[:k] = -FOREIGN[kind](k, d, rng)
+        y[:k] = -CONTAMINATIONS[kind](k, d, rng)
     return x, y
+
+
+def _binary(n: int, d: int, k: int, rng: np.random.Generator, p: float) -> Pair:
+    """All columns 0/1; the contaminated rows push the first the way the clean rows lean."""
+    x, y = (rng.random((2, n, d)) < p).astype(float)
+    fewer = x[k:, 0].sum() < y[k:, 0].sum()
+    x[:k, 0], y[:k, 0] = (0.0, 1.0) if fewer else (1.0, 0.0)
+    return x, y
+
+
+def _counts(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
+    """Counts with many ties beside normal columns, contaminated at the ends of the counts."""
+    x, y = rng.standard_normal((2, n, d))
+    x[:, 0], y[:, 0] = rng.poisson(0.7, (2, n))
+    x[:k, 0], y[:k, 0] = 0.0, 3.0
+    return x, y
+
+
+def _steered(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
+    """Contaminated rows along the direction in which the clean means differ, just beyond clipping.
+
+    Chosen after looking at the clean rows, against statistics that learn a direction.
+    """
+    x, y = rng.standard_normal((2, n, d))
+    along = x[k:].mean(axis=0) - y[k:].mean(axis=0)
+    along /= np.linalg.norm(along)
+    x[:k], y[:k] = 1.5 * along, -1.5 * along
+    return x, y
+
+
+def _most_leaning(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
+    """Contaminated rows at the ends of the column whose clean shares differ most."""
+    x, y = rng.standard_normal((2, n, d))
+    gaps = (x[k:] > 0).mean(axis=0) - (y[k:] > 0).mean(axis=0)
+    j = int(np.abs(gaps).argmax())
+    x[:k, j], y[:k, j] = 3 * np.sign(gaps[j]), -3 * np.sign(gaps[j])
+    return x, y
+
+
+def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
+    """A tight clump where the clean samples differ most along the first column."""
+    x, y = rng.standard_normal((2, n, d))
+    ends = np.linspace(-2, 2, 41)
+    shares = [np.histogram(part[k:, 0], ends)[0] for part in (x, y)]
+    at = int(np.abs(shares[0] - shares[1]).argmax())
+    first, second = (x, y) if shares[0][at] > shares[1][at] else (y, x)
+    first[:k, 0] = rng.uniform(ends[at], ends[at + 1], k)
+    second[:k, 0] = 4.0
+    return x, y
+
+
+#: Contaminations that look at the clean rows, or meet discrete columns.
+ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
+    "binary 0.05": lambda n, d, k, rng: _binary(n, d, k, rng, 0.05),
+    "binary 0.1": lambda n, d, k, rng: _binary(n, d, k, rng, 0.1),
+    "counts": _counts,
+    "steered": _steered,
+    "most leaning column": _most_leaning,
+    "small clump": _clump_of_few,
+}
+
+
+def selective(n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
+    """Rows are replaced because of their values: the top of X and the bottom of Y."""
+    x, y = rng.standard_normal((2, n, d))
+    k = int(share * n + 1e-9)
+    x[np.argsort(x[:, 0])[n - k :], 0] *= -1
+    y[np.argsort(y[:, 0])[:k], 0] *= -1
+    return x, y
+
+
+def unchanged_column(kind: str, n: int, rng: np.random.Generator) -> Pair:
+    """Column 0 has the same distribution in both samples; something happens to column 1."""
+    x, y = rng.standard_normal((2, n, 2))
+    if kind == "two clumps":
+        y[:, 1] = 3 * np.sign(y[:, 1]) + 0.3 * y[:, 1]
+    elif kind == "Cauchy tails":
+        y[:, 1] = rng.standard_cauchy(n)
+    else:
+        y[:, 1] = 0.9 * y[:, 0] + np.sqrt(1 - 0.81) * y[:, 1]
+    return x, y
+
+
+#: What happens to the other column.
+UNCHANGED = ("two clumps", "Cauchy tails", "dependence")
 
 
 def null(
     kind: str, n: int, d: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, object]:
-    """Two samples of one law, the second smaller, and the blocks of their rows or None."""
+    """Two samples of the same distribution, the second smaller, and blocks of rows or None."""
     m = (4 * n) // 5
+    if kind == "d > n":
+        return rng.standard_normal((n, 2 * n)), rng.standard_normal((m, 2 * n)), None
     if kind == "ties":
         return rng.poisson(1.0, (n, d)).astype(float), rng.poisson(1.0, (m, d)).astype(float), None
     if kind == "blocks":
@@ -93,6 +180,14 @@ def _diagonal_shift(size: float) -> Callable[[np.ndarray, np.random.Generator], 
     return lambda y, rng: y + size / np.sqrt(y.shape[1])
 
 
+def _random_shift(size: float) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
+    def change(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        along = rng.standard_normal(y.shape[1])
+        return y + size * along / np.linalg.norm(along)
+
+    return change
+
+
 def _scale(size: float) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:
     return lambda y, rng: size * y
 
@@ -107,12 +202,12 @@ def _correlation(size: float) -> Callable[[np.ndarray, np.random.Generator], np.
 
 def _student(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     # One divisor for all entries of a row; the same median distance from the center along an axis
-    # as the normal law, so that the tails are what differs.
+    # as the normal distribution, so that the tails are what differs.
     return y / np.sqrt(rng.chisquare(2, (len(y), 1)) / 2) * (0.6745 / 0.8165)
 
 
 def _mixture(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Two clumps with the mean and the variances of the normal law along the first axis.
+    """Two clumps with the mean and the variances of the normal distribution along the first axis.
 
     Nearly the same outline: what differs is the mass inside.
     """
@@ -125,8 +220,8 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Rows or their mirror images: the inner half mostly on the right, the outer on the left.
 
     Along every direction as many rows lie on either side of the center as before, and just as far
-    from it, so medians, spreads and depths are those of the normal law; and rows lie on all sides
-    at every depth, so the hulls are the same as well. DR with the projection depth is exactly 0.
+    from it, so medians, spreads and depths are those of the normal distribution; and rows lie on
+    all sides at every depth, so the hulls are the same as well. DR with the projection depth is exactly 0.
     """
     middle = 2 * gammaincinv(y.shape[1] / 2, 0.5)
     inner = (y * y).sum(axis=1) < middle
@@ -137,10 +232,12 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 #: What becomes of the second sample.
 CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
+    "random shift 0.35": _random_shift(0.35),
     "shift 0.25": _shift(0.25),
     "shift 0.35": _shift(0.35),
     "shift 0.6": _shift(0.6),
     "diagonal shift 0.35": _diagonal_shift(0.35),
+    "one scale 1.3": lambda y, rng: y * np.r_[1.3, np.ones(y.shape[1] - 1)],
     "scale 1.1": _scale(1.1),
     "scale 1.15": _scale(1.15),
     "scale 1.3": _scale(1.3),
@@ -151,19 +248,28 @@ CHANGES: dict[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
 }
 
 
-def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
-    """Samples of two laws, with foreign rows in both: a change and a kind of dirt, "a with b".
+#: Changes of one column or pair, and what they are: for the verdict.
+PURE = {
+    "shift 0.35": "location",
+    "one scale 1.3": "spread",
+    "correlation 0.5": "dependence",
+    "mixture inside": "shape",
+}
 
-    Those of the second sample lie on the side away from the change.
+
+def masked(kind: str, n: int, d: int, share: float, rng: np.random.Generator) -> Pair:
+    """Samples of two distributions, both contaminated: a change and a kind, "a with b".
+
+    The contaminated rows of the second sample lie on the side away from the change.
     """
-    change, _, dirt = kind.partition(" with ")
-    x, y = contaminated(dirt, n, d, share, True, rng)
+    change, _, contamination = kind.partition(" with ")
+    x, y = contaminated(contamination, n, d, share, True, rng)
     k = int(share * n + 1e-9)
     y[k:] = CHANGES[change](y[k:], rng)
     return x, y
 
 
 def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
-    """A normal sample, and one of another law."""
+    """A normal sample, and one of another distribution."""
     x, y = rng.standard_normal((2, n, d))
     return x, CHANGES[kind](y, rng)

@@ -13,27 +13,28 @@ _PROBED = 1000
 
 
 def kernel_tests(
-    x: np.ndarray, y: np.ndarray, shares: tuple[float, ...], n_resamples: int, seed: int
+    x: np.ndarray, y: np.ndarray, shares: tuple[float, ...], n_permutations: int, seed: int
 ) -> dict[str, float]:
     """P-values of the energy test, of MMD, and of dcMMD for some shares of corrupted rows.
 
     MMD is the biased estimate with a Gaussian kernel, bounded by 1, whose width is the median
     distance of pooled rows. dcMMD (Schrab and Kim, Robust kernel hypothesis testing under data
     corruption) adds 2 r sqrt(2) / min(n, m) to the quantile of the permuted MMD, for r corrupted
-    rows: here that is a share of the smaller sample.
+    rows of both samples together, chosen by their values if need be: to allow a share of each
+    sample, r is twice that share of the smaller one.
     """
     rng = np.random.default_rng(seed)
     n, m = len(x), len(y)
     rows = np.concatenate([x, y]).astype(np.float32)
     rows -= np.median(rows, axis=0)
-    labels = np.empty((n + m, n_resamples + 1), np.float32)
-    for b in range(n_resamples + 1):
+    labels = np.empty((n + m, n_permutations + 1), np.float32)
+    for b in range(n_permutations + 1):
         order = rng.permutation(n + m) if b else np.arange(n + m)
         labels[order[:n], b], labels[order[n:], b] = 1 / n, -1 / m
     squares = np.einsum("ij,ij->i", rows, rows)
     few = rows[rng.permutation(n + m)[:_PROBED]]
     width = float(np.median(_distances(few, few, *_squares(few))[np.triu_indices(len(few), 1)]))
-    energy, kernel = np.zeros(n_resamples + 1), np.zeros(n_resamples + 1)
+    energy, kernel = np.zeros(n_permutations + 1), np.zeros(n_permutations + 1)
     for first in range(0, n + m, _ROWS):
         part = slice(first, first + _ROWS)
         distances = _distances(rows[part], rows, squares[part], squares)
@@ -50,7 +51,7 @@ def kernel_tests(
     return {
         "energy": _pvalue(energy, 0.0),
         "mmd": _pvalue(root, 0.0),
-        **{f"dcmmd {share:g}": _pvalue(root, 2 * np.sqrt(2) * share) for share in shares},
+        **{f"dcmmd {share:g}": _pvalue(root, 4 * np.sqrt(2) * share) for share in shares},
     }
 
 

@@ -19,7 +19,6 @@ _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
 
@@ -66,7 +65,6 @@ def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
     # Children are started anew and read this before they load a BLAS.
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     context = multiprocessing.get_context("spawn")
-    _compile()
     path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.jsonl"
     left = len(todo)
     with context.Pool(jobs) as pool, path.open("w", encoding="utf-8") as file:
@@ -94,17 +92,6 @@ def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
         pool.terminate()
     print(f"{left} batches left{'' if left else ': complete'}", flush=True)
     return left
-
-
-def _compile() -> None:
-    """Once, before many processes do it at the same time."""
-    import numpy as np
-
-    from isodepth import two_sample_test
-
-    rows = np.random.default_rng(0).standard_normal((2, 20, 2))
-    for tolerance in (0.0, 0.05):
-        two_sample_test(*rows, n_permutations=2, tolerance=tolerance, random_state=0, n_jobs=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

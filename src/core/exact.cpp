@@ -1,8 +1,8 @@
 // Passes of exact depths.
 #include "exact_halfspace.hpp"
+#include "exact_planar.hpp"
+#include "exact_projection.hpp"
 #include "module.hpp"
-#include "planar.hpp"
-#include "projection.hpp"
 
 namespace isodepth {
 

@@ -51,12 +51,7 @@ class HalfspaceSearch {
           d_(sample.points.d),
           exact_(sample.points),
           chosen_(d_),
-          pivots_(d_),
-          lows_(n_),
-          highs_(n_),
-          sides_(n_),
-          order_(n_),
-          other_(n_) {
+          pivots_(d_) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
@@ -103,11 +98,14 @@ class HalfspaceSearch {
     const double* origin_ = nullptr;
     std::vector<Projected> levels_;
     std::vector<int64_t> chosen_, pivots_;  // points eliminated so far and their pivot columns
-    // The planar sweep. The key of a line is minus the cotangent of its angle, which increases with angles
-    // in [0, pi).
-    std::vector<double> lows_, highs_;  // what the key of the line of each vector may be
-    std::vector<int64_t> sides_;        // 1 when the vector points to angles in [0, pi), -1 when its opposite
-    std::vector<int64_t> order_, other_;
+    // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
+    // with angles in [0, pi).
+    struct Line {
+        double low, high;  // what the key may be
+        int side;          // 1 when the vector points to angles in [0, pi), -1 when its opposite does
+        int vector;
+    };
+    std::vector<Line> lines_;
 
     static void lower(std::atomic<int64_t>& best, int64_t mass) {
         int64_t known = best.load();
@@ -224,94 +222,61 @@ class HalfspaceSearch {
 
     // Smallest mass on one side of a line through the origin, the line turning by pi.
     int64_t planar_sweep(const Projected& state, int64_t level) {
-        set_keys(state, level);
-        sort_lines(state, level);
         int64_t left = 0, total = 0;
-        for (int64_t j = 0; j < state.count; j++) {
+        lines_.clear();
+        for (int j = 0; j < state.count; j++) {
+            lines_.push_back(line_of(state, level, j));
             const int64_t mass = sample_.masses[state.ids[j]];
             total += mass;
-            if (sides_[j] > 0) left += mass;
+            if (lines_.back().side > 0) left += mass;
         }
+        // Two columns in which the determinants turn the same way as the projected plane.
+        pivots_[level] = state.columns[state.order < 0];
+        pivots_[level + 1] = state.columns[state.order > 0];
+        auto compare = [&](const Line& a, const Line& b) { return compare_angles(state, level, a, b); };
+        std::sort(lines_.begin(), lines_.end(),
+                  [&](const Line& a, const Line& b) { return compare(a, b) < 0; });
         int64_t smallest = std::min(left, total - left);
-        for (int64_t place = 0; place < state.count; place++) {
-            const int64_t j = order_[place];
+        for (size_t i = 0; i < lines_.size(); i++) {
             // Lines of one angle change sides together.
-            if (place == 0 || compare(state, level, order_[place - 1], j) != 0)
+            if (i == 0 || compare(lines_[i - 1], lines_[i]) != 0)
                 smallest = std::min({smallest, left, total - left});
-            left -= sides_[j] * sample_.masses[state.ids[j]];
+            left -= lines_[i].side * sample_.masses[state.ids[lines_[i].vector]];
         }
         return smallest;
     }
 
-    // Keys of the lines of all vectors, as bounds that hold the true ones.
-    void set_keys(const Projected& state, int64_t level) {
-        for (int64_t j = 0; j < state.count; j++) {
-            const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
-            const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
-            if (std::abs(y) > y_error) {
-                sides_[j] = y > 0.0 ? 1 : -1;
-                const double key = -x / y;
-                double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
-                error = (error + roundoff * std::abs(key)) * slack + tiny;
-                // Fractions of integers below 2**26 are equal or differ by more than a rounding.
-                if (sample_.lattice) error = 0.0;
-                if (error < std::numeric_limits<double>::infinity()) {
-                    lows_[j] = key - error;
-                    highs_[j] = key + error;
-                    continue;
-                }
-            }
-            set_key_exactly(state, level, j);
-        }
-    }
-
-    // The same for a vector whose coordinates are too uncertain for a quotient.
-    void set_key_exactly(const Projected& state, int64_t level, int64_t j) {
+    // The line of vector `j`, with bounds that hold the true key.
+    Line line_of(const Projected& state, int64_t level, int j) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
         const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
-        highs_[j] = std::numeric_limits<double>::infinity();
-        lows_[j] = -highs_[j];
-        sides_[j] = component_sign(level, j, 1);
-        if (sides_[j] == 0) {
-            sides_[j] = component_sign(level, j, 0);
-            highs_[j] = lows_[j];
-        } else if (std::abs(x) > x_error) {
-            // The line is all but horizontal; which way it leans is known from the exact sign.
-            const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
-            ((x > 0.0) == (sides_[j] > 0) ? highs_[j] = -least : lows_[j] = least);
+        if (std::abs(y) > y_error) {
+            const double key = -x / y;
+            double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
+            error = (error + roundoff * std::abs(key)) * slack + tiny;
+            // Fractions of integers below 2**26 are equal or differ by more than a rounding.
+            if (sample_.lattice) error = 0.0;
+            if (error < infinity) return {key - error, key + error, y > 0.0 ? 1 : -1, j};
         }
+        // The coordinates are too uncertain for a quotient.
+        const int side = component_sign(level, j, 1);
+        if (side == 0) return {-infinity, -infinity, component_sign(level, j, 0), j};
+        if (std::abs(x) <= x_error) return {-infinity, infinity, side, j};
+        // The line is all but horizontal; which way it leans is known from the exact sign.
+        const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
+        if ((x > 0.0) == (side > 0)) return {-infinity, -least, side, j};
+        return {least, infinity, side, j};
     }
 
-    // Negative when line `j` has the smaller angle in [0, pi), positive when line `k` has, 0 when equal.
-    int compare(const Projected& state, int64_t level, int64_t j, int64_t k) {
-        if (highs_[j] < lows_[k]) return -1;
-        if (highs_[k] < lows_[j]) return 1;
-        if (sample_.lattice) return 0;
-        chosen_[level] = state.ids[j];
-        chosen_[level + 1] = state.ids[k];
-        return -exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2) * int(sides_[j] * sides_[k]);
-    }
-
-    // Set the order of the lines of all vectors, by merging.
-    void sort_lines(const Projected& state, int64_t level) {
-        // Two columns in which the determinants turn the same way as the projected plane.
-        pivots_[level] = state.columns[state.order < 0];
-        pivots_[level + 1] = state.columns[state.order > 0];
-        int64_t *source = order_.data(), *target = other_.data();
-        for (int64_t j = 0; j < state.count; j++) source[j] = j;
-        for (int64_t width = 1; width < state.count; width *= 2) {
-            for (int64_t start = 0; start < state.count; start += 2 * width) {
-                int64_t i = start, middle = std::min(start + width, state.count);
-                int64_t k = middle, stop = std::min(start + 2 * width, state.count);
-                for (int64_t place = start; place < stop; place++) {
-                    const bool first =
-                        k >= stop || (i < middle && compare(state, level, source[i], source[k]) <= 0);
-                    target[place] = source[first ? i++ : k++];
-                }
-            }
-            std::swap(source, target);
-        }
-        if (source != order_.data()) order_.swap(other_);
+    // Negative when line `a` has the smaller angle in [0, pi), positive when line `b` has, 0 when equal.
+    int compare_angles(const Projected& state, int64_t level, const Line& a, const Line& b) {
+        if (a.high < b.low) return -1;
+        if (b.high < a.low) return 1;
+        if (sample_.lattice || a.vector == b.vector) return 0;
+        chosen_[level] = state.ids[a.vector];
+        chosen_[level + 1] = state.ids[b.vector];
+        return -exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2) * a.side * b.side;
     }
 };
 

@@ -83,9 +83,8 @@ template <class T> class LargestGaps {
 // the mean does not, so that sums are kept in units of the largest gap so far.
 class GapSums {
   public:
-    GapSums(int64_t levels, double q) : q_(q), largest_(levels), sums_(levels), codes_(levels) {
-        clear(levels);
-    }
+    // To be cleared first, by the thread that writes to it.
+    GapSums(int64_t levels, double q) : q_(q), largest_(levels), sums_(levels), codes_(levels) {}
 
     static double bytes(int64_t levels) { return double(levels * 20); }
 
@@ -207,6 +206,7 @@ template <class Start, class Work> void add_blocks(int64_t blocks, int64_t worke
         found.emplace_back(levels, q);
         states.push_back(start());
     }
+    total.clear(levels);
     for (int64_t first = 0; first < blocks; first += workers) {
         const int64_t count = std::min(workers, blocks - first);
         parallel_for(count, count, [&](int64_t, int64_t i) {

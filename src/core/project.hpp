@@ -104,10 +104,14 @@ template <class T> class Tiles {
         return std::max<int64_t>(0, std::min<int64_t>(i * lanes<T>, n - lanes<T>));
     }
 
+    // Write row i to every `apart`-th place of `out`.
+    void read(int64_t i, T* out, int64_t apart) const {
+        const T* at = row(i);
+        for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
+    }
     // The largest absolute value of row i.
     T size(int64_t i) const {
-        const int64_t number = std::min(i / lanes<T>, count - 1);
-        const T* at = tile(number) + (i - start(number));
+        const T *at = row(i);
         T largest = 0;
         for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
         return largest;
@@ -137,6 +141,11 @@ template <class T> class Tiles {
 
   private:
     static constexpr int64_t tiles_each = 256;
+    // The first entry of row i; the others follow at a distance of `lanes`.
+    const T* row(int64_t i) const {
+        const int64_t number = std::min(i / lanes<T>, count - 1);
+        return tile(number) + (i - start(number));
+    }
     Workspace<T> values_;
 
     template <int H> ISODEPTH_INLINE void write(int64_t i, const T* directions, T* at) const {

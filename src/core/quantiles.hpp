@@ -1,9 +1,8 @@
 // Directional quantiles at many levels, and the gaps between those of two samples.
 #pragma once
 
-#include <numeric>
-
 #include "gaps.hpp"
+#include "sort.hpp"
 
 namespace isodepth {
 
@@ -18,42 +17,38 @@ template <class T> struct WeightedPoints {
 template <class T> class Quantiles {
   public:
     explicit Quantiles(const WeightedPoints<T>& sample)
-        : sample_(sample), n_(sample.points.n), values_(n_), order_(n_), reached_(n_) {}
+        : sample_(sample), n_(sample.points.n), values_(n_), sorted_(n_), reached_(sample.weights ? n_ : 0) {}
 
-    static double bytes(int64_t n) { return double(n) * (sizeof(T) + 16); }
+    static double bytes(int64_t n) { return Sorter<T>::bytes(n) + double(n) * (sizeof(T) + 8); }
 
     void sort_along(const T* direction) {
         sample_.points.project(direction, 1, values_.data());
-        if (!sample_.weights) {
-            std::sort(values_.data(), values_.data() + n_);
-            return;
-        }
-        std::iota(order_.data(), order_.data() + n_, int64_t(0));
-        std::sort(order_.data(), order_.data() + n_,
-                  [&](int64_t i, int64_t j) { return values_[i] < values_[j]; });
+        sorted_.sort(values_.data(), n_);
         total_ = 0;
-        for (int64_t i = 0; i < n_; i++) reached_[i] = total_ += sample_.weights[order_[i]];
+        if (sample_.weights)
+            for (int64_t i = 0; i < n_; i++) reached_[i] = total_ += sample_.weights[sorted_.index[i]];
     }
     // The largest value with the weight of that level at or above it.
     T top(int64_t level) const {
         const int64_t tail = sample_.tails[level];
-        return sample_.weights ? first_reaching(total_ - tail + 1) : values_[n_ - tail];
+        return sample_.weights ? first_reaching(total_ - tail + 1) : sorted_.keys[n_ - tail];
     }
     // The smallest value with that weight at or below it.
     T low(int64_t level) const {
         const int64_t tail = sample_.tails[level];
-        return sample_.weights ? first_reaching(tail) : values_[tail - 1];
+        return sample_.weights ? first_reaching(tail) : sorted_.keys[tail - 1];
     }
 
   private:
     const WeightedPoints<T>& sample_;
     int64_t n_, total_ = 0;
     Workspace<T> values_;
-    Workspace<int64_t> order_, reached_;
+    Sorter<T> sorted_;
+    Workspace<int64_t> reached_;
 
     T first_reaching(int64_t weight) const {
         const int64_t* at = std::lower_bound(reached_.data(), reached_.data() + n_, weight);
-        return values_[order_[at - reached_.data()]];
+        return sorted_.keys[at - reached_.data()];
     }
 };
 

@@ -47,7 +47,7 @@ template <class T, bool folded> Below count_below(const Numbers<T>& of, T low, T
     for (; i + unrolled * width<T> <= of.n; i += unrolled * width<T>)
         for (int u = 0; u < unrolled; u++) {
             Vec<T> x = load(of.values + i + u * width<T>);
-            if (folded) x = absolute<T>(x - middle);
+            if (folded) x = distance<T>(x, middle);
             below_low[u] -= (Mask<T>)(x < a);
             below_high[u] -= (Mask<T>)(x < b);
         }
@@ -81,7 +81,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, T* work, int64_t* work
         Mask<T> inside = {};
         for (int j = 0; j < vectors; j++) {
             Vec<T> x = load(of.values + start + j * width<T>);
-            if (folded) x = absolute<T>(x - middle);
+            if (folded) x = distance<T>(x, middle);
             inside |= (Mask<T>)(x >= a) & (Mask<T>)(x < b);
         }
         if (any<T>(inside)) copy(start, start + lanes<T>);
@@ -138,23 +138,31 @@ std::pair<T, T> among(T* values, int64_t* weights, int64_t n, int64_t first, int
     return {lower, values[i]};
 }
 
+// About where numbers are: a first value to look at, the distance of the quartiles, and by which share of
+// all numbers that value may be off. However wrong it is, the answer is exact.
+template <class T> struct Guess {
+    T value, spread;
+    T margin = T(0.08);
+    T off = 0;  // found: by which share of all numbers the value was off
+};
+
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
-// `guess` and `spread`: about where they are, and the distance of the quartiles; however wrong these are,
-// the answer is exact.
-template <class T, bool folded> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
-                                                         T guess, T spread, const SelectRoom<T>& room) {
+template <class T, bool folded>
+std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last, Guess<T>& start,
+                         const SelectRoom<T>& room) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
-    constexpr T first_margin = T(0.08);  // a first guess is off by about this share
     constexpr T density = T(0.54);       // mass per distance of the quartiles at the middle of a bell
     // Both are in [low, high); `below` and `upto` count what is below these.
     T low = -inf, high = inf;
     int64_t below = 0, upto = of.total;
     const T aim = T(0.5) * T(first + last + 1), unit = T(of.total) / T(of.n);
-    T step = spread / (density * T(of.total)), margin = first_margin * T(of.total);
+    T step = start.spread / (density * T(of.total)), margin = start.margin * T(of.total) + unit;
+    T guess = start.value;
     for (int round = 0; round < rounds && of.n > few_to_sort; round++) {
         const T left = guess - margin * step, right = guess + margin * step;
         const auto [n_left, n_right] = count_below<T, folded>(of, left, right);
+        if (round == 0) start.off = std::fabs(T(0.5) * T(n_left + n_right) - aim) / T(of.total);
         bool moved = false;
         if (n_left <= first && left > low) low = left, below = n_left, moved = true;
         if (n_right <= first && right > low) low = right, below = n_right, moved = true;
@@ -172,7 +180,8 @@ template <class T, bool folded> std::pair<T, T> at_ranks(const Numbers<T>& of, i
             if (high == inf) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
-        if (between <= 20 || T(2.5) * margin > unit * between) break;
+        // So few are sorted sooner than all are counted once more.
+        if (between <= 20 + T(of.n) / 64 || T(2.5) * margin > unit * between) break;
     }
     T* work = room.values.data();
     int64_t* weights = of.weights ? room.weights.data() : nullptr;
@@ -181,27 +190,35 @@ template <class T, bool folded> std::pair<T, T> at_ranks(const Numbers<T>& of, i
 }
 
 // Halving first: symmetric under a change of sign, and the sum cannot overflow.
-template <class T> T mean_of(std::pair<T, T> both) { return T(0.5) * both.first + T(0.5) * both.second; }
+template <class T> T mean_of(std::pair<T, T> both) {
+    return both.first == both.second ? both.first : T(0.5) * both.first + T(0.5) * both.second;
+}
 
 template <class T> struct MedianAndMad {
     T median, mad;
 };
 
 // Median and median absolute deviation; the median is the mean of the lower and the upper one.
-template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, const SelectRoom<T>& room) {
+template <class T>
+MedianAndMad<T> median_and_mad(Numbers<T> of, Guess<T>& center, Guess<T>& away, const SelectRoom<T>& room) {
     const int64_t first = (of.total - 1) / 2, last = of.total / 2;
+    of.center = mean_of(at_ranks<T, false>(of, first, last, center, room));
+    return {of.center, mean_of(at_ranks<T, true>(of, first, last, away, room))};
+}
+
+template <class T> MedianAndMad<T> median_and_mad(const Numbers<T>& of, const SelectRoom<T>& room) {
     const auto [guess, spread] = center_and_spread(of.values, of.n, room.values.data());
     if (!(spread > 0)) return {of.values[0], T(0)};
-    of.center = mean_of(at_ranks<T, false>(of, first, last, guess, spread, room));
     // Half of the distance of the quartiles, where the density is that of a normal law.
-    const T mad = mean_of(at_ranks<T, true>(of, first, last, T(0.5) * spread, T(0.625) * spread, room));
-    return {of.center, mad};
+    Guess<T> center = {guess, spread}, away = {T(0.5) * spread, T(0.625) * spread};
+    return median_and_mad(of, center, away, room);
 }
 
 template <class T> T median(const Numbers<T>& of, const SelectRoom<T>& room) {
     const auto [guess, spread] = center_and_spread(of.values, of.n, room.values.data());
     if (!(spread > 0)) return of.values[0];
-    return mean_of(at_ranks<T, false>(of, (of.total - 1) / 2, of.total / 2, guess, spread, room));
+    Guess<T> start = {guess, spread};
+    return mean_of(at_ranks<T, false>(of, (of.total - 1) / 2, of.total / 2, start, room));
 }
 
 }  // namespace isodepth

@@ -63,6 +63,14 @@ template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     return (Vec<T>)((Mask<T>)v & ~(Mask<T>)broadcast<T>(T(-0.0)));
 }
 #endif
+template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
+#if defined(__aarch64__)
+    if constexpr (sizeof(T) == 4) return (Vec<T>)vabdq_f32((float32x4_t)a, (float32x4_t)b);
+    else return (Vec<T>)vabdq_f64((float64x2_t)a, (float64x2_t)b);
+#else
+    return absolute<T>(a - b);
+#endif
+}
 // Of finite numbers: compilers need more than one instruction to be right about others, too.
 #if defined(__AVX512F__)
 #define ISODEPTH_EXTREME(name, op)                                                           \

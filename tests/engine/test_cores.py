@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isodepth.engine import cores
+from isodepth.engine import resources
 from isodepth.engine.resources import available_cores, cpu_quota
 
 
@@ -15,7 +15,7 @@ from isodepth.engine.resources import available_cores, cpu_quota
 def eight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight cores, and nothing else that counts."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(cores, "cpu_quota", lambda: None)
+    monkeypatch.setattr(resources, "cpu_quota", lambda: None)
     for name in ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "PYTEST_XDIST_WORKER_COUNT"):
         monkeypatch.delenv(name, raising=False)
 
@@ -46,7 +46,7 @@ def test_the_environment(
 
 @pytest.mark.usefixtures("eight")
 def test_the_quota_of_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "cpu_quota", lambda: 2)
+    monkeypatch.setattr(resources, "cpu_quota", lambda: 2)
     assert available_cores() == 2
 
 
@@ -62,41 +62,12 @@ def written(root: Path, files: dict[str, str]) -> str:
     ("files", "expected"),
     [
         ({}, None),
-        ({"proc/self/cgroup": "0::/\n"}, None),
-        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, None),
-        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "250000 100000\n"}, 3),
-        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "10000 100000\n"}, 1),
-        # The least of a group and those around it.
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                "sys/fs/cgroup/a/b/cpu.max": "800000 100000\n",
-                "sys/fs/cgroup/a/cpu.max": "400000 100000\n",
-            },
-            4,
-        ),
-        # A name that only the host knows.
-        (
-            {"proc/self/cgroup": "0::/../../pod\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"},
-            2,
-        ),
-        (
-            {
-                "proc/self/cgroup": "3:memory:/x\n2:cpu,cpuacct:/x\n",
-                "sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us": "150000\n",
-                "sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us": "100000\n",
-            },
-            2,
-        ),
-        (
-            {
-                "proc/self/cgroup": "2:cpu:/\n",
-                "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
-                "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
-            },
-            None,
-        ),
-        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "nonsense\n"}, None),
+        ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu.max": "250000 100000\n"}, 3),
+        ({"cpu.max": "10000 100000\n"}, 1),
+        ({"cpu.max": "nonsense\n"}, None),
+        ({"cpu/cpu.cfs_quota_us": "150000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
     ],
 )
 def test_control_groups(files: dict[str, str], expected: int | None, tmp_path: Path) -> None:

@@ -254,27 +254,3 @@ print(sum(in_child(check) for _ in range(100)))
 stop.set()
 """
     assert run(program) == "100\n"
-
-
-def test_properties_under_way_elsewhere_do_not_block_a_child() -> None:
-    program = """
-from functools import cached_property
-
-class Slow:
-    seconds = 0
-
-    @cached_property
-    def value(self):
-        begun.set()
-        time.sleep(self.seconds)
-        return object()
-
-begun = threading.Event()
-first, other = Slow(), Slow()
-first.seconds = 2
-thread = start(lambda: first.value)
-begun.wait()
-print(in_child(lambda: other.value is other.value))
-thread.join()
-"""
-    assert run(program) == "True\n"

@@ -16,13 +16,12 @@ from isodepth.engine.threads import Resources, best_of_workers, bytes_of, worker
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 7, 16, 64])
 @pytest.mark.parametrize("memory_mb", [0.01, 1, 16, 256, 1e6])
-@pytest.mark.parametrize("compiled", [False, True])
-def test_plans_stay_inside_the_budget(n_jobs: int, memory_mb: float, compiled: bool) -> None:
+def test_plans_stay_inside_the_budget(n_jobs: int, memory_mb: float) -> None:
     for n in (10, 1000, 54_321, 1_000_000):
         for n_directions in (1, 5, 1000):
             for held, beside in ((0, 0), (48 * n, 0), (16 * n, 8 * n)):
                 resources = Resources(n_jobs, memory_mb)
-                size, workers = plan_blocks(n, n_directions, 8, held, beside, resources, compiled)
+                size, workers = plan_blocks(n, n_directions, 8, held, beside, resources)
                 assert 1 <= size <= n_directions
                 assert 1 <= workers <= n_jobs
                 taken = workers * (held + size * (8 * n + beside))
@@ -84,7 +83,7 @@ def test_sixteen_workers_hold_no_more_than_they_may(
         assert 0 < counted.largest <= memory_mb * 2**20
         workers.append(counted.most_workers)
     assert len(set(results)) == 1
-    assert workers[0] == 16 > workers[-1]
+    assert workers[0] == 8 > workers[-1]
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace", "irw", "ai_irw"])

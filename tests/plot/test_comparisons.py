@@ -115,8 +115,8 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
     assert f"p = {test.p_value:.3g}" in texts(ax)
 
 
-def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
-    """Each relabeling, compared by the public metric along the same directions."""
+def test_null_profile_is_that_of_permuted_labels(tested) -> None:
+    """Each permutation, compared by the public metric along the same directions."""
     null = tested.null_profile
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])
@@ -134,7 +134,7 @@ def test_null_profile_is_that_of_relabeled_rows(tested) -> None:
 
 
 def test_blocks_change_sides_together() -> None:
-    """Rows of one block are one point: relabelings see their whole blocks only."""
+    """Rows of one block are one point: permutations see their whole blocks only."""
     centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
     x, y = centers[:10], centers[10:]
     plain = isodepth.compare(x, y, depth="halfspace", random_state=0)

@@ -178,8 +178,9 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     found = comparison.test.comparison
     name, share = found.column_shares[0]
     assert (
-        f"Y differs significantly from X: p = {comparison.test.p_value:.2g}, distance "
-        f"{found.distance:.3g}; largest contributions: {name} {share:.0%}"
+        f"Y differs significantly from X: p = {comparison.test.p_value:.2g}, "
+        f"{comparison.test.what}; distance {found.distance:.3g}, largest contributions: "
+        f"{name} {share:.0%}"
     ) in text
     assert "expected" not in text
     alike = compared(0.0)

@@ -43,12 +43,10 @@ COUNT = 5
 
 
 def regions_with(**options: object) -> Settings:
-    given = dict(
-        method="regions", n_permutations=COUNT, tolerance=None, scale=None, nan_policy="raise",
-        q=None, p=None, eps=None, depth=None, n_directions=None, levels=None, random_state=0,
-        n_jobs=1, progress=False,
-    )  # fmt: skip
-    return checked_settings(**{**given, **options})
+    names = ("tolerance", "scale", "q", "p", "eps", "depth", "n_directions", "levels")
+    given = {"method": "regions", "n_permutations": COUNT, "nan_policy": "raise",
+             "random_state": 0, "n_jobs": 1, "progress": False}  # fmt: skip
+    return checked_settings(**{**dict.fromkeys(names), **given, **options})
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:

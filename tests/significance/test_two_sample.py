@@ -38,7 +38,7 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
     rng = np.random.default_rng(0)
     U = np.ones((1, 1))
     if d > 1:
-        from isodepth.directions import unit_vectors
+        from isodepth import unit_vectors
 
         U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", rng)])
     labels = naive_permutation.labelings(14, 11, None, 3, rng)

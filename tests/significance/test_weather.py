@@ -22,8 +22,8 @@ def month(name: str) -> tuple[np.ndarray, Table]:
     return points[:, 0], Table(points[:, 1:], names[1:])
 
 
-def leaders(result: isodepth.TwoSampleResult) -> list[str]:
-    return [column.column for column in result.columns[:2]]
+def leaders(result: isodepth.TwoSampleResult) -> set[str]:
+    return {column.column for column in result.columns[:2]}
 
 
 @pytest.mark.parametrize("faults", [0, 1, 10])
@@ -35,10 +35,11 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
             june, july, nan_policy="omit", blocks=blocks, n_permutations=199, random_state=0
         )
         assert result.p_value == 1 / 200
-        assert leaders(result) == ["dewp", "temp"]
+        assert leaders(result) == {"dewp", "temp"}
     # By days, which is what there is: 30 against 31 of them.
     assert result.columns[0].p_value == 1 / 200
-    assert all(column.p_value > 0.5 for column in result.columns[2:])
+    assert all(column.p_value > 0.05 for column in result.columns[2:])
+    assert result.verdict.endswith("the location of dewp and temp")
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -49,7 +50,7 @@ def test_temperature_and_dew_point_lead_for_any_seed() -> None:
         result = isodepth.two_sample_test(
             june, july, nan_policy="omit", n_permutations=9, random_state=seed
         )
-        assert leaders(result) == ["dewp", "temp"]
+        assert leaders(result) == {"dewp", "temp"}
 
 
 @pytest.mark.slow
@@ -62,7 +63,7 @@ def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int
         assert [name for name, _ in found.column_shares[:2]] == ["dewp", "temp"]
 
 
-def test_half_a_month_is_not_another_law() -> None:
+def test_half_a_month_is_not_another_distribution() -> None:
     """The odd and the even days of June: no more apart than days are."""
     days, june = month("june")
     odd = days % 2 == 1

@@ -198,7 +198,7 @@ def test_half_precision_tables_and_devices():
         isodepth.distance(X, Y, depth=isodepth.ProjectionDepth(refine=1))
 
 
-def test_relabelings_are_worked_out_on_the_host():
+def test_permutations_are_worked_out_on_the_host():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 3)), rng.normal(size=(50, 3)) + 0.5
     options = {"n_permutations": 99, "random_state": 0}
@@ -206,7 +206,7 @@ def test_relabelings_are_worked_out_on_the_host():
     X, Y = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
     blocks = torch.arange(110, device="cuda") // 2
     found = isodepth.two_sample_test(X, Y, blocks=blocks, **options)
-    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert (found.statistic, found.p_value) == (expected.statistic, expected.p_value)
     assert found.moved_from == "cuda:0"
     assert "moved from cuda:0" in repr(found)
     both = isodepth.compare(X, Y, refine=0, **options)

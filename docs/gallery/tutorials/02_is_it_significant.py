@@ -2,8 +2,9 @@
 Is it significant?
 ==================
 
-Two samples of one law are never at distance zero. :func:`isodepth.two_sample_test` says how far
-apart they come out by chance, and how often chance gives as much as was seen.
+Two samples of the same distribution are never at distance zero. :func:`isodepth.two_sample_test`
+says how often chance gives as much as was seen, what kind of difference it is, and in which
+columns.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ import isodepth
 from isodepth.plot import null_distribution
 
 # %%
-# Wines of one grower, dealt out at random to two samples: any difference between them is
+# Wines of one grower, assigned at random to two samples: any difference between them is
 # chance. The first grower against the second: it is not.
 
 wine = load_wine(as_frame=True)
@@ -24,12 +25,17 @@ half = np.random.default_rng(0).permutation(len(second)) < len(second) // 2
 
 alike = isodepth.two_sample_test(second[half], second[~half], random_state=0)
 apart = isodepth.two_sample_test(first, second, random_state=0)
-print(alike.pvalue, apart.pvalue)
+print(alike.verdict)
+print(apart.verdict)
 
 # %%
-# The p-value is the share of random relabelings of the rows with a statistic at least as large,
-# the observed one counted in. It is exact for any law and any number of rows, as long as rows
-# are exchangeable. ``null_distribution`` holds the statistics of the relabelings.
+# The p-value is the share of random permutations of the labels with a statistic at least as large,
+# the observed one counted in. It is exact for any distribution and any number of rows, as long as
+# rows are exchangeable. ``null_distribution`` holds the statistics of the permutations, and
+# ``components`` what was combined.
+
+for component in apart.components:
+    print(f"{component.name:12}{component.kind:12}{component.carrier:28}p = {component.p_value}")
 
 fig, axes = plt.subplots(2, 1, figsize=(7.5, 6.4), layout="constrained")
 for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growers"), strict=True):
@@ -38,7 +44,8 @@ for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growe
 
 # %%
 # ``compare(..., n_permutations=199)`` runs the test along with the comparison. The profile of gaps
-# then has the band in which those of equal laws would lie: here they differ at every level.
+# then has the band in which those of the same distribution would lie: here they differ at every
+# level.
 
 compared = isodepth.compare(
     first, second, n_permutations=199, scale="pooled", n_directions=200, random_state=0
@@ -47,7 +54,7 @@ picture = compared.plot("gaps")
 
 # %%
 # **Rows that depend on each other.** Hours of one day are not independent: a warm morning is
-# followed by a warm noon. Dealt out one by one, they make chance look smaller than it is. The
+# followed by a warm noon. Permuted one by one, they make chance look smaller than it is. The
 # odd and the even days of July have no reason to differ. By hours they seem to; ``blocks``
 # keeps the rows of a day together, and they do not.
 
@@ -61,21 +68,22 @@ by_day = isodepth.two_sample_test(
 )
 for name, test in (("hours", by_hour), ("days", by_day)):
     print(
-        f"{name:6}observed {test.statistic:.2f}, by chance {test.null_mean:.2f}, p = {test.pvalue}"
+        f"{name:6}observed {test.statistic:.2f}, by chance {test.null_mean:.2f}, p = {test.p_value}"
     )
 
 # %%
-# **Wrong rows.** With a share of foreign rows every test rejects in the end, and it is right:
-# the laws differ. ``tolerance=0.05`` asks something else: is there more than 5% of foreign
-# rows, *whatever they are*, could explain?
+# **Wrong rows.** With a share of contaminated rows every test rejects in the end, and it is
+# right: the distributions differ. ``tolerance=0.05`` asks something else: is there more than 5% of
+# the rows of each sample could explain?
 
 rng = np.random.default_rng(1)
 X, Y = rng.normal(size=(2, 600, 3))
 X[:25] = [9, 9, 0]
 plain = isodepth.two_sample_test(X, Y, random_state=0)
 tolerant = isodepth.two_sample_test(X, Y, tolerance=0.05, random_state=0)
-print(f"plain p = {plain.pvalue}, with a tolerance p = {tolerant.pvalue}")
+print(f"plain p = {plain.p_value}, with a tolerance p = {tolerant.p_value}")
+print(f"smallest tolerance that is not rejected: {tolerant.smallest_tolerance}")
 
 # %%
-# More in :doc:`/significance`: what is proved, what it costs, and how it compares with other
-# tests.
+# More in :doc:`/significance`: what is proved, what is only simulated, and how it compares with
+# other tests.

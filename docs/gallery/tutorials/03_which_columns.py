@@ -23,13 +23,14 @@ for column, share in result.column_shares[:5]:
     print(f"{column:30}{share:.0%}")
 
 # %%
-# **Tests.** The columns of a test have a gap along their own axis, and a p-value adjusted for
-# all of them: the chance that the *largest* gap of any column is as large. A column can carry a
-# difference together with others without being different by itself, and the other way round.
+# **Tests.** A test judges each column by its own values: what changed about it, the largest
+# difference between the shares of rows up to a value, and a p-value adjusted for all columns. A
+# column can contribute to a distance together with others without being different by itself, and
+# the other way round.
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.columns:
-    print(f"{column.column:30}gap {column.gap:5.2f}   p = {column.pvalue:.3f}")
+    print(f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.p_value:.3f}")
 
 # %%
 # Both in one picture: ``compare(..., n_permutations=...)`` makes the test along with the

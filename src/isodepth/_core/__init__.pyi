@@ -30,6 +30,53 @@ def project(
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Projections (K, n) of points (n, d) on directions (K, d)."""
 
+def label_centers(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    count: int,
+    zero: float,
+    n_threads: int = 1,
+) -> tuple:
+    """
+    Projections (n, S) of points (n, d), and the medians and one over the MADs (count, 2, S) of the two parts of each labeling, S >= K being a multiple of 8; bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
+    """
+
+def label_distances(
+    projections: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    centers: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+    scales: Annotated[
+        NDArray[numpy.float64],
+        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+    ],
+    n_directions: int,
+    betas: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    first: int,
+    last: int,
+    q: float,
+    p: float,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    DR between the two parts of the labelings first..last, with plain means of order q over directions and p over levels.
+    """
+
 @overload
 def largest_outlyingness(
     points: Annotated[

@@ -144,7 +144,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
         "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
                                  default=permutations, show_default=True, metavar="N",
                                  help="Permutations of the two-sample test; 0: no test."),
-        "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="0",
+        "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="none",
                             help="Share of contaminated rows that either table may have."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Rows with one label in this column are permuted together."),

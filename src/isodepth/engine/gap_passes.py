@@ -52,8 +52,8 @@ def level_gaps(
     >>> sizes = np.array([1, 2])
     >>> x, y = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -3.0]])
     >>> gaps, codes = level_gaps(x, y, (sizes, sizes), np.eye(2))
-    >>> gaps, codes
-    (array([1., 3.]), array([ 1, -2]))
+    >>> gaps.tolist(), codes.tolist()
+    ([1.0, 3.0], [1, -2])
     """
     units = np.ascontiguousarray(directions, dtype=x.dtype)
     sizes_x, sizes_y = map(_sizes, prefix_sizes)

@@ -21,7 +21,8 @@ def fill_distances(
 ) -> None:
     """Write all distances to `out` (N, M), or (N, N) and symmetric where `columns` is None."""
     against = rows if columns is None else columns
-    size = max(16, _BLOCK_BYTES // rows[0].values.nbytes)
+    # Few enough for a bar that moves.
+    size = min(max(16, _BLOCK_BYTES // rows[0].values.nbytes), 512)
     blocks = [
         (slice(i, i + size), slice(j, j + size))
         for i in range(0, len(rows), size)

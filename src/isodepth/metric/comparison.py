@@ -269,8 +269,8 @@ class Comparison(ReportableResult):
         rows = share_rows(self.column_shares)
         if self.test is not None:
             tested = {column.column: column for column in self.test.columns}
-            rows["difference"] = [tested[name].difference for name in rows["column"]]
-            rows["p_value"] = [tested[name].p_value for name in rows["column"]]
+            for field in ("kind", "difference", "p_value"):
+                rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
 
     @property

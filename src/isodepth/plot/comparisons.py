@@ -190,7 +190,11 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
         from matplotlib.ticker import PercentFormatter
 
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    what = "contribution to the difference" if of_shares else "difference along the column alone"
+    what = (
+        "contribution to the difference"
+        if of_shares
+        else "largest difference between shares of rows up to a value"
+    )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
     ax.set_xlabel(what)

@@ -111,7 +111,10 @@ def _columns(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
     rows = comparison._rows()
     columns: dict[str, Any] = {"column": rows["column"], "contribution": rows["share"]}
     if comparison.test is not None:
-        columns |= {"difference": rows["difference"], "p-value": rows["p_value"]}
+        columns |= {
+            "change": rows["kind"], "difference of shares": rows["difference"],
+            "p-value": rows["p_value"],
+        }  # fmt: skip
     if comparison.keeps_rows:
         known = list(comparison.columns or column_labels(comparison.regions[0].n_features))
         places = [known.index(name) for name in rows["column"]]

@@ -12,9 +12,8 @@ from isodepth.metric.signature import Signature
 
 _WORDS = {
     "depth": "depth that orders the rows of each sample",
-    "statistic": "statistic of the test",
+    "method": "method of the test",
     "tolerance": "share of contaminated rows that is tolerated",
-    "resamples": "permutations of the test",
     "permutations": "permutations of the test",
     "blocks": "what is permuted together",
     "p": "exponent of the mean over levels",
@@ -67,7 +66,7 @@ def compare_code(
     blocks = ""
     if test is not None:
         options["n_permutations"] = len(test.null_distribution)
-        if test.tolerance:
+        if test.tolerance is not None:
             options["tolerance"] = test.tolerance
         if getattr(test, "_blocks", None) is not None:
             blocks = ", blocks=blocks"

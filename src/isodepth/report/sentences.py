@@ -46,8 +46,8 @@ def comparison_headline(comparison: Any, names: Sequence[str]) -> Headline:
         return Headline(f"{y} is at {size} from {x}, not tested; {largest}.", "open")
     beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
     if test.p_value <= LEVEL:
-        text = f"{y} differs significantly from {x}{beyond}: p = {test.p_value:.2g}, {size}"
-        return Headline(f"{text}; {largest}.", "differs")
+        text = f"{y} differs significantly from {x}{beyond}: p = {test.p_value:.2g}, {test.what}"
+        return Headline(f"{text}; {size}, {largest}.", "differs")
     text = f"No significant difference between {x} and {y}{beyond}: p = {test.p_value:.2g}, {size}."
     return Headline(text, "alike")
 

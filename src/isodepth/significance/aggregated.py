@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import rankdata
 
 from isodepth._core import project
 from isodepth.significance.categories import Category
@@ -172,6 +171,8 @@ class Collector:
 
 def unit_ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of each row of values (F, n) in (0, 1); equal values share their middle rank."""
+    from scipy.stats import rankdata
+
     return (rankdata(values, axis=1) - 0.5) / values.shape[1]
 
 
@@ -208,17 +209,15 @@ def _add_functions(rows: Rows, found: Collector) -> None:
     found.columns.append(np.maximum(evidence(smooth[:d]), evidence(flat[:d])))
     groups = np.stack([powers[0], powers[1], powers[2:].sum(axis=0)])
     by_kind = evidence(groups)
-    kinds = np.array(
-        [["location", "spread", "shape"]] * d
-        + [["spread", "shape", "shape"]]
-        + [["location", "spread", "shape"]] * (len(labels) - 1)
-    )
+    usual = ("location", "spread", "shape")
+    # A larger distance from the center is a larger spread.
+    kinds = [*[usual] * d, ("spread", "shape", "shape"), *[usual] * (len(labels) - 1)]
     for name, values in (("columns", smooth), ("shape", flat)):
         each = evidence(values)
         best = int(each[:, 0].argmax())
         found.parts[name] = each.max(axis=0)
         found.carriers[name] = names[best]
-        found.kinds[name] = str(kinds[best, by_kind[:, best, 0].argmax()])
+        found.kinds[name] = kinds[best][int(by_kind[:, best, 0].argmax())]
     for f, name in enumerate(names):
         carried = (name,) if f < d else ()
         found.candidate(
@@ -273,8 +272,7 @@ def _add_pairs(rows: Rows, found: Collector) -> None:
         )
     ranks = unit_ranks(rows.points.T) - 0.5
     moments = Moments(rows.permutations, ranks)
-    largest, best = np.zeros(rows.permutations.count), None
-    most = -1.0
+    largest, most, best = np.zeros(rows.permutations.count), -1.0, pairs[0]
     for some in _blocks(pairs, max(1, BLOCK // max(len(rows.points), rows.permutations.count))):
         change = np.square(moments.correlation_change(ranks, some))
         each = evidence(change)

@@ -1,4 +1,4 @@
-"""Category columns: which value a row has, with rare values pooled without looking at the labels."""
+"""Category columns: which value each row has; rare values are pooled whatever the labels are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-#: A category with fewer rows than this in both samples together is pooled with other rare ones.
-FEWEST_ROWS = 10
+#: A category with fewer rows than this, and than this share, of both samples together is rare.
+FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
 #: What pooled categories are called.
 OTHERS = "(rare values)"
 
@@ -43,21 +43,21 @@ class Category:
 def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
     """The category column of two samples.
 
-    Which categories are rare is decided by both samples together.
+    Which categories are rare is decided by both samples together; two or more are pooled.
 
     Examples
     --------
-    >>> found = category_of("carrier", ["AA"] * 20 + ["UA"] * 10, ["AA"] * 15 + ["B6"] * 3)
+    >>> found = category_of("carrier", ["AA"] * 90 + ["OO"], ["AA"] * 80 + ["UA"] * 30 + ["B6"])
     >>> found.values, found.only_y
-    (('AA', 'UA', '(rare values)'), ('B6',))
+    (('AA', 'UA', '(rare values)'), ('B6', 'UA'))
     """
     texts = np.array([str(value) for value in [*x, *y]], dtype=object)
     values, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
     in_x = np.bincount(codes[: len(x)], minlength=len(values))
     only_x = tuple(values[in_x == counts].tolist())
     only_y = tuple(values[in_x == 0].tolist())
-    rare = counts < FEWEST_ROWS
-    if rare.sum() < 2 and not (rare.any() and rare.sum() < len(values)):
+    rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(texts))
+    if rare.sum() < 2:
         rare[:] = False
     order = np.concatenate([np.flatnonzero(~rare), np.flatnonzero(rare)])
     place = np.minimum(np.argsort(order), np.count_nonzero(~rare))

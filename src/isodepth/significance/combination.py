@@ -7,9 +7,9 @@ Whatever treats all labelings alike keeps the p-value exact: the rank of the giv
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 # Of equal statistics one may round up and the other down: so close they count as equal.
 ROUNDING = 1e-6
@@ -41,6 +41,8 @@ class GammaTail:
 
     def evidence(self, values: np.ndarray) -> np.ndarray:
         """-log of the tail beyond each value, of shape (..., any)."""
+        from scipy.special import log_ndtr
+
         root = np.cbrt(values / self.mean)
         return -log_ndtr(
             3.0 * np.sqrt(self.shape) * (1.0 - root) - 1.0 / (3.0 * np.sqrt(self.shape))
@@ -63,7 +65,7 @@ def combined(parts: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarra
     return np.max([part + np.log(w) for part, w in zip(parts, weights, strict=True)], axis=0)
 
 
-def permutation_p_value(observed: np.ndarray | float, null: np.ndarray) -> np.ndarray | float:
+def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
     """(1 + how many of `null` (B,) are at least as large) / (1 + B), for one or many statistics.
 
     Examples

@@ -15,6 +15,7 @@ from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
     from isodepth.data.frames import Table
+    from isodepth.data.kinds import ColumnKind
     from isodepth.metric.base import BaseMetric
     from isodepth.significance.null_profile import NullProfile
 
@@ -130,7 +131,10 @@ class TwoSampleResult(ReportableResult):
     missing : MissingPair or None
         What ``nan_policy="omit"`` left out.
     notes : tuple of str
-        What else is to be known, such as columns that were left out.
+        What else is to be known, such as columns that were left out, or categories that only one
+        of the samples has.
+    kinds : tuple of ColumnKind
+        Every column of data frames, with its kind and what was done with it; empty for arrays.
     signature : str
         How the numbers were made.
     moved_from : str or None
@@ -158,6 +162,7 @@ class TwoSampleResult(ReportableResult):
     smallest_tolerance: float | None
     missing: MissingPair | None
     notes: tuple[str, ...]
+    kinds: tuple[ColumnKind, ...]
     signature: str
     moved_from: str | None = None
     _recipe: ComparisonRecipe | None = field(default=None, repr=False)
@@ -204,9 +209,11 @@ class TwoSampleResult(ReportableResult):
         p = f"(p = {self.p_value:.3g})"
         if not self.significant:
             return f"no significant difference{beyond and ' beyond the tolerance'} {p}"
-        return f"the samples differ{beyond} {p}: {self._what()}"
+        return f"the samples differ{beyond} {p}: {self.what}"
 
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """What changed in which columns, as far as the test can tell."""
         if self.changes:
             return sentence_of(self.changes)
         first = self.components[0]
@@ -242,6 +249,7 @@ class TwoSampleResult(ReportableResult):
             "changes": [change._asdict() for change in self.changes],
             "columns": [column._asdict() for column in self.columns],
             "notes": list(self.notes),
+            "kinds": [kind._asdict() for kind in self.kinds],
             "signature": self.signature,
         }
         if self.missing is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from isodepth.core.scaling import check_scale
 from isodepth.data.frames import Table
+from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
 from isodepth.data.validation import (
@@ -21,6 +23,7 @@ from isodepth.data.validation import (
 )
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.significance.categories import Category, category_of
 from isodepth.significance.permutations import check_blocks
 
 METHODS = ("aggregated", "regions")
@@ -110,6 +113,9 @@ class Samples:
     ----------
     x, y : ndarrays of shape (n, d) and (m, d)
     columns : tuple of str or None
+    categories : list of Category
+    kinds : tuple of ColumnKind
+        Every column of data frames, and what is done with it; empty for plain arrays.
     blocks : int64 ndarray of shape (n + m,) or None
     missing : MissingPair or None
     """
@@ -117,15 +123,22 @@ class Samples:
     x: np.ndarray
     y: np.ndarray
     columns: tuple[str, ...] | None
+    categories: list[Category]
+    kinds: tuple[ColumnKind, ...]
     blocks: np.ndarray | None
     missing: MissingPair | None
 
 
-def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> Samples:
+def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Two samples with the names of their columns, their blocks, and what is left out."""
     missing = kept = None
-    Y = in_order(Y, labels_of(X), "Y", "X")
     rows = None
+    mixed = split_columns(X, Y, kinds, nan_policy)
+    if mixed is not None:
+        X, Y = mixed.x, mixed.y
+        if X is None:
+            return _categories_alone(mixed, blocks)
+    Y = in_order(Y, labels_of(X), "Y", "X")
     if nan_policy == "omit":
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
         missing = MissingPair(left_x.report, left_y.report)
@@ -139,4 +152,30 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any) -> Samples:
             raise InvalidInputError(
                 f"{name} must have at least 2 rows to be tested, got {len(points)}"
             )
-    return Samples(x, y, columns, check_blocks(blocks, n, m, kept), missing)
+    found, notes = _categories(mixed, kept)
+    return Samples(x, y, columns, found, notes, check_blocks(blocks, n, m, kept), missing)
+
+
+def _categories(
+    mixed: MixedPair | None, kept: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[list[Category], tuple[ColumnKind, ...]]:
+    """The category columns of the rows that are kept, and the kinds of all columns."""
+    if mixed is None:
+        return [], ()
+    found = []
+    for name, both in mixed.categories.items():
+        x, y = both if kept is None else (
+            list(itertools.compress(values, mine)) for values, mine in zip(both, kept, strict=True)
+        )  # fmt: skip
+        found.append(category_of(name, x, y))
+    return found, mixed.columns
+
+
+def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
+    found, notes = _categories(mixed, None)
+    if not found:
+        raise InvalidInputError("X and Y must have a column of numbers or categories, got neither")
+    x, y = next(iter(mixed.categories.values()))
+    numbers = check_blocks(blocks, len(x), len(y))
+    empty = np.empty((max(len(x), len(y)), 0))
+    return Samples(empty[: len(x)], empty[: len(y)], (), found, notes, numbers, None)

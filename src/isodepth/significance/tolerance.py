@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.aggregated import (
@@ -100,7 +99,7 @@ class Tolerant:
         while high - low > 1e-4:
             middle = 0.5 * (low + high)
             low, high = (low, middle) if self.p_value(middle) > alpha else (middle, high)
-        return round(high, 4)
+        return math.ceil(1e4 * high) / 1e4
 
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:
@@ -236,6 +235,8 @@ def share_differences(
     permutations: Permutations, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest |G| of half-lines and of intervals of values (F, n), each (F, B + 1)."""
+    from scipy.sparse import csr_array
+
     n_functions, n = values.shape
     half_lines = np.empty((n_functions, permutations.count))
     intervals = np.empty((n_functions, permutations.count))
@@ -244,7 +245,8 @@ def share_differences(
         some = values[first : first + step]
         orders = np.argsort(some, axis=1)
         ends = [_cuts(row[order]) for row, order in zip(some, orders, strict=True)]
-        # Counts are whole numbers, exact in single precision. A row of the matrix adds up the labels of the rows between two cuts.
+        # A row of the matrix adds up the labels of the rows between two cuts: whole numbers, exact
+        # in single precision.
         starts = [np.concatenate([[0], e]) for e in ends]
         pointers = np.concatenate([s + f * n for f, s in enumerate(starts)] + [[len(some) * n]])
         ones = np.ones(orders.size, np.float32)

@@ -13,7 +13,8 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
 from isodepth.engine.forking import refuse_forsaken_child
-from isodepth.engine.resources import available_cores
+from isodepth.engine.resources import Resources
+from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
@@ -56,6 +57,7 @@ def two_sample_test(
     blocks: Any = None,
     scale: Any = "pooled",
     nan_policy: str = "raise",
+    kinds: dict[str, str] | None = None,
     n_directions: int | None = None,
     q: float | None = None,
     p: float | None = None,
@@ -79,7 +81,8 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
-        At least two rows each. Columns of frames are matched by name, in the order of X.
+        At least two rows each. Columns of frames are matched by name, in the order of X; texts,
+        booleans and categories are compared by the shares of their values.
         Permutations are worked out on the host: tensors of another device are moved there, once,
         and the result says so.
     method : {"aggregated", "regions"}
@@ -96,7 +99,12 @@ def two_sample_test(
         numbers given. Matters for directions and regions; columns are judged by ranks. The scale
         of one sample alone would depend on the labels, and is refused.
     nan_policy : {"raise", "omit"}
-        Rows with missing values are an error, or are left out; the result says how many.
+        Rows with missing numbers are an error, or are left out; the result says how many. Missing
+        values of a category are an error, or a category of their own.
+    kinds : dict or None
+        For columns of data frames, by name: "numeric", "category", or "omit" to leave one out,
+        where that is not what its type says. Dates and identifiers are left out; `kinds` of the
+        result lists every column.
     n_directions : int or None
         Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
         frames at least.
@@ -144,7 +152,7 @@ def two_sample_test(
         levels=levels, random_state=random_state, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     X, Y, blocks, place = arrays_on_host(X, Y, blocks)
-    result = _test(read_samples(X, Y, nan_policy, blocks), given)
+    result = _test(read_samples(X, Y, nan_policy, blocks, kinds), given)
     return result if place is None else replace(result, moved_from=place)
 
 
@@ -153,13 +161,19 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     x, y = samples.x, samples.y
     d = x.shape[1]
     names = samples.columns or column_labels(d)
-    units = units_of(x, y, given.scale)
-    points, size = standardized(x, y, units, names)
     rng = np.random.default_rng(given.random_state)
-    directions = directions_with_axes(d, given.n_directions, rng)
+    if d:
+        units = units_of(x, y, given.scale)
+        points, size = standardized(x, y, units, names)
+        directions = directions_with_axes(d, given.n_directions, rng)
+    elif given.method == "regions":
+        raise InvalidInputError("regions need a column of numbers, got categories alone")
+    else:
+        units, points, size = None, np.empty((len(x) + len(y), 0)), 1.0
+        directions = np.empty((0, 0))
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
-    n_threads = available_cores() if given.n_jobs is None else given.n_jobs
-    rows = Rows(points, names, directions, permutations, rng, n_threads=n_threads)
+    n_threads = Resources(given.n_jobs).n_threads
+    rows = Rows(points, names, directions, permutations, rng, samples.categories, n_threads)
     smallest = None
     total, unit = permutations.count, "permutation"
     if given.tolerance is not None:
@@ -174,7 +188,8 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         else:
             found = aggregated_statistics(rows)
             weights = WEIGHTS
-            _add_regions(rows, found, given, advance)
+            if d:
+                _add_regions(rows, found, given, advance)
             parts = {name: evidence(part) for name, part in found.parts.items()}
     if given.method == "regions":
         # The distance itself, in the units of the data.
@@ -196,7 +211,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
                 float(permutation_p_value(parts[name][0], parts[name][1:])),
             )
             for name in order
-        ],  # fmt: skip
+        ],
         changes=_changes(found),
         columns=_columns(rows, found),
         n_rows=(len(x), len(y)),
@@ -204,11 +219,23 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         tolerance=given.tolerance,
         smallest_tolerance=smallest,
         missing=samples.missing,
-        notes=tuple(found.notes),
+        notes=(*found.notes, *_notes(samples)),
+        kinds=samples.kinds,
         signature=_signature(given, directions, samples.blocks),
-        _recipe=_recipe(samples, units, directions, given),
+        _recipe=_recipe(samples, units, directions, given) if d else None,
         _blocks=samples.blocks,
     )
+
+
+def _notes(samples: Samples) -> list[str]:
+    """Columns that were left out, and categories that one sample does not have."""
+    notes = [f"{each.column} is left out: {each.note}" for each in samples.kinds if each.note]
+    for category in samples.categories:
+        for only, name in ((category.only_x, "X"), (category.only_y, "Y")):
+            if only:
+                shown = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
+                notes.append(f"only {name} has {category.name} = {shown}")
+    return notes
 
 
 def _add_regions(rows: Rows, found: Findings, given: Settings, advance: Any) -> None:

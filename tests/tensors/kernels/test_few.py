@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from isodepth.engine.compiled import few_ranks
+from isodepth import _core
 from isodepth.hull.frame import coordinates_in_span
 
 torch = pytest.importorskip("torch")
@@ -48,10 +48,7 @@ def test_ranks_are_those_of_the_compiled_loop(seed, kind):
         blocks = few.centered_ranks(*given, 20_000)
     for b in range(len(points)):
         kept = masses[b] > 0
-        sums = np.zeros((2, kept.sum()), dtype=np.int64)
-        columns = np.ascontiguousarray(points[b, kept] @ units.T)
-        balance = np.zeros(columns.shape, dtype=np.int64)
-        few_ranks.centered_rank_block(columns, masses[b, kept], balance, sums[0], sums[1])
+        sums = _core.centered_rank_sums(points[b, kept], units, masses[b, kept])
         for mine, cut, expected in zip(found, blocks, sums, strict=True):
             assert np.array_equal(mine[b].numpy()[kept], expected)
             assert np.array_equal(cut[b].numpy()[kept], expected)
@@ -68,15 +65,10 @@ def test_mean_squares_are_those_of_the_compiled_loop(seed, kind):
     assert np.allclose(few.mean_squared_ranks(*given, 5_000).numpy(), found, rtol=1e-13)
     for b in range(len(points)):
         kept = masses[b] > 0
-        expected = np.empty(kept.sum())
         own = points[b, kept]
-        few_ranks.mean_squared_rank(cdist(own, own, "sqeuclidean"), shares[b, kept], expected)
+        expected = _core.mean_squared_rank(cdist(own, own, "sqeuclidean"), shares[b, kept])
         # An angle near zero or a half turn carries the root of what rounding does to its cosine.
         assert np.allclose(found[b, kept], expected, rtol=1e-7 if kind == "tied" else 1e-12)
-
-
-def test_the_series_is_the_same():
-    assert few.ASIN == few_ranks._ASIN
 
 
 @pytest.mark.parametrize(("k", "d"), [(1, 5), (4, 9), (6, 6), (7, 3)])

@@ -8,9 +8,13 @@ from hypothesis import given, settings
 from strategies import cases
 
 from isodepth.core.sample import Sample
+from isodepth.depth.base import standardize
+from isodepth.engine.depth_passes import (
+    largest_outlyingness,
+    mean_rank_weight,
+    smallest_halfspace,
+)
 from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
-from isodepth.engine.rank_passes import mean_rank_weight, smallest_halfspace
-from isodepth.engine.spread_passes import largest_outlyingness
 from isodepth.engine.threads import Resources
 
 torch = pytest.importorskip("torch")
@@ -35,13 +39,14 @@ def stops_of(n, rng):
 @given(case=cases())
 def test_ranks_and_spreads(case):
     sample = Sample.of(case.x, case.wx)
-    given_ = sample.points, sample.masses, sample.total
-    mine = (*tensors_of(sample, case.directions), BUDGET)
-    fewest, _ = smallest_halfspace(*given_, case.directions, ONE)
+    # The compiled passes move and scale the points themselves.
+    moved = standardize(sample, sample.points)
+    mine = (torch.from_numpy(moved), *tensors_of(sample, case.directions)[1:], BUDGET)
+    fewest, _ = smallest_halfspace(sample.points, case.directions, weights=sample.masses)
     np.testing.assert_array_equal(ranks.smallest_halfspace(*mine).numpy(), fewest)
-    weights = mean_rank_weight(*given_, case.directions, ONE)
-    np.testing.assert_array_equal(ranks.mean_rank_weight(*mine).numpy(), weights)
-    out, _ = largest_outlyingness(*given_, None, case.directions, ONE)
+    weights = mean_rank_weight(sample.points, case.directions, weights=sample.masses)
+    np.testing.assert_allclose(ranks.mean_rank_weight(*mine).numpy(), weights, rtol=1e-14)
+    out, _ = largest_outlyingness(sample.points, case.directions, weights=sample.masses)
     # A deviation may cancel all but a few digits of a product.
     np.testing.assert_allclose(spread.largest_outlyingness(*mine).numpy(), out, rtol=1e-9)
 

@@ -9,6 +9,7 @@ can be not empty where there are none.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import gcd
 
 import numpy as np
@@ -94,15 +95,8 @@ def halfspace_region_vertices(points: np.ndarray, masses: np.ndarray, alpha: flo
 
 def mass_of_level(alpha: float, total: int) -> int:
     """The smallest integer mass whose share of the total, as a float, is at least `alpha`."""
-    low, high = 0, total
-    while high - low > 1:
-        middle = (low + high) // 2
-        # As in numpy: both numbers are rounded to floats before they are divided.
-        if float(middle) / float(total) >= alpha:
-            high = middle
-        else:
-            low = middle
-    return high
+    # As in numpy: both numbers are rounded to floats before they are divided.
+    return 1 + bisect_left(range(1, total), alpha, key=lambda mass: float(mass) / float(total))
 
 
 def _segment(sample: WeightedPoints, level: int) -> np.ndarray:
@@ -120,17 +114,19 @@ def _polygon(sample: WeightedPoints, whole: list[Vector], level: int) -> list[Co
     ends = _core.halfplane_borders(sample.points, sample.masses, rank)
     # Cutting in random order keeps the polygon small from early on.
     ends = ends[np.random.default_rng(0).permutation(len(ends))]
-    polygon = _Polygon.around(whole, 2.0 ** lowest_bit(sample.points))
-    while len(ends) and polygon.corners:
-        values, errors = _line_values(sample.points, ends, polygon.floats)
+    (left, low), (right, high) = (
+        [pick(c) for c in zip(*whole, strict=True)] for pick in (min, max)
+    )
+    corners = [(left, low, 1), (right, low, 1), (right, high, 1), (left, high, 1)]
+    scale = 2.0 ** lowest_bit(sample.points)
+    while len(ends) and corners:
+        floats = np.array([[x / w * scale, y / w * scale] for x, y, w in corners])
+        values, errors = _line_values(sample.points, ends, floats)
         ends = ends[(values < errors).any(axis=1)]
-        for line in ends[:_BATCH]:
-            floats, bounds = _line_values(sample.points, line[None], polygon.floats)
-            polygon.cut(whole[line[0]], whole[line[1]], floats[0], bounds[0])
-            if not polygon.corners:
-                break
+        for first, last in ends[:_BATCH]:
+            corners = _cut(corners, whole[first], whole[last])
         ends = ends[_BATCH:]
-    return polygon.corners
+    return corners
 
 
 def _line_values(
@@ -147,68 +143,23 @@ def _line_values(
     return left - right, _FORM_ERROR * sizes
 
 
-class _Polygon:
-    """A convex polygon, perhaps shrunk to a segment, a point or nothing, that is cut by lines.
+def _cut(corners: list[Corner], first: Vector, last: Vector) -> list[Corner]:
+    """What a convex polygon has left of, or on, the line from one point to another.
 
-    `corners` are its corners, counter-clockwise; `floats` (k, 2) the same times `scale`, rounded.
+    The polygon may be shrunk to a segment, a point or nothing; its corners are counter-clockwise.
     """
-
-    def __init__(self, corners: list[Corner], scale: float) -> None:
-        self.corners = corners
-        self.scale = scale
-        self.floats = self._rounded(corners)
-
-    @classmethod
-    def around(cls, whole: list[Vector], scale: float) -> _Polygon:
-        """The smallest upright rectangle that holds integer points (n, 2), not all on one line."""
-        (left, low), (right, high) = (
-            [pick(column) for column in zip(*whole, strict=True)] for pick in (min, max)
-        )
-        return cls([(left, low, 1), (right, low, 1), (right, high, 1), (left, high, 1)], scale)
-
-    def cut(self, first: Vector, last: Vector, values: np.ndarray, errors: np.ndarray) -> None:
-        """Keep what is left of, or on, the line from one point to another.
-
-        `values` (k,) are approximate values, at the corners, of a form that is positive on the
-        left; `errors` (k,) bound their errors.
-        """
-        a, b = first[1] - last[1], last[0] - first[0]
-        c = -(a * first[0] + b * first[1])
-
-        def value(i: int) -> int:
-            x, y, w = self.corners[i]
-            return a * x + b * y + c * w
-
-        signs = np.sign(values).astype(int)
-        for i in np.flatnonzero(np.abs(values) <= errors).tolist():
-            exact = value(i)
-            signs[i] = (exact > 0) - (exact < 0)
-        gone = np.flatnonzero(signs < 0)
-        if not len(gone):
-            return
-        if len(gone) == len(signs):
-            self.corners, self.floats = [], self.floats[:0]
-            return
-        # The corners to go are next to each other; turn the rest so that it does not wrap round.
-        k = len(signs)
-        start = next(int(i) for i in gone if signs[i - 1] >= 0)
-        stop = (start + len(gone)) % k
-        kept = np.roll(np.arange(k), -stop)[: k - len(gone)]
-        new = []
-        for inside, outside in ((kept[-1], start), (kept[0], stop - 1)):
-            if signs[inside] > 0:
-                corner = _crossing(
-                    self.corners[inside], value(inside), self.corners[outside], value(outside)
-                )
-                # Both cuts of a segment are the same.
-                if corner not in new:
-                    new.append(corner)
-        self.corners = [self.corners[i] for i in kept] + new
-        self.floats = np.concatenate([self.floats[kept], self._rounded(new)])
-
-    def _rounded(self, corners: list[Corner]) -> np.ndarray:
-        rows = [[x / w * self.scale, y / w * self.scale] for x, y, w in corners]
-        return np.array(rows).reshape(-1, 2)
+    a, b = first[1] - last[1], last[0] - first[0]
+    c = -(a * first[0] + b * first[1])
+    values = [a * x + b * y + c * w for x, y, w in corners]
+    kept = []
+    for i, (p, value) in enumerate(zip(corners, values, strict=True)):
+        before = values[i - 1]
+        if (before > 0 and value < 0) or (before < 0 and value > 0):
+            kept.append(_crossing(corners[i - 1], before, p, value))
+        if value >= 0:
+            kept.append(p)
+    # Both cuts of a segment are the same.
+    return list(dict.fromkeys(kept))
 
 
 def _crossing(p: Corner, p_value: int, q: Corner, q_value: int) -> Corner:

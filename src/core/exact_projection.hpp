@@ -6,6 +6,7 @@
 // in u, which is monotone. So its supremum is reached at the ends of the arcs.
 #pragma once
 
+#include <complex>
 #include <numbers>
 #include <numeric>
 
@@ -24,17 +25,16 @@ struct PlanarSample {
     int64_t heavy;                 // the number of such a point, or -1
 };
 
-struct Plane {
-    double x, y;
-    bool operator==(const Plane&) const = default;
-};
+using Plane = std::complex<double>;  // vectors of the plane
 
 // The angle in [0, pi) of directions orthogonal to a vector.
 inline double normal_angle(Plane v) {
-    double angle = std::atan2(v.x, -v.y);
-    if (angle < 0.0) angle += std::numbers::pi;
-    return angle < std::numbers::pi ? angle : 0.0;
+    const double angle = std::atan2(v.real(), -v.imag()),
+                 turned = angle < 0.0 ? angle + std::numbers::pi : angle;
+    return turned < std::numbers::pi ? turned : 0.0;
 }
+
+inline double along(Plane v, double c, double s) { return c * v.real() + s * v.imag(); }
 
 inline void sort_unique(std::vector<double>& values) {
     std::sort(values.begin(), values.end());
@@ -70,74 +70,75 @@ using Members = std::vector<char>;
 
 // Lines that hold more than half of the mass, up to the rounding of the coordinates: which points (n,) are on
 // each. With a heavy point, only lines through it.
-inline std::vector<Members> heavy_lines(const PlanarSample& sample, int64_t n_threads) {
-    const int64_t n = sample.n;
-    const int64_t* masses = sample.spread_masses;
+inline std::vector<Members> heavy_lines(const PlanarSample& sample) {
+    const int64_t n = sample.n, *masses = sample.spread_masses;
     const int64_t total = std::accumulate(masses, masses + n, int64_t(0));
+    std::vector<Members> lines;
+    Members members(n);
+    Signals signals;
     // When half of the mass has been passed, a heavy line has been met.
-    int64_t last = 0;
-    for (int64_t passed = 0; last < n && 2 * passed < total; last++) passed += masses[last];
-    std::vector<std::vector<std::pair<int64_t, Members>>> through(last);  // lines through i and a later j
-    parallel_for(worker_count(n_threads, last, last * n * n), last, [&](int64_t, int64_t i) {
-        Members met(n), members(n);
+    int64_t passed = 0;
+    for (int64_t i = 0; i < n && 2 * passed < total; passed += masses[i++])
         for (int64_t j = i + 1; j < n; j++) {
-            if (met[j]) continue;
+            auto goes_through = [&](const Members& line) { return line[i] && line[j]; };
+            if (std::any_of(lines.begin(), lines.end(), goes_through)) continue;
+            signals.check();
             int64_t mass = 0, left = total;
-            for (int64_t k = 0; k < n && 2 * (mass + left) > total; k++) {
+            for (int64_t k = 0; k < n && 2 * (mass + left) > total; left -= masses[k++]) {
                 members[k] = k == i || k == j || are_in_line(sample.points, sample.rounding, i, j, k);
                 if (members[k]) mass += masses[k];
-                left -= masses[k];
             }
-            if (2 * mass <= total) continue;
-            for (int64_t k = 0; k < n; k++) met[k] |= members[k];
-            through[i].emplace_back(j, members);
-        }
-    });
-    std::vector<Members> lines;
-    for (int64_t i = 0; i < last; i++)
-        for (auto& [j, members] : through[i]) {
-            bool known = false;
-            for (const Members& line : lines) known = known || (line[i] && line[j]);
-            if (!known) lines.push_back(std::move(members));
+            if (2 * mass > total) lines.push_back(members);
         }
     if (sample.heavy >= 0) std::erase_if(lines, [&](const Members& line) { return !line[sample.heavy]; });
     return lines;
 }
 
-// Points by their values along a direction that turns: nearly in order from one arc to the next.
-class TurningOrder {
+// Weighted medians along a direction that turns: from one angle to the next the values are nearly in order.
+class TurningMedian {
   public:
-    explicit TurningOrder(int64_t n) : values(n), order_(n) {
-        for (int64_t i = 0; i < n; i++) order_[i] = i;
+    using Pair = std::pair<int64_t, int64_t>;
+
+    // Of the values along the direction, or of their sizes.
+    TurningMedian(const std::vector<Plane>& points, const int64_t* masses, bool sizes)
+        : points_(points), masses_(masses), sizes_(sizes), values_(points.size()), order_(points.size()) {
+        std::iota(order_.begin(), order_.end(), int64_t(0));
+        total_ = std::accumulate(masses, masses + points.size(), int64_t(0));
     }
 
-    std::vector<double> values;
-
-    // The lower and the upper weighted median of the values.
-    std::pair<int64_t, int64_t> middle(const int64_t* masses, int64_t total) {
+    // The points that have the lower and the upper median.
+    Pair at(double angle) {
+        const double c = std::cos(angle), s = std::sin(angle);
+        for (size_t i = 0; i < values_.size(); i++) {
+            const double value = along(points_[i], c, s);
+            values_[i] = sizes_ ? std::abs(value) : value;
+        }
+        if (first_)
+            std::stable_sort(order_.begin(), order_.end(),
+                             [&](auto a, auto b) { return values_[a] < values_[b]; });
+        first_ = false;
         for (size_t start = 1; start < order_.size(); start++) {
             const int64_t moved = order_[start];
             size_t place = start;
-            for (; place > 0 && values[order_[place - 1]] > values[moved]; place--)
+            for (; place > 0 && values_[order_[place - 1]] > values_[moved]; place--)
                 order_[place] = order_[place - 1];
             order_[place] = moved;
         }
         int64_t below = 0, lower = -1;
         for (const int64_t i : order_) {
-            below += masses[i];
-            if (lower < 0 && 2 * below >= total) lower = i;
-            if (2 * below > total) return {lower, i};
+            below += masses_[i];
+            if (lower < 0 && 2 * below >= total_) lower = i;
+            if (2 * below > total_) return {lower, i};
         }
         return {lower, lower};
     }
 
-    // Order from scratch, for values that have nothing to do with those before.
-    void sort() {
-        std::stable_sort(order_.begin(), order_.end(),
-                         [&](int64_t a, int64_t b) { return values[a] < values[b]; });
-    }
-
   private:
+    const std::vector<Plane>& points_;
+    const int64_t* masses_;
+    bool sizes_, first_ = true;
+    int64_t total_;
+    std::vector<double> values_;
     std::vector<int64_t> order_;
 };
 
@@ -157,12 +158,15 @@ class LargestOutlyingness {
     std::vector<double> worst;  // (m,)
 
     LargestOutlyingness(const PlanarSample& sample, int64_t n_threads)
-        : worst(sample.points.n - sample.n), sample_(sample), n_threads_(n_threads) {
-        lines_ = heavy_lines(sample, n_threads);
+        : worst(sample.points.n - sample.n),
+          sample_(sample),
+          n_threads_(n_threads),
+          lines_(heavy_lines(sample)) {
+        for (int64_t i = 0; i < sample.n; i++) points_.emplace_back(sample.points[i][0], sample.points[i][1]);
         for (const Members& line : lines_) {
             const int64_t first = std::find(line.begin(), line.end(), 1) - line.begin();
             const int64_t last = line.rend() - std::find(line.rbegin(), line.rend(), 1) - 1;
-            forbidden_.push_back(normal_angle(minus(at(last), at(first))));
+            forbidden_.push_back(normal_angle(points_[last] - points_[first]));
             for (int64_t q = 0; q < int64_t(worst.size()); q++)
                 if (!are_in_line(sample.points, sample.rounding, first, last, sample.n + q))
                     worst[q] = std::numeric_limits<double>::infinity();
@@ -173,7 +177,7 @@ class LargestOutlyingness {
     }
 
   private:
-    using Pair = std::pair<int64_t, int64_t>;
+    using Pair = TurningMedian::Pair;
     struct Arc {
         double start, stop;
         Plane median, spread;
@@ -184,20 +188,15 @@ class LargestOutlyingness {
     const PlanarSample& sample_;
     int64_t n_threads_;
     std::vector<Members> lines_;
+    std::vector<Plane> points_;
     std::vector<double> forbidden_;  // angle of the normal of each line
     std::vector<double> cuts_;       // angles at which two projections are equal, for half a turn
     std::vector<Pair> medians_;      // the points whose mean is the median, from each cut to the next
 
-    Plane at(int64_t i) const { return {sample_.points[i][0], sample_.points[i][1]}; }
-    static Plane minus(Plane a, Plane b) { return {a.x - b.x, a.y - b.y}; }
-    static int64_t total(const int64_t* masses, int64_t n) {
-        return std::accumulate(masses, masses + n, int64_t(0));
-    }
-
     void cut() {
         for (int64_t i = 0; i < sample_.n; i++)
             for (int64_t j = i + 1; j < sample_.n; j++) {
-                double angle = normal_angle(minus(at(j), at(i)));
+                double angle = normal_angle(points_[j] - points_[i]);
                 for (size_t h = 0; h < lines_.size(); h++)
                     if (lines_[h][i] && lines_[h][j]) angle = forbidden_[h];
                 cuts_.push_back(angle);
@@ -207,18 +206,13 @@ class LargestOutlyingness {
     }
 
     void find_medians() {
-        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1, mass = total(sample_.masses, n);
-        // From arc to arc sorting is quick, and each part begins anew.
+        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1;
         const int64_t each = std::max<int64_t>(64, n), parts = (arcs + each - 1) / each;
         medians_.resize(arcs);
         parallel_for(worker_count(n_threads_, parts, arcs * n), parts, [&](int64_t, int64_t part) {
-            TurningOrder turning(n);
-            for (int64_t t = part * each; t < std::min(arcs, (part + 1) * each); t++) {
-                const double angle = (cuts_[t] + cuts_[t + 1]) / 2, c = std::cos(angle), s = std::sin(angle);
-                for (int64_t i = 0; i < n; i++) turning.values[i] = c * at(i).x + s * at(i).y;
-                if (t == part * each) turning.sort();
-                medians_[t] = turning.middle(sample_.masses, mass);
-            }
+            TurningMedian median(points_, sample_.masses, false);
+            for (int64_t t = part * each; t < std::min(arcs, (part + 1) * each); t++)
+                medians_[t] = median.at((cuts_[t] + cuts_[t + 1]) / 2);
         });
     }
 
@@ -247,18 +241,18 @@ class LargestOutlyingness {
         const int64_t n = sample_.n;
         std::vector<double> ahead(n), behind(n);
         for (int64_t i = 0; i < n; i++) {
-            ahead[i] = offsets[i].x * std::cos(start) + offsets[i].y * std::sin(start);
-            behind[i] = offsets[i].x * std::cos(stop) + offsets[i].y * std::sin(stop);
+            ahead[i] = along(offsets[i], std::cos(start), std::sin(start));
+            behind[i] = along(offsets[i], std::cos(stop), std::sin(stop));
         }
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = i; j < n; j++) {
                 const double before = ahead[i] + ahead[j], after = behind[i] + behind[j];
                 if (!((before > 0.0 && after < 0.0) || (before < 0.0 && after > 0.0))) continue;
-                bool on_line = false;
-                for (const Members& line : lines_)
-                    on_line = on_line || (line[pair.first] && line[pair.second] && line[i] && line[j]);
-                if (on_line) continue;
-                double angle = normal_angle({offsets[i].x + offsets[j].x, offsets[i].y + offsets[j].y});
+                auto on = [&](const Members& line) {
+                    return line[pair.first] && line[pair.second] && line[i] && line[j];
+                };
+                if (std::any_of(lines_.begin(), lines_.end(), on)) continue;
+                double angle = normal_angle(offsets[i] + offsets[j]);
                 angle += std::numbers::pi * std::ceil((start - angle) / std::numbers::pi);
                 if (angle > start && angle < stop) angles.push_back(angle);
             }
@@ -266,27 +260,22 @@ class LargestOutlyingness {
 
     // Arcs on which median and scale are linear forms, from cut `first` to cut `last`.
     template <class Use> void for_each_arc(int64_t first, int64_t last, Use use) const {
-        const int64_t n = sample_.n, mass = total(sample_.spread_masses, n);
         const Pair pair = medians_[first];
-        const Plane a = at(pair.first), b = at(pair.second), median{(a.x + b.x) / 2, (a.y + b.y) / 2};
-        std::vector<Plane> offsets(n);
-        for (int64_t i = 0; i < n; i++) offsets[i] = minus(at(i), median);
+        const Plane median = (points_[pair.first] + points_[pair.second]) / 2.0;
+        std::vector<Plane> offsets(points_);
+        for (Plane& offset : offsets) offset -= median;
         std::vector<double> angles(cuts_.begin() + first, cuts_.begin() + last + 1);
         add_meetings(angles, cuts_[first], cuts_[last], pair, offsets);
         sort_unique(angles);
-        TurningOrder turning(n);
-        Arc arc{angles[0], angles[0], median, {0.0, 0.0}};
+        TurningMedian scale(offsets, sample_.spread_masses, true);
+        Arc arc{angles[0], angles[0], median, {}};
         for (size_t t = 0; t + 1 < angles.size(); t++) {
             const double angle = (angles[t] + angles[t + 1]) / 2, c = std::cos(angle), s = std::sin(angle);
-            for (int64_t i = 0; i < n; i++) turning.values[i] = std::abs(c * offsets[i].x + s * offsets[i].y);
-            if (t == 0) turning.sort();
-            const Pair middle = turning.middle(sample_.spread_masses, mass);
-            Plane spread{0.0, 0.0};
-            for (const int64_t i : {middle.first, middle.second}) {
-                const double half = c * offsets[i].x + s * offsets[i].y >= 0.0 ? 0.5 : -0.5;
-                spread = {spread.x + half * offsets[i].x, spread.y + half * offsets[i].y};
-            }
-            if (t > 0 && !(spread == arc.spread)) {
+            const auto [low, high] = scale.at(angle);
+            Plane spread = 0.0;
+            for (const Plane offset : {offsets[low], offsets[high]})
+                spread += (along(offset, c, s) >= 0.0 ? 0.5 : -0.5) * offset;
+            if (t > 0 && spread != arc.spread) {
                 use(arc);
                 arc.start = angles[t];
             }
@@ -308,8 +297,7 @@ class LargestOutlyingness {
             }
             if (!usable) continue;
             const double c = std::cos(angle), s = std::sin(angle);
-            const double center = c * arc.median.x + s * arc.median.y;
-            const double spread = c * arc.spread.x + s * arc.spread.y;
+            const double center = along(arc.median, c, s), spread = along(arc.spread, c, s);
             const double* query = sample_.points[sample_.n];
             for (size_t q = 0; q < found.size(); q++) {
                 const double ratio = std::abs(c * query[2 * q] + s * query[2 * q + 1] - center) / spread;
