@@ -229,5 +229,5 @@ def test_samples_of_several_places_are_refused():
 def test_settings_of_the_host_alone_are_refused(options):
     x = np.random.default_rng(0).normal(size=(20, 2))
     metric = isodepth.Metric(random_state=0, **options)
-    with pytest.raises(InvalidOptionError, match="is not worked out on the device cpu"):
+    with pytest.raises(InvalidOptionError, match="is not supported on the device cpu"):
         on_device(metric, x, x + 1)

@@ -1,9 +1,9 @@
 """Directional quantile envelopes: regions of equal depth, known by their quantiles.
 
-The envelope of depth t of a law is the set of all points x with <x, u> <= Q_u(1 - t) for every
-direction u, Q_u being the quantiles along u: the halfspace region of depth t (Kong and Mizera).
-Here it stands for the function h(u) = Q_u(1 - t) itself, which is at least the support function of
-that set.
+The envelope of depth t of a distribution is the set of all points x with <x, u> <= Q_u(1 - t) for
+every direction u, Q_u being the quantiles along u: the halfspace region of depth t (Kong and
+Mizera). Here it stands for the function h(u) = Q_u(1 - t) itself, which is at least the support
+function of that set.
 
 The envelope of level beta has depth t = (1 - beta) / 2: between the quantiles of the two tails lies
 a share beta of the mass, along every direction. On a line this is the halfspace region of depth t,

@@ -47,7 +47,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     figure : matplotlib.figure.Figure, optional
         An empty one to draw in; a new one by default.
 
-    Rechanges
+    Returns
     -------
     figure : matplotlib.figure.Figure
 

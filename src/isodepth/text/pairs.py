@@ -25,8 +25,8 @@ def pair_distances(
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
-    The same numbers as `metric.distance` gives for one pair at a time, without its cost for each:
-    directions are drawn once and every cloud is fitted once. No number depends on the other pairs.
+    The same numbers as from `metric.distance` for each pair, in less time: directions are sampled
+    once and every cloud is fitted once. A number does not depend on the other pairs.
 
     Parameters
     ----------

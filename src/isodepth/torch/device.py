@@ -59,7 +59,7 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
         value = getattr(metric, name)
         if value is not known and (not isinstance(value, np.ndarray) and value != known):
             raise InvalidOptionError(
-                f"{name}={value!r} is not worked out on the device {device}; move the tensors to "
+                f"{name}={value!r} is not supported on the device {device}; move the tensors to "
                 "the host with .cpu()"
             )
     check_depth(metric._source, device)

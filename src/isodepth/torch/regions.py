@@ -48,7 +48,7 @@ def check_depth(source: Any, device: torch.device) -> None:
             return
         name = f"{name} (covariance={source.covariance!r})"
     raise InvalidOptionError(
-        f"the depth {name} is not worked out on the device {device}: use projection, halfspace, "
+        f"the depth {name} is not supported on the device {device}: use projection, halfspace, "
         "irw or ai_irw (with its empirical covariance), without refinement, or move the tensors to "
         "the host with .cpu()"
     )
