@@ -1,6 +1,10 @@
 """Files that cannot be imported without an optional package are not searched for examples."""
 
+import os
 from importlib.util import find_spec
+
+# Pictures are drawn without a window system.
+os.environ.setdefault("MPLBACKEND", "agg")
 
 _NEEDED = {
     "torch": ["src/isodepth/torch/*", "src/isodepth/tensors/*", "examples/gradient_flow.py"],

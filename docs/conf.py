@@ -39,7 +39,6 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("loose_figures.loose_figures", "matplotlib"),
     "capture_repr": ("_repr_html_",),
     "abort_on_example_error": True,
     "backreferences_dir": None,

@@ -27,7 +27,7 @@ LAYERS = (
     ("chunked", "torch"),
     ("api",),
     ("many", "text"),
-    ("inference",),
+    ("monitor",),
     ("plot",),
     ("report",),
     ("cli",),

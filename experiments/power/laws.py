@@ -221,7 +221,8 @@ def _swapped_sides(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
     Along every direction as many rows lie on either side of the center as before, and just as far
     from it, so medians, spreads and depths are those of the normal distribution; and rows lie on
-    all sides at every depth, so the hulls are the same as well. DR with the projection depth is exactly 0.
+    all sides at every depth, so the hulls are the same as well. DR with the projection depth is
+    exactly 0.
     """
     middle = 2 * gammaincinv(y.shape[1] / 2, 0.5)
     inner = (y * y).sum(axis=1) < middle

@@ -63,4 +63,5 @@ NB_MODULE(CORE_NAME, m) {
     bind_hull(m);
     bind_exact(m);
     bind_gaps(m);
+    bind_chunks(m);
 }

@@ -58,10 +58,11 @@ template <class T> class Frame {
         if (size == 0)
             for (int64_t i = 0; i < n; i++) size = std::max(size, distance(i));
         std::frexp(size, &exponent);
-        // In two steps: the power of two itself may be out of range.
-        scale_ = std::ldexp(T(1), -exponent / 2);
-        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
-        limit_ = std::numeric_limits<T>::max() / T(8 * d);
+        set_scale();
+    }
+    // A frame that is known already.
+    Frame(const T* middle, int64_t d, int exponent) : center(middle, middle + d), exponent(exponent) {
+        set_scale();
     }
 
     // Not so far away that a projection could overflow.
@@ -71,6 +72,13 @@ template <class T> class Frame {
 
   private:
     T scale_, rest_, limit_;
+
+    // In two steps: the power of two itself may be out of range.
+    void set_scale() {
+        scale_ = std::ldexp(T(1), -exponent / 2);
+        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
+        limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
+    }
 };
 
 // Rows (n, d) laid out so that the same column of `lanes` rows lies side by side.

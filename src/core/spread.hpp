@@ -8,6 +8,29 @@
 
 namespace isodepth {
 
+// What counts as zero along a direction: a deviation of at most a share of the sizes of two rows, its own and
+// a typical one, is rounding.
+template <class T> struct Rounding {
+    T share, typical;
+
+    Rounding(int64_t d, T typical) : share(std::numeric_limits<T>::epsilon() * T(8 * d)), typical(typical) {}
+    T of_mad() const { return share * typical; }
+    bool covers(T away, T size) const { return away <= share * (size + typical); }
+    // Where half of the sample coincides: points on the median are not outlying; where all of the sample is
+    // on it, and the scale is 0, any other is infinitely so.
+    T outlyingness(T away, T scale, T size) const { return covers(away, size) ? T(0) : away / scale; }
+};
+
+// The median over some evenly spaced rows of their largest absolute values.
+template <class T> T typical_size(const Tiles<T>& points) {
+    constexpr int64_t most = 1023;
+    const int64_t step = (points.n + most - 1) / most;
+    std::vector<T> sizes;
+    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.size(i));
+    std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
+    return sizes[sizes.size() / 2];
+}
+
 // What the pass reads, and where it writes its result.
 template <class T> struct SpreadTask {
     const T* points;         // (n, d)
@@ -80,17 +103,10 @@ template <class T> class SpreadPass {
           resources_(resources),
           frame_(task.points, task.n, task.d),
           points_(task.points, task.n, task.d, resources.n_threads, &frame_),
-          total_(task.n) {
+          total_(task.n),
+          rounding_(task.d, typical_size(points_)) {
         if (task.queries) queries_.emplace(task.queries, task.m, task.d, resources.n_threads, &frame_);
         if (task.weights) total_ = std::accumulate(task.weights, task.weights + task.n, int64_t(0));
-        // A deviation of at most this share of the sizes of two rows is rounding.
-        rounding_ = std::numeric_limits<T>::epsilon() * T(8 * task.d);
-        constexpr int64_t most = 1023;
-        const int64_t step = (task.n + most - 1) / most;
-        std::vector<T> sizes;
-        for (int64_t i = 0; i < task.n; i += step) sizes.push_back(points_.size(i));
-        std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
-        typical_ = sizes[sizes.size() / 2];
     }
 
     void run() {
@@ -106,7 +122,7 @@ template <class T> class SpreadPass {
     Tiles<T> points_;
     std::optional<Tiles<T>> queries_;
     int64_t total_;
-    T rounding_, typical_;
+    Rounding<T> rounding_;
 
     struct State {
         Workspace<T> out, along, judged;
@@ -114,8 +130,6 @@ template <class T> class SpreadPass {
         SelectRoom<T> room;
         SpreadModel<T> model;
     };
-
-    T zero() const { return rounding_ * typical_; }
 
     void by_blocks() {
         const auto [points, weights, directions, queries, n, d, count, m, out, where] = task_;
@@ -156,7 +170,7 @@ template <class T> class SpreadPass {
         state.model.learn(mad, center, away);
         T* out = state.out.data();
         int64_t* where = task_.where ? state.where.data() : nullptr;
-        if (!(mad > zero())) {
+        if (!(mad > rounding_.of_mad())) {
             const T scale = scale_without_mad(own, middle, state.room);
             for (int64_t i = 0; i < m; i++) {
                 const T found = flat(judged[i], middle, scale, i);
@@ -192,7 +206,7 @@ template <class T> class SpreadPass {
         int64_t total = 0;
         for (int64_t i = 0; i < task_.n; i++) {
             const T away = std::fabs(along[i] - middle);
-            if (!(away > rounding_ * (points_.size(i) + typical_))) continue;
+            if (rounding_.covers(away, points_.size(i))) continue;
             off.push_back(away);
             if (task_.weights) weights.push_back(task_.weights[i]), total += task_.weights[i];
         }
@@ -202,11 +216,9 @@ template <class T> class SpreadPass {
                       SelectRoom<T>(n, task_.weights));
     }
 
-    // Points on the median are not outlying; where all of the sample is on it, any other is infinitely so.
     T flat(T along, T middle, T scale, int64_t i) const {
-        const T away = std::fabs(along - middle);
         const T size = queries_ ? queries_->size(i) : points_.size(i);
-        return away <= rounding_ * (size + typical_) ? T(0) : away / scale;
+        return rounding_.outlyingness(std::fabs(along - middle), scale, size);
     }
 
     void merge(const std::vector<State*>& states, int64_t start, int64_t stop) {
@@ -250,7 +262,7 @@ template <class T> class SpreadPass {
                 for (int k = 0; k < lanes<T>; k++) mad[k] = mean_of<T>({mad[k], other[k]});
             }
             for (int k = 0; k < lanes<T>; k++) {
-                if (mad[k] > zero()) {
+                if (mad[k] > rounding_.of_mad()) {
                     mad[k] = T(1) / mad[k];
                     continue;
                 }

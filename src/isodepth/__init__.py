@@ -12,7 +12,6 @@ from isodepth._version import __version__
 from isodepth.api import Metric, compare, distance
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import TrimmedRegions
-from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.errors import (
     BusyFileError,
     CacheWarning,
@@ -22,18 +21,19 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
+    LogWarning,
     MissingExtraError,
     PlainLoopsWarning,
     ScaleWarning,
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.pairwise import pairwise, tables
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.table import RegionTable
+from isodepth.monitor.depth_monitor import DepthMonitor
+from isodepth.monitor.verdict import Verdict
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
@@ -53,6 +53,7 @@ __all__ = [
     "InvalidInputError",
     "InvalidOptionError",
     "IsodepthError",
+    "LogWarning",
     "Metric",
     "MissingExtraError",
     "PlainLoopsWarning",
@@ -80,7 +81,11 @@ __all__ = [
 
 #: Imported when first used: they need packages that take long to import, or may not be installed.
 _LAZY = {
+    "AIIRWDepth": "isodepth.depth.estimators",
     "DepthDistance": "isodepth.many.estimators",
+    "HalfspaceDepth": "isodepth.depth.estimators",
+    "IRWDepth": "isodepth.depth.estimators",
+    "ProjectionDepth": "isodepth.depth.estimators",
     "RegionTransformer": "isodepth.many.estimators",
     "Table": "isodepth.data.frames",
     "read_table": "isodepth.data.readers",

@@ -55,5 +55,9 @@ class PlainLoopsWarning(UserWarning):
     """Vector instructions do not work here, so that slower loops compute the same numbers."""
 
 
+class LogWarning(UserWarning):
+    """A batch is counted, but its line could not be added to the log of a monitor."""
+
+
 class ScaleWarning(UserWarning):
     """Columns have such different units that the widest decides a comparison alone."""

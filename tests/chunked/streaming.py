@@ -1,4 +1,4 @@
-"""Streaming on a small scale: pilots and intervals so small that tests reach every branch."""
+"""Streaming on a small scale: pilots and brackets so small that tests reach every branch."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from unittest import mock
 import numpy as np
 
 from isodepth import Metric, scan
-from isodepth.chunked import limits
+from isodepth.chunked import table
 from isodepth.chunked.table import stream_table
-from isodepth.engine import middle_rows
+
+KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
 
 
 @contextmanager
-def small_scale(few: int = 16, pilots: int = 24, workspace: int = 64) -> Iterator[None]:
-    """Let samples of some dozen rows be too large for memory, here and in memory alike."""
+def small_scale(few: int = 16, pilots: int = 24, numbers: int = 1000) -> Iterator[None]:
+    """Let samples of some dozen rows be too large for memory."""
+    usual = table.Limits.of
+
+    def limits(*given: Any) -> Any:
+        return usual(*given)._replace(pilots=pilots, numbers=numbers, rows_in_memory=0)
+
     with (
-        mock.patch.object(middle_rows, "FEW_ROWS", few),
-        mock.patch.object(limits, "LEAST_PILOTS", pilots),
-        mock.patch.object(limits, "MOST_PILOTS", pilots),
-        mock.patch.object(limits, "MOST_HELD_ROWS", pilots),
-        mock.patch.object(limits, "MOST_WORKSPACE", workspace),
-        mock.patch.object(limits, "LEAST_WORKSPACE", 1),
+        mock.patch.object(table, "FEW_DISTINCT", few),
+        mock.patch.object(table.Limits, "of", limits),
     ):
         yield
 
@@ -37,3 +39,25 @@ def streamed_values(metric: Metric, chunks: Any, **options: Any) -> np.ndarray:
 def cut(points: np.ndarray, size: int) -> list[np.ndarray]:
     """Chunks of so many rows."""
     return [points[i : i + size] for i in range(0, len(points), size)]
+
+
+def points_of(kind: str, n: int, d: int, seed: int, dtype: str = "float64") -> np.ndarray:
+    """Rows (n, d) of a kind."""
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((n, d))
+    if kind == "lattice":
+        points = rng.integers(0, 3, (n, d)) * 1.0
+    elif kind == "constant":
+        points[:, 0] = 7.25
+        points[: n * 2 // 3] = points[0]
+    elif kind == "duplicates":
+        points = points[rng.integers(0, max(1, n // 3), n)]
+    elif kind == "heavy":
+        points = rng.standard_t(0.5, (n, d)).clip(-1e6, 1e6)
+    elif kind == "two":
+        points = np.where(rng.random((n, 1)) < 0.5, -1e3, 1e3) + points
+    elif kind == "line":
+        points = points[:, :1] * np.arange(1, d + 1) + 1.0
+    elif kind == "sorted":
+        points = np.sort(points, axis=0)
+    return points.astype(dtype)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from chunked.streaming import cut, small_scale
-from chunked.test_same_bits import KINDS, points_of
+from chunked.streaming import KINDS, cut, points_of, small_scale
+from chunked.test_selection import rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
-from isodepth.chunked import ranks
+from isodepth.chunked import depths
+from isodepth.chunked.depths import RankCells, RankModel, whitening_matrix
 from isodepth.chunked.entry import compare
-from isodepth.chunked.ranks import CellPass, Cells, RankBounds
-from isodepth.chunked.rows import NO_MASSES, Frame, Rows
+from isodepth.chunked.selection import Frame, Pilot
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import center_and_exponent
-from isodepth.engine.threads import Resources
+from isodepth.depth.whitening import whitening_matrix as in_memory
+from isodepth.engine.resources import Resources
 
 
-def metric(depth: str, **options: object) -> Metric:
-    return Metric(depth=depth, n_directions=9, levels=6, random_state=1, **options)  # type: ignore[arg-type]
+def metric(depth: Any, **options: Any) -> Metric:
+    return Metric(depth=depth, n_directions=9, levels=6, random_state=1, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     n=st.integers(2, 120),
@@ -41,41 +44,31 @@ def test_depths_lie_between_their_bounds(
     kind: str, n: int, d: int, seed: int, dtype: str, bits: int, depth: str, weighted: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    points = points_of(kind, n, d, seed, dtype)
-    sample = Sample.of(points, rng.integers(1, 4, n) if weighted else None)
-    directions = unit_vectors(d, 9, rng=rng)
+    sample = Sample.of(
+        points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
+    )
+    directions = unit_vectors(d, 9, rng=rng).astype(dtype)
     exact = BY_NAME[depth]().of_sample(sample, directions, Resources(1))
-    frame = Frame(*center_and_exponent(sample), directions.astype(dtype))
-    cells = Cells.around(frame, sample.points[:5], 2**30)
-    cells = Cells(frame, cells.middles, cells.scales, bits)
-    work = CellPass(cells)
-    state = work.start()
-    masses = NO_MASSES if sample.masses is None else sample.masses
-    work.step(state, Rows(sample.points, masses))
-    assert (state.sum(axis=1) == sample.total).all()
-    bounds = RankBounds.of(cells, state, sample.total, depth == "halfspace")
-    low, high = bounds.unit * bounds.raw(sample.points).T
-    # What rounding of doubles does to a quotient.
+    frame, some = Frame(*center_and_exponent(sample)), Pilot(sample.points[:5], None)
+    around = RankCells.around(frame, directions, some, 2**30, 1)
+    cells = RankCells(frame, directions, around.middles, around.scales, bits)
+
+    def fold(work: Any) -> Any:
+        state, other = work.start(), work.start()
+        work.step(state, rows_of(sample.points[:1], sample.unit_masses[:1]), 1)
+        rest = None if sample.masses is None else sample.masses[1:]
+        if sample.n_points > 1:
+            work.step(other, rows_of(sample.points[1:], rest), 1)
+        work.merge(state, other)
+        assert (state.sum(axis=1) == sample.total).all()
+        return state
+
+    model = RankModel.fit(fold, cells, sample.total, depth == "halfspace")
+    middle, low, high = model.depths(sample.points, 1).T
+    # What rounding does to sums of nine quotients.
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high * (1 + 1e-12)).all()
-
-
-def test_cells_keep_the_order_of_numbers() -> None:
-    from isodepth.chunked.counting_loops import cell_rows
-
-    rng = np.random.default_rng(0)
-    for dtype in ("float32", "float64"):
-        values = np.sort(np.concatenate([rng.standard_t(1, 3000), 1 + 1e-9 * np.arange(500)]))
-        before = -1
-        for value in values.astype(dtype):
-            counts = np.zeros((1, 2 * (8 << 4)), dtype=np.int64)
-            middle, scale = np.full((2, 1), 0.7, dtype=dtype)
-            work = np.empty(1, dtype=np.float32)
-            one = np.array([[value]])
-            cell_rows(one, middle, scale, 4, NO_MASSES, counts, work, work.view(np.int32))
-            place = int(counts.argmax())
-            assert place >= before
-            before = place
+    assert np.allclose(middle, (low + high) / 2)
 
 
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
@@ -87,9 +80,8 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     exact = metric(depth, q=q, refine=0).distance(x, y)
     widths = []
     for bits in (5, 9):
-        with small_scale(workspace=400), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ranks, "_BITS", (bits,))
-            patch.setattr("isodepth.chunked.limits.COPIES_IN_MEMORY", 10**9)
+        with small_scale(numbers=400), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(depths, "_BITS", (bits,))
             sources = [scan(cut(points, 211)) for points in (x, y)]
             result = compare(metric(depth, q=q), *sources, None)
         low, high = result.distance_bounds
@@ -110,8 +102,7 @@ def test_exact_where_it_fits(depth: str) -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     expected = metric(depth).table(points).values
     for size in (1, 40):
-        with small_scale():
-            found = stream_table(metric(depth), scan(cut(points, size)))
+        found = stream_table(metric(depth), scan(cut(points, size)))
         assert np.array_equal(found.table.values, expected)
         assert found.made.depth_bound == 0
 
@@ -119,20 +110,37 @@ def test_exact_where_it_fits(depth: str) -> None:
 def test_depths_that_need_all_rows_are_refused() -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     with small_scale(), pytest.raises(InvalidOptionError, match="do not fit into memory_mb=256"):
-        stream_table(metric("steady_irw"), scan(points), in_memory=False)
+        stream_table(metric("steady_irw"), scan(points))
     robust = AIIRWDepth(covariance="mcd")
     with small_scale(), pytest.raises(InvalidOptionError, match="empirical covariance"):
-        stream_table(metric(robust), scan(points), in_memory=False)  # type: ignore[arg-type]
+        stream_table(metric(robust), scan(points))
 
 
-@pytest.mark.parametrize("depth", ["halfspace", "ai_irw"])
-def test_order_and_size_of_chunks_do_not_matter(depth: str) -> None:
-    points = np.random.default_rng(7).standard_normal((800, 2)).astype(np.float32)
-    found = []
-    for chunks in (cut(points, 800), cut(points, 13)[::-1], [points[:1], points[1:]]):
-        with small_scale(workspace=50):
-            made = stream_table(metric(depth), scan(chunks), in_memory=False).made
-        found.append(made)
-    for made in found[1:]:
-        for one, other in zip(made[:3], found[0][:3], strict=True):
-            assert np.array_equal(one, other)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["full", "constant column", "flat", "units", "far away"])
+def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> None:
+    rng = np.random.default_rng(3)
+    points = rng.standard_normal((5000, 3)) @ rng.standard_normal((3, 3))
+    if kind == "constant column":
+        points[:, 1] = 0.1
+    elif kind == "flat":
+        points[:, 2] = points[:, 0] - points[:, 1]
+    elif kind == "units":
+        points *= [1e-9, 1.0, 1e6]
+    elif kind == "far away":
+        points += 1e5
+    masses = rng.integers(1, 5, 5000) if weighted else None
+    sample = Sample.of(points, masses)
+    frame = Frame(*center_and_exponent(sample))
+    moved = frame.moved(sample.points)
+
+    def fold(work: Any) -> Any:
+        state = work.start()
+        for some in np.array_split(np.arange(5000), 11):
+            work.step(state, rows_of(points[some], None if masses is None else masses[some]), 1)
+        return state
+
+    white = moved @ whitening_matrix(fold, frame).T
+    # The product with the matrix in memory differs by rounding of a sum of 5000 products.
+    expected = moved @ in_memory(sample, moved, "empirical").T
+    assert np.allclose(white - white[0], expected - expected[0], rtol=0, atol=1e-9)

@@ -128,7 +128,7 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1,2\n3,4\n5,1\n", "has no header: columns are number"),
+        ("1,2\n3,4\n5,1\n", "has no header: its first row is taken for data"),
         ("a,b\n1,2\n", "has one row only"),
         ("a,b\n1,true\n2,False\n3,TRUE\n", "column 'b' of"),
     ],

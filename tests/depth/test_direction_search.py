@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.depth import HalfspaceDepth, ProjectionDepth
+from isodepth import HalfspaceDepth, ProjectionDepth
 from isodepth.depth.direction_search import search_directions
 
 

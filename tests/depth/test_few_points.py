@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 
 from isodepth import IRWDepth, Metric
 from isodepth.core.sample import Sample
-from isodepth.depth.few_points import MOST_POINTS, span_of_sample
+from isodepth.depth.integrated import MOST_POINTS, span_of_sample
 from isodepth.text import DualDepth, SteadyIRWDepth
 
 

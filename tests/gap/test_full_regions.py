@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.depth import HalfspaceDepth
+from isodepth import HalfspaceDepth
 from isodepth.depth.exact.planar import halfspace_region_vertices
 from isodepth.errors import InvalidInputError, InvalidOptionError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.depth import HalfspaceDepth, ProjectionDepth
+from isodepth import HalfspaceDepth, ProjectionDepth
 
 DEPTHS = ["halfspace", "projection", "irw"]
 

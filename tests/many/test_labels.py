@@ -108,7 +108,7 @@ def test_pairs_of_numbers_are_samples_and_not_labels() -> None:
 @pytest.mark.parametrize(
     ("samples", "by", "error", "said"),
     [
-        (FRAME, None, InvalidInputError, "say which column tells its samples apart"),
+        (FRAME, None, InvalidInputError, "say which column defines its samples"),
         (FRAME, "mont", InvalidOptionError, "the columns are a, month, b"),
         (FRAME, [], InvalidOptionError, "by must name columns"),
         (FRAME[["month"]], "month", InvalidOptionError, "leaves no column"),

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from twins import naive_means
 
 import isodepth
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 
 
 def bags(seed: int = 0, count: int = 12, d: int = 3) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ from twins import naive, naive_gaps, naive_tables
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine.gap_passes import table_distances
 from isodepth.engine.threads import Resources
-from isodepth.many import matrix
+from isodepth.many import stack as stack_module
 from isodepth.many.stack import TableStack
 
 
@@ -53,7 +53,7 @@ def test_a_matrix_of_one_list_is_symmetric_and_whole(count: int, n_jobs: int) ->
 
 
 def test_tables_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(stack_module, "_BLOCK_BYTES", 1)
     values = np.random.default_rng(0).normal(size=(35, 2, 4000))
     found = pairwise(stack_of(values), n_jobs=1)
     for i, j in [(0, 34), (15, 16), (16, 31), (32, 1), (20, 20)]:

@@ -10,8 +10,7 @@ import pytest
 from twins import naive, naive_envelopes
 
 import isodepth
-from isodepth.core.directions import unit_vectors
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction, unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 ENVELOPE = {"region": "envelope"}

@@ -10,8 +10,7 @@ import pytest
 from twins import naive, naive_means
 
 import isodepth
-from isodepth.core.directions import unit_vectors
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction, unit_vectors
 from isodepth.errors import InvalidOptionError, SignatureError
 
 QS = (1.0, 1.5, 2.0, 4.0, 40.0)

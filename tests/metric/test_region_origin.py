@@ -43,7 +43,7 @@ def test_what_does_not_decide_the_order_may_differ(other: dict) -> None:
         (r"depth \(halfspace and irw\)", {"depth": "halfspace"}),
         (r"depth \(halfspace\(method=exact\) and irw\)", {"depth": HalfspaceDepth(method="exact")}),
         (
-            r"depth \(foreign:lambda and irw\)",
+            r"depth \(custom:lambda and irw\)",
             {"depth": lambda points: -np.abs(points).sum(axis=1)},
         ),
         (r"directions \(uniform:21 with seed 0 and uniform:20 with seed 0\)", {"n_directions": 21}),

@@ -215,4 +215,4 @@ def test_settings_of_a_depth_are_read_back(depth: isodepth.HalfspaceDepth) -> No
     metric = Metric(depth=depth, random_state=0)
     again = Metric.from_signature(metric.signature)
     assert again == metric
-    assert again.depth.get_params() == depth.get_params()
+    assert again.depth.settings() == depth.settings()

@@ -46,9 +46,9 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
 
 def test_temperature_and_dew_point_lead_for_any_seed() -> None:
     (_, june), (_, july) = month("june"), month("july")
-    for seed in range(20):
+    for seed in range(4):
         result = isodepth.two_sample_test(
-            june, july, nan_policy="omit", n_permutations=9, random_state=seed
+            june, july, nan_policy="omit", n_permutations=199, random_state=seed
         )
         assert leaders(result) == {"dewp", "temp"}
 

@@ -194,7 +194,7 @@ def test_half_precision_tables_and_devices():
         isodepth.distance(X, Y.cpu())
     with pytest.raises(InvalidInputError, match="weights of X are on the device cpu"):
         isodepth.distance(X, Y, weights=(torch.ones(500), None))
-    with pytest.raises(InvalidOptionError, match=r"not supported on the device cuda:0"):
+    with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0"):
         isodepth.distance(X, Y, depth=isodepth.ProjectionDepth(refine=1))
 
 

@@ -177,7 +177,7 @@ def test_numbers_that_cannot_be_used_are_refused():
 )
 def test_other_depths_are_refused(depth):
     metric = isodepth.Metric(depth=depth)
-    with pytest.raises(InvalidOptionError, match=r"not worked out on the device cuda:0.*\.cpu\(\)"):
+    with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0.*\.cpu\(\)"):
         check_depth(metric.fit(2).source, torch.device("cuda:0"))
 
 
@@ -229,5 +229,5 @@ def test_samples_of_several_places_are_refused():
 def test_settings_of_the_host_alone_are_refused(options):
     x = np.random.default_rng(0).normal(size=(20, 2))
     metric = isodepth.Metric(random_state=0, **options)
-    with pytest.raises(InvalidOptionError, match="is not supported on the device cpu"):
+    with pytest.raises(InvalidOptionError, match="is not available on the device cpu"):
         on_device(metric, x, x + 1)

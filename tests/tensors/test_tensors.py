@@ -149,7 +149,6 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_rows_are_moved_as_those_of_arrays(weighted):
-    """Of more than a few thousand rows it is the mass that says where the middle is."""
     from isodepth.core.sample import Sample
     from isodepth.depth.base import standardize
     from isodepth.tensors.spread import rounding_of

@@ -68,7 +68,7 @@ def test_regions_are_those_of_the_host(clouds, depth):
 
 def test_long_texts_are_ranked_along_the_directions(monkeypatch, clouds):
     monkeypatch.setattr(on_device, "MOST_POINTS", 6)
-    monkeypatch.setattr("isodepth.depth.few_points.MOST_POINTS", 6)
+    monkeypatch.setattr("isodepth.depth.integrated.MOST_POINTS", 6)
     test_regions_are_those_of_the_host(clouds, "irw")
 
 

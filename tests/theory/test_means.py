@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import isodepth
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 from isodepth.errors import InvalidOptionError
 from isodepth.theory import gaussian_distance
 from isodepth.theory.means import _mean_product, mean_square_of_shapes

@@ -65,4 +65,4 @@ patient = isodepth.DepthMonitor(
 )
 storm = quiet[columns].sample(200, random_state=1) + [180, 180, 0, 0]
 verdict = patient.check(storm)
-print(f"one terrible day: p = {verdict.pvalue:.4f}, alarm: {verdict.alarm}")
+print(f"one terrible day: p = {verdict.p_value:.4f}, alarm: {verdict.alarm}")

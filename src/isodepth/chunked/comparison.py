@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from isodepth.chunked.table import Streamed
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.levels import LevelPlan, power_mean
-from isodepth.core.sphere import mean_of_direction
 from isodepth.data.results import plain
 from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError
@@ -18,7 +18,7 @@ from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import RegionTable, check_comparable
+from isodepth.metric.table import RegionTable
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class SourceComparison(Comparison):
     def __repr__(self) -> str:
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
+        levels, directions = len(self._gaps.values), len(self._gaps.vectors)
+        lines.insert(1, f"  read in chunks: {levels} levels, {directions} directions, no refinement")
         if low < high:
-            lines.insert(1, f"  exact depths would give between {low:.6g} and {high:.6g}")
+            lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
 
     def gradient(self, *_: Any, **__: Any) -> Any:
@@ -93,16 +95,6 @@ class SourceComparison(Comparison):
         first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
         places = np.arange(first, first + len(directions))
         return table[levels][:, np.concatenate([places, count + places])]
-
-
-def mean_gap(
-    x: RegionTable, y: RegionTable, gaps: Gaps, q: float, power: tuple[float, float]
-) -> float:
-    """The distance that the gaps add up to, with the bits it has in memory for q = inf."""
-    if q < math.inf:
-        return x.distance_to(y)
-    check_comparable(x, y, "the table of X", "that of Y")
-    return power_mean(gaps.values, gaps.plan.shares, *power)
 
 
 def table_gaps(

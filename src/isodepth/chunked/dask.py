@@ -8,23 +8,22 @@ to a small state, and can be repeated anywhere: a worker that dies costs its sha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.limits import Limits
 from isodepth.chunked.passes import Pass
-from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.ranks import Recomputed
-from isodepth.chunked.runner import Runner
+from isodepth.chunked.rows import Preparation
+from isodepth.chunked.runner import Runner, Tally, take_rows
 from isodepth.chunked.sources import Chunk, Source, chosen_places, numbers_of
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 
 # So many states are merged by one task.
 _FAN_IN = 8
+# Rows are numbered within each part: where a part begins is not known.
+_ROWS_OF_A_PART = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -100,37 +99,41 @@ class DaskRunner(Runner):
     """
 
     # States travel: they stay small.
-    most_numbers = 1 << 14
-    most_rows = 1 << 17
+    most_numbers, most_rows = 1 << 14, 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
         super().__init__(advance)
         self.client = client
 
     def fold(
-        self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass over the parts of a source, one task a part."""
+        self,
+        source: Source,
+        preparation: Preparation,
+        work: Pass,
+        *,
+        chunk_rows: int,
+        n_threads: int,
+        most_rows: int | None = None,
+    ) -> tuple[Any, Tally]:
+        """Run a pass over the parts of a source, one task a part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         self.begin(source)
-        rows = limits.chunk_rows
-        if source.chunk_rows is not None:
-            rows = min(rows, source.chunk_rows)
-        shared = dask.delayed(_Shared(work, preparation, rows))
+        rows = min(chunk_rows, source.chunk_rows or chunk_rows)
+        shared = dask.delayed(_Shared(work, preparation, rows, most_rows))
         run, run_computed = dask.delayed(_run_part), dask.delayed(_run_computed)
         states = []
-        for part in source.parts:
+        for number, part in enumerate(source.parts):
             if isinstance(part, DelayedPart):
-                states.append(run_computed(shared, part.delayed, part.columns, part.place))
+                states.append(run_computed(shared, number, part.delayed, part.columns, part.place))
             else:
-                states.append(run(shared, _Boxed(part)))
+                states.append(run(shared, number, _Boxed(part)))
         merge = dask.delayed(_merge)
         while len(states) > 1:
             states = [
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
             ]
         if not states:
-            return work.start()
+            return work.start(), Tally()
         if self.client is not None:
             result = self.client.compute(states[0]).result()
         else:
@@ -138,25 +141,15 @@ class DaskRunner(Runner):
         self.advance(len(source.parts))
         return result
 
-    @contextmanager
-    def keeping(self, model: Any) -> Iterator[Any]:
-        """Depths are computed anew in each pass: a task may run anywhere."""
-        yield Recomputed(model)
-
-    def fold_depths(
-        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass that needs the depths of rows."""
-        return self.fold(source, preparation, work, limits)
-
 
 @dataclass(frozen=True)
 class _Shared:
     """What all tasks of a pass have in common."""
 
     work: Any
-    preparation: Preparation | None
+    preparation: Preparation
     rows: int
+    most_rows: int | None
 
 
 @dataclass(frozen=True)
@@ -165,31 +158,34 @@ class _Boxed:
     part: Any
 
 
-def _run_part(shared: _Shared, boxed: _Boxed) -> Any:
-    return _run_chunks(shared, boxed.part.read(shared.rows))
+def _run_part(shared: _Shared, number: int, boxed: _Boxed) -> tuple[Any, Tally]:
+    return _run_chunks(shared, number, boxed.part.read(shared.rows))
 
 
 def _run_computed(
-    shared: _Shared, computed: Any, columns: tuple[Any, ...] | None, place: str
-) -> Any:
-    return _run_chunks(shared, cut_rows(computed, columns, place, shared.rows))
+    shared: _Shared, number: int, computed: Any, columns: tuple[Any, ...] | None, place: str
+) -> tuple[Any, Tally]:
+    return _run_chunks(shared, number, cut_rows(computed, columns, place, shared.rows))
 
 
-def _run_chunks(shared: _Shared, chunks: Iterator[Chunk]) -> Any:
-    state = shared.work.start()
+def _run_chunks(shared: _Shared, number: int, chunks: Iterator[Chunk]) -> tuple[Any, Tally]:
+    state, tally = shared.work.start(), Tally()
     for chunk in chunks:
-        rows: Any = chunk if shared.preparation is None else shared.preparation.rows(chunk)
-        if len(rows[0]):
-            shared.work.step(state, rows)
-    return state
+        rows = shared.preparation.rows(chunk, number * _ROWS_OF_A_PART + tally.n_rows)
+        tally.add(rows.n_read, rows.checksum)
+        if shared.most_rows is not None and tally.n_rows > shared.most_rows:
+            break
+        take_rows(shared.work, state, rows, 1)
+    return state, tally
 
 
-def _merge(shared: _Shared, states: list[Any]) -> Any:
+def _merge(shared: _Shared, states: list[Any]) -> tuple[Any, Tally]:
     # States may be shared with other tasks: a fresh one takes them in.
-    result = shared.work.start()
-    for state in states:
+    result, total = shared.work.start(), Tally()
+    for state, tally in states:
         shared.work.merge(result, state)
-    return result
+        total.add(tally.n_rows, tally.checksum)
+    return result, total
 
 
 def tables_of_delayed(metric: Any, bags: Any, storage: str) -> list[Any]:
@@ -204,8 +200,6 @@ def tables_of_delayed(metric: Any, bags: Any, storage: str) -> list[Any]:
 
 
 def _table(metric: Any, sample: Any, storage: str) -> Any:
-    from dataclasses import replace
-
     return replace(metric, n_jobs=1).table(sample, storage=storage)
 
 

@@ -11,13 +11,11 @@ from isodepth.chunked.comparison import (
     SourceComparison,
     SourceRegions,
     bounds_of_distance,
-    mean_gap,
     table_gaps,
 )
 from isodepth.chunked.runner import Runner
 from isodepth.chunked.sources import Source, scan
-from isodepth.chunked.spread import column_spreads
-from isodepth.chunked.table import Streamed, draw, stream_table
+from isodepth.chunked.table import Streamed, column_spreads, drawn, stream_table
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -58,11 +56,11 @@ def compare(
 ) -> SourceComparison:
     """`Metric.compare` where a side is a source or a Dask collection."""
     used, x, y, scale = _both(metric, X, Y, weights, runner)
-    drawn = draw(used, x.table.n_features, scale)
-    assert drawn.betas is not None
-    gaps = table_gaps(x.table, y.table, drawn.betas, drawn.directions, used.q)
+    fitted = drawn(used, x.table.n_features, scale)
+    assert fitted.betas is not None
+    gaps = table_gaps(x.table, y.table, fitted.betas, fitted.directions, used.q)
     power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
-    found = mean_gap(x.table, y.table, gaps, used.q, power)
+    found = x.table.distance_to(y.table)
     missing = None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing)
@@ -126,6 +124,11 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
         raise InvalidOptionError(
             "samples in chunks are compared on a grid of levels, got levels='monte-carlo'; give "
             "their number, such as levels=20"
+        )
+    if metric.refine:
+        raise InvalidOptionError(
+            f"refine needs the rows of both samples, and these are read in chunks, got "
+            f"refine={metric.refine!r}; leave it out, and give more directions instead"
         )
     if metric._options()["refine"]:
         changes["refine"] = 0

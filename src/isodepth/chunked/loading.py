@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.rows import NO_MASSES
-from isodepth.chunked.sampling import RowDraw
+from isodepth.chunked.passes import Reservoir
+from isodepth.chunked.rows import Preparation
 from isodepth.chunked.sources import as_source
 from isodepth.errors import InvalidInputError
 
@@ -62,41 +61,42 @@ def load_rows(
     held: list[np.ndarray] = []
     weights: list[np.ndarray] = []
     counts, n_rows = np.zeros(width, dtype=np.int64), 0
-    draw: RowDraw | None = None
+    some: Reservoir | None = None
     for chunk in source.chunks(_CHUNK_ROWS):
-        missing = np.zeros(0, dtype=np.intp)
-        values = chunk.values
-        if nan_policy == "omit" and np.isnan(values).any():
-            holes = np.isnan(values[:, :width])
-            missing = np.flatnonzero(holes.any(axis=1))
-            counts += holes.sum(axis=0)
-            values = np.where(np.isnan(values), 0, values)
-        points, own, _ = preparation.split(chunk._replace(values=values))
+        points, own = preparation.split(chunk)
         points = np.array(points)
-        points[missing] = np.nan
+        if nan_policy == "omit":
+            holes = np.isnan(points)
+            counts += holes.sum(axis=0)
+            points[holes.any(axis=1)] = np.nan
+            kept = ~holes.any(axis=1)
+            preparation.check(points[kept], None if own is None else own[kept], chunk)
+        else:
+            preparation.check(points, own, chunk)
+        numbers = np.arange(n_rows, n_rows + len(points))
         n_rows += len(points)
         if own is not None:
             weights.append(own)
-        if draw is None and n_rows > room:
+        if some is None and n_rows > room:
             if seed is None:
                 raise InvalidInputError(
                     f"{name} ({source.label}) has more than {room} rows, which do not fit into "
                     f"memory_mb={memory_mb:g}; give more memory or a smaller {name}"
                 )
-            draw = RowDraw(width, precision, room, np.random.default_rng([seed, 1]))
-            for part in held:
-                draw.add(part, NO_MASSES)
+            some = Reservoir(room, seed)
+            joined = np.concatenate([*held, points])
+            some.add(np.arange(n_rows), joined, None)
             held = []
-        if draw is None:
+        elif some is None:
             held.append(points)
         else:
-            draw.add(points, NO_MASSES)
+            some.add(numbers, points, None)
     if not n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    joined = np.concatenate(held) if draw is None else draw.pilot.points
-    if draw is not None and nan_policy == "omit":
+    joined = np.concatenate(held) if some is None else some.rows()[0]
+    if some is not None and nan_policy == "omit":
         # Of rows that were drawn it is not known which entries were missing.
         counts = np.full(width, int(np.isnan(joined[:, 0]).sum()))
     return Loaded(
-        joined, np.concatenate(weights) if weights else None, source.columns, counts, draw is None
+        joined, np.concatenate(weights) if weights else None, source.columns, counts, some is None
     )

@@ -1,8 +1,7 @@
-"""The passes over the chunks of a source: each is made of pure functions of a chunk.
+"""Passes over the chunks of a source: a state for what has been seen, and how two of them merge.
 
-A pass gives a fresh state (`start`), takes a chunk into it (`step`) and takes one state into
-another (`merge`). States are small whatever the size of the data, and any order of chunks and of
-merging gives the same bits.
+A pass gives a fresh state (`start`), takes the rows of a chunk into it (`step`) and takes one state
+into another (`merge`). States are small whatever the size of the data.
 """
 
 from __future__ import annotations
@@ -13,17 +12,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.rows import BLOCK_ROWS, NO_MASSES, Frame, Rows, projected, slabs
-from isodepth.chunked.sampling import FewRows, RowDraw
-from isodepth.chunked.sources import Chunk
-from isodepth.chunked.summaries import Counts, Digits, Gathered, Intervals
-from isodepth.chunked.weights import Looked
+from isodepth import _core
+from isodepth.chunked.rows import Rows, WeightTotals
+from isodepth.core.sample import Sample
+from isodepth.data.missing import MissingReport
 from isodepth.engine.gap_passes import write_supports
-from isodepth.engine.spread_passes import flat_outlyingness, largest_entries, reach_of
-from isodepth.engine.threads import Resources
-
-Summary = Counts | Gathered | Digits
+from isodepth.engine.resources import Resources
 
 
 class Pass(Protocol):
@@ -32,8 +26,8 @@ class Pass(Protocol):
     def start(self) -> Any:
         """A state that has seen nothing."""
 
-    def step(self, state: Any, rows: Any) -> None:
-        """Take a chunk into a state."""
+    def step(self, state: Any, rows: Rows, n_threads: int) -> None:
+        """Take the rows of a chunk into a state."""
 
     def merge(self, state: Any, other: Any) -> None:
         """Take another state into a state."""
@@ -43,218 +37,135 @@ class Pass(Protocol):
 Fold = Callable[[Pass], Any]
 
 
+class Reservoir:
+    """A random sample of rows: those with the smallest random keys.
+
+    The key of a row depends on its number in the source and the seed alone, so that neither the
+    size of chunks nor the number of threads matters.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0) -> None:
+        self.capacity, self.seed = capacity, seed
+        self._parts: list[tuple[np.ndarray, ...]] = []
+        self._limit = np.uint64(2**64 - 1)
+
+    def add(self, numbers: np.ndarray, points: np.ndarray, weights: np.ndarray | None) -> None:
+        """Take in rows (n, d) with their numbers (n,) and weights (n,)."""
+        keys = _random_keys(numbers, self.seed)
+        near = keys <= self._limit
+        own = np.ones(int(near.sum())) if weights is None else weights[near]
+        self._parts.append((keys[near], points[near], own))
+        if sum(len(part[0]) for part in self._parts) > 1.25 * self.capacity:
+            self._settle()
+
+    def merge(self, other: Reservoir) -> None:
+        """Take in what another has drawn."""
+        self._parts += other._parts
+        self._settle()
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points (m, d) and weights (m,), in the order of their keys."""
+        self._settle()
+        keys, points, weights = self._parts[0]
+        order = np.argsort(keys)
+        return points[order], weights[order]
+
+    def _settle(self) -> None:
+        if not self._parts:
+            return
+        keys, points, weights = (np.concatenate(p) for p in zip(*self._parts, strict=True))
+        if len(keys) > self.capacity:
+            kept = np.argpartition(keys, self.capacity - 1)[: self.capacity]
+            keys, points, weights = keys[kept], points[kept], weights[kept]
+            self._limit = keys.max()
+        self._parts = [(keys, points, weights)]
+
+
+def _random_keys(numbers: np.ndarray, seed: int) -> np.ndarray:
+    """A random number for each number: the mixing function of SplitMix64."""
+    start = np.random.default_rng(seed).integers(2**63, dtype=np.uint64)
+    keys = start + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
+    return keys ^ (keys >> np.uint64(31))
+
+
+class Look:
+    """What the first pass finds: rows, missing values, weights, and some rows drawn at random."""
+
+    def __init__(self, capacity: int) -> None:
+        self.n_rows = self.n_complete = self.n_present = 0
+        self.missing: Any = 0
+        self.weights = WeightTotals()
+        self.reservoir = Reservoir(capacity)
+
+    def report(self, labels: tuple[str, ...]) -> MissingReport:
+        """What was left out, as in memory."""
+        counts = np.broadcast_to(self.missing, len(labels)).tolist()
+        pairs = tuple(zip(labels, counts, strict=True))
+        return MissingReport(self.n_rows, self.n_rows - self.n_complete, pairs)
+
+
 @dataclass(frozen=True)
 class LookPass:
-    """The first look at raw chunks: all values are checked, rows, missing ones and weights counted.
+    """The first look at the data: rows, missing values and weights are counted, some rows drawn."""
 
-    Without weights rows are drawn as well.
-    """
-
-    preparation: Preparation
     capacity: int
 
-    def start(self) -> dict[str, Any]:
-        width, dtype = self.preparation.n_features, self.preparation.dtype
-        return {"looked": Looked(), "drawn": Drawn(width, dtype, self.capacity)}
+    def start(self) -> Look:
+        return Look(self.capacity)
 
-    def step(self, state: dict[str, Any], chunk: Chunk) -> None:
-        points, weights, missing = self.preparation.split(chunk)
-        state["looked"].add(len(chunk.values), len(points), weights, missing)
-        if weights is None and len(points):
-            state["drawn"].add(self.preparation.finish(points, None, chunk.place))
+    def step(self, state: Look, rows: Rows, n_threads: int) -> None:
+        state.n_rows += rows.n_read
+        state.n_complete += rows.n_complete
+        state.n_present += len(rows.points)
+        if rows.missing is not None:
+            state.missing = state.missing + rows.missing
+        if not len(rows.points):
+            return
+        if rows.weights is not None:
+            state.weights.add(rows.weights)
+        state.reservoir.add(rows.numbers, rows.points, rows.weights)
 
-    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
-        state["looked"].merge(other["looked"])
-        state["drawn"].merge(other["drawn"])
-
-
-class Drawn:
-    """Rows that are drawn, the distinct ones while they are few, their mass and their extremes.
-
-    Attributes
-    ----------
-    mass : int
-    draw : RowDraw
-    few : FewRows
-    low, high : float, of all entries
-    """
-
-    def __init__(self, n_features: int, dtype: str, capacity: int) -> None:
-        self.mass = 0
-        self.draw = RowDraw(n_features, dtype, capacity)
-        self.few = FewRows()
-        self.low, self.high = np.inf, -np.inf
-
-    def add(self, rows: Rows) -> None:
-        """Take in the rows of a chunk."""
-        self.mass += rows.mass
-        self.draw.add(rows.points, rows.masses)
-        self.few.add(rows.points, rows.masses)
-        self.low = min(self.low, float(rows.points.min()))
-        self.high = max(self.high, float(rows.points.max()))
-
-    def merge(self, other: Drawn) -> None:
-        """Take in what another has seen."""
-        self.mass += other.mass
-        self.draw.merge(other.draw)
-        self.few.merge(other.few)
-        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+    def merge(self, state: Look, other: Look) -> None:
+        state.n_rows += other.n_rows
+        state.n_complete += other.n_complete
+        state.n_present += other.n_present
+        state.missing = state.missing + other.missing
+        state.weights.merge(other.weights)
+        state.reservoir.merge(other.reservoir)
 
 
 @dataclass(frozen=True)
-class DrawPass:
-    """Rows are drawn, once the masses of all are known."""
+class DistinctPass:
+    """The distinct rows and their masses, until there are more than `most`; [None] then."""
 
-    n_features: int
-    dtype: str
-    capacity: int
+    most: int
 
-    def start(self) -> Drawn:
-        return Drawn(self.n_features, self.dtype, self.capacity)
+    def start(self) -> list[Any]:
+        return [()]
 
-    def step(self, state: Drawn, rows: Rows) -> None:
-        state.add(rows)
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        if len(rows.points):
+            masses = rows.masses
+            ones = np.ones(len(rows.points), np.int64) if masses is None else masses
+            self.merge(state, [(rows.points, ones)])
 
-    def merge(self, state: Drawn, other: Drawn) -> None:
-        state.merge(other)
+    def merge(self, state: list[Any], other: list[Any]) -> None:
+        if state[0] is None or not other[0]:
+            state[0] = None if other[0] is None else state[0]
+            return
+        parts = [part for part in (state[0], other[0]) if part]
+        points, masses = (np.concatenate(both) for both in zip(*parts, strict=True))
+        distinct, inverse, _ = _core.distinct_rows(points, None, 1)
+        total = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(total, inverse, masses)
+        state[0] = (distinct, total) if len(distinct) <= self.most else None
 
-
-@dataclass(frozen=True)
-class ProjectionPass:
-    """Summaries of the projections on all directions."""
-
-    frame: Frame
-    makers: tuple[Callable[[], Summary], ...]
-    block_rows: int = BLOCK_ROWS
-
-    def start(self) -> list[Summary]:
-        return [make() for make in self.makers]
-
-    def step(self, state: list[Summary], rows: Rows) -> None:
-        moved = self.frame.moved(rows.points)
-        for block, slab in slabs(moved, self.frame, self.block_rows):
-            masses = rows.masses[block] if len(rows.masses) else NO_MASSES
-            for summary in state:
-                summary.take(slab, masses)
-
-    def merge(self, state: list[Summary], other: list[Summary]) -> None:
-        for mine, theirs in zip(state, other, strict=True):
-            mine.merge(theirs)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Outlyingness:
-    """All that the projection depth of a point needs of a sample.
-
-    Attributes
-    ----------
-    frame : Frame
-    middles, mads : ndarrays of shape (K,)
-        A direction along which rounding is all there is has NaN for its MAD.
-    scales : ndarray of shape (K,)
-        The median of the deviations that are not zero, along the directions without a MAD.
-    typical : float
-        The size of a typical row.
-    """
-
-    frame: Frame
-    middles: np.ndarray
-    mads: np.ndarray
-    scales: np.ndarray
-    typical: Any
-
-    raw_width = 1
-
-    @property
-    def raw_dtype(self) -> np.dtype:
-        """The precision of what depths are made of."""
-        return self.mads.dtype
-
-    def raw(self, points: np.ndarray) -> np.ndarray:
-        """How far out rows (n, d) lie, in the precision they have."""
-        from isodepth.chunked.counting_loops import raise_products
-
-        moved = self.frame.moved(points)
-        out = np.zeros(len(moved), dtype=moved.dtype)
-        flat = np.isnan(self.mads)
-        reach = None
-        if flat.any():
-            reach = reach_of(moved, largest_entries(moved), self.typical)
-        for rows, slab in slabs(moved, self.frame):
-            # Where there is no MAD it is not a number, and nothing is raised.
-            raise_products(slab, self.middles, self.mads, out[rows], NO_MASSES)
-        if reach is None:
-            return out
-        along = self.frame.along(flat)
-        middles, scales = self.middles[flat], self.scales[flat]
-        for rows, which, projections in projected(moved, along):
-            for k, values in zip(range(which.start, which.stop), projections, strict=True):
-                found = flat_outlyingness(values, reach[rows], middles[k], scales[k])
-                np.maximum(out[rows], found, out=out[rows])
-        return out
-
-    def finish(self, raw: np.ndarray) -> np.ndarray:
-        """The depths (n,), float64, of points that lie so far out."""
-        return 1.0 / (1.0 + raw.astype(np.float64))
-
-
-@dataclass(frozen=True)
-class FlatPass:
-    """Deviations that are more than rounding, along directions that have no MAD.
-
-    Without a `typical` size nothing is rounding.
-    """
-
-    frame: Frame
-    middles: np.ndarray
-    typical: Any
-    prefixes: np.ndarray
-    shift: int
-
-    def start(self) -> Digits:
-        return Digits(self.prefixes, self.shift, None)
-
-    def step(self, state: Digits, rows: Rows) -> None:
-        moved = self.frame.moved(rows.points)
-        if self.typical is None:
-            reach = np.zeros(len(moved), dtype=moved.dtype)
-        else:
-            reach = reach_of(moved, largest_entries(moved), self.typical)
-        for block, which, projections in projected(moved, self.frame):
-            for k in range(which.start, which.stop):
-                deviations = np.abs(projections[k - which.start] - self.middles[k])
-                off = deviations > reach[block]
-                masses = rows.masses[block][off] if len(rows.masses) else NO_MASSES
-                if off.any():
-                    state.add_values(deviations[off], masses, k)
-
-    def merge(self, state: Digits, other: Digits) -> None:
-        state.merge(other)
-
-
-@dataclass(frozen=True)
-class DepthPass:
-    """Summaries of the depths, each looked at in the intervals of all levels.
-
-    Depths are negated, so that the deepest come first.
-    """
-
-    depths: Callable[[Rows], np.ndarray]
-    make: Callable[[], Summary]
-    block_rows: int = BLOCK_ROWS
-
-    def start(self) -> Summary:
-        return self.make()
-
-    def step(self, state: Summary, rows: Rows) -> None:
-        falling = -self.depths(rows)
-        for first in range(0, len(rows.points), self.block_rows):
-            block = slice(first, first + self.block_rows)
-            masses = rows.masses[block] if len(rows.masses) else NO_MASSES
-            state.add(falling[block], masses)
-
-    def merge(self, state: Summary, other: Summary) -> None:
-        state.merge(other)  # type: ignore[arg-type]
+    @staticmethod
+    def sample(state: list[Any]) -> Sample | None:
+        """All rows as a sample, where they are few."""
+        return None if state[0] is None else Sample._merge(*state[0])
 
 
 @dataclass(frozen=True)
@@ -263,55 +174,81 @@ class SupportPass:
 
     Attributes
     ----------
-    depths : gives the depths (n,) of the rows of a chunk
-    thresholds : ndarray of shape (L,), falling
+    model : gives the depths (n, C) of points
+    thresholds : ndarray of shape (C, L), falling along the levels
+    pairs : sequence of P pairs (which depths, which thresholds)
     directions : ndarray of shape (K, d)
     """
 
-    depths: Callable[[Rows], np.ndarray]
+    model: Any
     thresholds: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
     directions: np.ndarray
 
-    def start(self) -> np.ndarray:
-        return np.full((len(self.thresholds), 2 * len(self.directions)), -np.inf)
+    def start(self) -> dict[str, Any]:
+        shape = (len(self.pairs), self.thresholds.shape[1], 2 * len(self.directions))
+        return {"supports": np.full(shape, -np.inf), "width": 0.0}
 
-    def step(self, state: np.ndarray, rows: Rows) -> None:
-        n_levels = len(self.thresholds)
-        levels = np.searchsorted(-self.thresholds, -self.depths(rows))
-        stops = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
-        if not stops[-1]:
-            return
-        # Short integers are sorted by their digits, in a fraction of the time.
-        short = levels.astype(np.uint16) if n_levels < 1 << 16 else levels
-        order = np.argsort(short, kind="stable")[: stops[-1]]
-        out = np.empty_like(state)
-        write_supports(rows.points[order], stops, self.directions, out, Resources(1))
-        np.maximum(state, out, out=state)
+    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
+        depths = self.model.depths(rows.points, n_threads)
+        n_levels = self.thresholds.shape[1]
+        if depths.shape[1] == 3:
+            state["width"] = max(state["width"], float((depths[:, 2] - depths[:, 1]).max()))
+        for supports, (depth, threshold) in zip(state["supports"], self.pairs, strict=True):
+            levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
+            sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
+            if sizes[-1]:
+                # Short integers are sorted by their digits, in a fraction of the time.
+                short = levels.astype(np.uint16) if n_levels < 1 << 16 else levels
+                order = np.argsort(short, kind="stable")[: sizes[-1]]
+                out = np.empty_like(supports)
+                first = int(np.flatnonzero(sizes)[0])
+                write_supports(
+                    rows.points[order], sizes[first:], self.directions, out[first:],
+                    Resources(n_threads),
+                )  # fmt: skip
+                np.maximum(supports[first:], out[first:], out=supports[first:])
 
-    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
-        np.maximum(state, other, out=state)
-
-
-def gather(intervals: Intervals, workspace: int) -> Callable[[], Summary]:
-    """What makes a `Gathered` for each worker."""
-    return _Maker(Gathered, (intervals, workspace))
-
-
-def count(intervals: Intervals, parts: int) -> Callable[[], Summary]:
-    """What makes a `Counts` for each worker."""
-    return _Maker(Counts, (intervals, parts))
-
-
-def digits(prefixes: np.ndarray, shift: int, centers: np.ndarray | None) -> Callable[[], Summary]:
-    """What makes a `Digits` for each worker."""
-    return _Maker(Digits, (prefixes, shift, centers))
+    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
+        np.maximum(state["supports"], other["supports"], out=state["supports"])
+        state["width"] = max(state["width"], other["width"])
 
 
 @dataclass(frozen=True)
-class _Maker:
-    # An object and not a closure, so that it can be sent to another machine.
-    kind: Any
-    arguments: tuple[Any, ...]
+class MomentPass:
+    """Mass, mean and scatter matrix of the columns, and their extremes.
 
-    def __call__(self) -> Any:
-        return self.kind(*self.arguments)
+    Chunks are merged by the update of Chan, Golub and LeVeque, which does not cancel.
+    """
+
+    frame: Any
+
+    def start(self) -> dict[str, Any]:
+        width = len(self.frame.center)
+        ends = np.full((2, width), [[np.inf], [-np.inf]])
+        return {
+            "mass": 0.0, "mean": np.zeros(width), "scatter": np.zeros((width, width)), "ends": ends
+        }  # fmt: skip
+
+    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
+        points = self.frame.moved(rows.points).astype(np.float64)
+        masses = np.ones(len(points)) if rows.masses is None else rows.masses.astype(np.float64)
+        mean = masses @ points / masses.sum()
+        away = points - mean
+        ends = np.stack([points.min(axis=0), points.max(axis=0)])
+        scatter = (away.T * masses) @ away
+        self.merge(
+            state, {"mass": masses.sum(), "mean": mean, "scatter": scatter, "ends": ends}
+        )
+
+    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
+        total = state["mass"] + other["mass"]
+        if not total:
+            return
+        apart = other["mean"] - state["mean"]
+        share = other["mass"] / total
+        state["scatter"] += other["scatter"] + np.outer(apart, apart) * (state["mass"] * share)
+        state["mean"] += apart * share
+        state["mass"] = total
+        np.minimum(state["ends"][0], other["ends"][0], out=state["ends"][0])
+        np.maximum(state["ends"][1], other["ends"][1], out=state["ends"][1])

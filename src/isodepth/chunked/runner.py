@@ -1,26 +1,42 @@
-"""Where passes run: here, by threads; what runs them elsewhere has the same form."""
+"""Where passes run: here, one thread reading ahead; what runs them elsewhere has the same form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import queue
+import threading
+from collections.abc import Callable
 from typing import Any
 
-from isodepth.chunked.limits import MOST_HELD_ROWS, MOST_WORKSPACE, Limits
-from isodepth.chunked.local import fold_chunks
-from isodepth.chunked.passes import Pass
-from isodepth.chunked.preparation import Preparation
-from isodepth.chunked.sources import Chunk, Source
-from isodepth.chunked.spill import SpilledDepths
+from isodepth.chunked.passes import LookPass, Pass
+from isodepth.chunked.rows import Preparation, Rows
+from isodepth.chunked.sources import Source
+
+# Interrupts are noticed at least this often.
+_SECONDS = 0.1
+
+
+class Tally:
+    """How many rows were read, and the sum of their bits: the same in every pass over one source.
+
+    Attributes
+    ----------
+    n_rows, checksum : int
+    """
+
+    def __init__(self) -> None:
+        self.n_rows, self.checksum = 0, 0
+
+    def add(self, n_rows: int, checksum: int) -> None:
+        """Take in some rows."""
+        self.n_rows += n_rows
+        self.checksum = (self.checksum + checksum) % 2**64
 
 
 class Runner:
-    """Where passes run: here, one chunk after the other, or elsewhere (`isodepth.chunked.dask`)."""
+    """Runs passes here, one chunk after the other (elsewhere: `isodepth.chunked.dask`)."""
 
-    #: The most numbers that a state may hold for each direction.
-    most_numbers = MOST_WORKSPACE
-    #: The most rows that a state may hold.
-    most_rows = MOST_HELD_ROWS
+    #: The most numbers that a state may hold for each direction, and the most rows.
+    most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance or (lambda count: None)
@@ -32,33 +48,84 @@ class Runner:
             tell(source.label)
 
     def fold(
-        self, source: Source, preparation: Preparation | None, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass over the chunks of a source, raw ones where there is no preparation."""
+        self,
+        source: Source,
+        preparation: Preparation,
+        work: Pass,
+        *,
+        chunk_rows: int,
+        n_threads: int,
+        most_rows: int | None = None,
+    ) -> tuple[Any, Tally]:
+        """The state of a pass over the chunks of a source, and what was read.
+
+        Reading ends where there are more rows than `most_rows`, if that is given.
+        """
         self.begin(source)
+        state, tally = work.start(), Tally()
 
-        def prepare(start: int, chunk: Chunk) -> Any:
-            return chunk if preparation is None else preparation.rows(chunk)._replace(start=start)
+        def take(rows: Rows) -> bool:
+            tally.add(rows.n_read, rows.checksum)
+            if most_rows is not None and tally.n_rows > most_rows:
+                return False
+            take_rows(work, state, rows, n_threads)
+            self.advance(1)
+            return True
 
-        return fold_chunks(
-            lambda: source.chunks(limits.chunk_rows), prepare, work, limits.workers, self.advance
-        )
+        def prepared() -> Any:
+            start = 0
+            for chunk in source.chunks(chunk_rows):
+                yield preparation.rows(chunk, start)
+                start += len(chunk.values)
 
-    @contextmanager
-    def keeping(self, model: Any) -> Iterator[Any]:
-        """What gives the depths of rows, and may keep those it has computed."""
-        with SpilledDepths(model) as depths:
-            yield depths
+        read_ahead(prepared, take)
+        return state, tally
 
-    def fold_depths(
-        self, depths: Any, source: Source, preparation: Preparation, work: Pass, limits: Limits
-    ) -> Any:
-        """Run a pass that needs the depths of rows and their masses alone."""
-        if depths.complete and not source.weighted:
-            dtype = preparation.dtype
-            return fold_chunks(
-                lambda: depths.pieces(dtype), lambda _, rows: rows, work, limits.workers
-            )
-        state = self.fold(source, preparation, work, limits)
-        depths.known = True
-        return state
+
+def take_rows(work: Pass, state: Any, rows: Rows, n_threads: int) -> None:
+    """Take a chunk into a state; the first look counts also one of which no row is left."""
+    if len(rows.points) or isinstance(work, LookPass):
+        work.step(state, rows, n_threads)
+
+
+def read_ahead(items: Callable[[], Any], take: Callable[[Any], bool]) -> None:
+    """Call `take` for each item, made by another thread ahead of time, until it returns False."""
+    ahead: queue.Queue[Any] = queue.Queue(maxsize=2)
+    stop = threading.Event()
+    errors: list[BaseException] = []
+    end = object()
+
+    def put(item: Any) -> bool:
+        while not stop.is_set():
+            try:
+                ahead.put(item, timeout=_SECONDS)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def read() -> None:
+        try:
+            for item in items():
+                if not put(item):
+                    return
+        except BaseException as error:
+            errors.append(error)
+        put(end)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        while True:
+            try:
+                # Short waits: a signal reaches this thread between two of them.
+                item = ahead.get(timeout=_SECONDS)
+            except queue.Empty:
+                continue
+            if item is end or not take(item):
+                break
+    finally:
+        stop.set()
+        reader.join(10 * _SECONDS)
+    if errors:
+        raise errors[0]

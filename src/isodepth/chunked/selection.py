@@ -1,286 +1,365 @@
-"""Exact medians of all directions at once, in a few passes.
+"""Order statistics of numbers that are read in chunks: exact, by brackets and by cells.
 
-A pilot of the rows tells about where a number is; a pass counts how many lie in equal parts of
-that interval, and another picks out those in the one part that matters. Where the pilot misleads,
-or too many numbers lie too close, their digits are looked at from the first to the last.
+A sample of the rows says between what numbers an order statistic will lie. One pass counts what
+lies below that bracket and gathers what lies inside. Where the bracket has missed, or holds more
+numbers than memory allows, passes that count the numbers in cells narrow it down: by a factor of
+1024 in the integers that order floats, so that no data take more than a few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import (
-    FlatPass,
-    Fold,
-    Outlyingness,
-    ProjectionPass,
-    count,
-    digits,
-    gather,
-)
-from isodepth.chunked.rows import BLOCK_ROWS, Frame
-from isodepth.chunked.sampling import Pilot
-from isodepth.chunked.summaries import PARTS, Counts, Intervals, values_of
-from isodepth.engine.spread_passes import zero_of
+from isodepth import _core
+from isodepth.chunked.passes import Fold
+from isodepth.chunked.rows import Rows
+from isodepth.depth.base import moved_by
 
-# A pilot misses a number by more than this many standard errors about once in 150,000 times.
-_ERRORS = 4.5
-# Projections of the pilot that are held at a time.
-_HELD_NUMBERS = 1 << 21
-#: Numbers in an interval, at most, in units of what the pilot says.
-MARGIN = 1.1
+_CELL_BITS = 10
+# A bracket reaches this many standard deviations of a share to either side.
+_DEVIATIONS = 4.5
+_HELD_NUMBERS = 1 << 22
 
 
-def brackets(
-    pilot: Pilot, values: np.ndarray, shares: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the numbers of rows lie that have given shares of the mass below them.
+class Frame(NamedTuple):
+    """Where a sample lies, roughly, and the power of two next to its size.
 
-    Parameters
+    Attributes
     ----------
-    values : ndarray of shape (B, m), or (1, m) for one set of numbers
-    shares : ndarray of shape (B,), in [0, 1]
-
-    Returns
-    -------
-    low, high : ndarrays of shape (B,)
-    content : float64 ndarray of shape (B,)
-        The share of the mass between them, about.
+    center : ndarray of shape (d,)
+    exponent : int
     """
-    margin = _ERRORS * np.sqrt(shares * (1 - shares) / pilot.size) + 2 / pilot.size
-    rows, last = np.arange(len(values)), values.shape[1] - 1
-    wanted = [(shares + sign * margin).clip(0, 1) for sign in (-1, 1)]
-    if (pilot.masses == pilot.masses[0]).all():
-        places = [(share * last).astype(np.intp) for share in wanted]
-        places[1] = np.minimum(places[1] + 1, last)
-        # Without masses to carry along a few places are found without sorting all.
-        rising = np.partition(values, np.unique(places), axis=1)
-        if len(rising) == 1:
-            rows = np.zeros(len(shares), dtype=np.intp)
-    else:
-        if len(values) == 1:
-            values = np.broadcast_to(values, (len(shares), values.shape[1]))
-        order = np.argsort(values, axis=1)
-        rising = np.take_along_axis(values, order, axis=1)
-        upto = np.cumsum(pilot.masses[order], axis=1)
-        rows = np.arange(len(values))
-        places = [
-            (upto < (share * upto[:, -1])[:, None]).sum(axis=1).clip(0, last) for share in wanted
-        ]
-    return rising[rows, places[0]], rising[rows, places[1]], 2 * margin
+
+    center: np.ndarray
+    exponent: int
+
+    def moved(self, points: np.ndarray) -> np.ndarray:
+        """Points (n, d) around zero and of size about one."""
+        return moved_by(points, *self)
 
 
-def median_ranks(total: int) -> tuple[int, int]:
-    """Mass ranks, from 1 on, of the two numbers in the middle."""
-    return (total + 1) // 2, total // 2 + 1
+class Pilot(NamedTuple):
+    """Rows drawn at random, for a first guess.
 
-
-class Sizes(NamedTuple):
-    """How large standardized rows are: the largest, and a function that finds a typical one."""
-
-    largest: Any
-    typical: Callable[[], Any]
-
-
-def fit_outlyingness(
-    fold: Fold, frame: Frame, pilot: Pilot, sizes: Sizes, total: int, n_rows: int, workspace: int
-) -> Outlyingness:
-    """Medians and MADs along all directions, exactly, in two or three passes.
-
-    Parameters
+    Attributes
     ----------
-    sizes : how large standardized rows are
-    total : the mass of all rows
-    n_rows : how many there are
-    workspace : how many numbers may be held for each direction
+    points : ndarray of shape (m, d)
+    masses : int64 ndarray of shape (m,) or None
     """
-    moved = frame.moved(pilot.points)
-    count_of = len(frame.directions)
-    first, last = (np.full(count_of, rank) for rank in median_ranks(total))
-    low, high, content = _guess(moved, frame, pilot, None)
-    # A gather that succeeds saves a pass; it holds a share of all numbers, and some more by chance.
-    if MARGIN * content.max() * n_rows < workspace:
-        (found,) = fold(_pass(frame, gather(Intervals(low, high), workspace), workspace=workspace))
-        middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
-        low, high, _ = _guess(moved, frame, pilot, middles)
-        del found  # as much is gathered again
-    else:
-        # Of a mass of so many units there is about one number.
-        unit = total / n_rows
 
-        def counting(intervals: Intervals) -> Counts:
-            return fold(ProjectionPass(frame, (count(intervals, PARTS),)))[0]
+    points: np.ndarray
+    masses: np.ndarray | None
 
-        room = unit * workspace
-        closer_low, closer_high, _ = closer(counting, Intervals(low, high), first, last, room)
-        hit = closer_low <= closer_high
-        half = low.dtype.type(0.5)
-        about = np.where(hit, half * closer_low + half * closer_high, half * low + half * high)
-        away_low, away_high, _ = _guess(moved, frame, pilot, about)
-        found, counted = fold(
-            _pass(
-                frame,
-                gather(Intervals(closer_low, closer_high), workspace),
-                count(Intervals(away_low, away_high, about), PARTS),
-                workspace=workspace,
-            )
+    @property
+    def margin(self) -> float:
+        """How far a share of the pilot may be from that of the sample."""
+        size = float(len(self.points))
+        if self.masses is not None:
+            masses = self.masses.astype(np.float64)
+            size = masses.sum() ** 2 / (masses**2).sum()
+        return _DEVIATIONS * 0.5 / np.sqrt(size)
+
+
+class Room(NamedTuple):
+    """What may be held, and how much there is.
+
+    Attributes
+    ----------
+    numbers : int
+        Numbers that may be gathered in all.
+    mass, n_rows : int
+        Of the whole sample.
+    n_threads : int
+    """
+
+    numbers: int
+    mass: int
+    n_rows: int
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """E sets of numbers, of which every row has one each.
+
+    They are projections of moved rows on directions, or their distances from centers.
+
+    Attributes
+    ----------
+    frame : Frame
+    directions : ndarray of shape (E, d)
+    centers : ndarray of shape (E,) or None
+    typical : float or None
+        The size of a typical row: distances that are no more than rounding beside it become -1.
+        Negative: only zero does.
+    of : gives the points (n, d) to project, from rows and a number of threads; None for the rows
+    """
+
+    frame: Frame
+    directions: np.ndarray
+    centers: np.ndarray | None = None
+    typical: float | None = None
+    of: Any = None
+
+    def take(self, which: np.ndarray) -> Numbers:
+        """Some of the sets."""
+        centers = None if self.centers is None else self.centers[which]
+        return replace(self, directions=self.directions[which], centers=centers)
+
+    def arguments(self, rows: Rows, n_threads: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As the passes of `isodepth._core` take them."""
+        points = rows.points if self.of is None else self.of(rows, n_threads)
+        first = (points, *self.frame, np.ascontiguousarray(self.directions), rows.masses)
+        return first, {"centers": self.centers, "typical": self.typical, "n_threads": n_threads}
+
+    def guess(
+        self, pilot: Pilot, shares: np.ndarray, n_threads: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Brackets [low, high), each (E,), that will hold the quantiles of given orders (E,)."""
+        moved = self.frame.moved(pilot.points)
+        low, high = np.empty((2, len(self.directions)), dtype=moved.dtype)
+        step = max(1, _HELD_NUMBERS // len(moved))
+        for k in range(0, len(low), step):
+            some = slice(k, k + step)
+            values = _core.project(moved, np.ascontiguousarray(self.directions[some]), n_threads)
+            if self.centers is not None:
+                values = np.abs(values - self.centers[some, None])
+            for share in np.unique(shares[some]):
+                own = np.flatnonzero(shares[some] == share)
+                for ends, sign in ((low, -1), (high, 1)):
+                    q = float(share + sign * pilot.margin)
+                    ends[k + own] = sign * np.inf
+                    if 0 <= q <= 1:
+                        ends[k + own] = _core.quantile(values[own], q, pilot.masses, n_threads)
+        return low, np.nextafter(high, np.inf)
+
+
+class Inside:
+    """What lies below and inside of brackets: masses, and the numbers as long as they fit.
+
+    Attributes
+    ----------
+    below, mass, held : int64 ndarrays of shape (E,)
+    full : boolean ndarray of shape (E,)
+        Whether there are more numbers than may be held.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.below, self.mass, self.held = np.zeros((3, size), dtype=np.int64)
+        self.full = np.zeros(size, dtype=bool)
+        self.pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def numbers(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers in bracket k, rising, and the mass up to each, those below included."""
+        cuts = [(values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces]
+        values = np.concatenate([values[cut] for values, _, cut in cuts])
+        if not any(len(masses) for _, masses, _ in cuts):
+            return np.sort(values), self.below[k] + np.arange(1, len(values) + 1)
+        masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
+        order = np.argsort(values, kind="stable")
+        return values[order], self.below[k] + np.cumsum(masses[order])
+
+
+@dataclass(frozen=True)
+class BracketPass:
+    """Counts what lies below brackets [low, high), and gathers what lies inside.
+
+    At most `most` (E,) numbers are held for each.
+    """
+
+    numbers: Numbers
+    low: np.ndarray
+    high: np.ndarray
+    most: np.ndarray
+
+    def start(self) -> Inside:
+        return Inside(len(self.low))
+
+    def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
+        first, more = self.numbers.arguments(rows, n_threads)
+        most = np.where(state.full, 0, self.most - state.held)
+        counts, values, masses = _core.numbers_inside(
+            *first, low=self.low, high=self.high, most=most, **more
         )
-        middles = _middle_of(fold, frame, None, found.ranked(first, last), first, last)
-        low, high, mass = counted.narrowed(first, last)
-        del found, counted
-        # Distances from the median differ from those counted by as much as it does, and rounding.
-        eps = np.finfo(low.dtype).eps
-        slack = np.abs(middles - about) * (1 + 8 * eps) + 8 * eps * (np.abs(about) + np.abs(high))
-        miss = ~(hit & (low <= high))
-        low, high = (low - slack).clip(0), high + slack
-        if miss.any():
-            guess_low, guess_high, _ = _guess(moved, frame.along(miss), pilot, middles[miss])
-            low[miss], high[miss] = guess_low, guess_high
-        if (mass[~miss] > room).any():
-            again = closer(counting, Intervals(low, high, middles), first, last, room)
-            low, high = again[:2]
-    intervals = Intervals(low, high, middles)
-    (found,) = fold(_pass(frame, gather(intervals, workspace), workspace=workspace))
-    mads = _middle_of(fold, frame, middles, found.ranked(first, last), first, last)
-    return _with_flat_directions(fold, frame, middles, mads, sizes)
+        state.below += counts[0]
+        state.mass += counts[1]
+        state.full |= counts[2] < 0
+        gathered = counts[2].clip(0)
+        state.held += gathered
+        if len(values):
+            state.pieces.append((values, masses, np.concatenate([[0], np.cumsum(gathered)])))
+
+    def merge(self, state: Inside, other: Inside) -> None:
+        for name in ("below", "mass", "held", "full", "pieces"):
+            setattr(state, name, getattr(state, name) + getattr(other, name))
+        state.full |= state.held > self.most
 
 
-def closer(
-    counting: Callable[[Intervals], Counts],
-    intervals: Intervals,
-    first: np.ndarray,
-    last: np.ndarray,
-    room: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Narrow intervals around the numbers of given mass ranks until no more than `room` is inside.
+@dataclass(frozen=True)
+class KeyPass:
+    """The mass below, in each of 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
 
-    As `Counts.narrowed`. It ends where parts are no longer any lighter: there are ties.
-    """
-    before = np.inf
-    while True:
-        low, high, mass = counting(intervals).narrowed(first, last)
-        most = mass[low <= high].max(initial=0)
-        if most <= room or most > before / 2:
-            return low, high, mass
-        intervals, before = Intervals(low, high, intervals.centers), most
+    numbers: Numbers
+    low: np.ndarray
+    shift: np.ndarray
 
+    def start(self) -> np.ndarray:
+        return np.zeros((len(self.low), (1 << _CELL_BITS) + 2), dtype=np.int64)
 
-def block(workspace: int) -> int:
-    """How many rows to look at before there is room for as many numbers again."""
-    return max(1, min(BLOCK_ROWS, workspace // 2))
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        first, more = self.numbers.arguments(rows, n_threads)
+        _core.count_keys(*first, low=self.low, shift=self.shift, counts=state, **more)
+
+    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
+        state += other
 
 
-def _pass(frame: Frame, *makers: Any, workspace: int) -> ProjectionPass:
-    return ProjectionPass(frame, makers, block(workspace))
+def keys_of(values: np.ndarray) -> np.ndarray:
+    """Integers (n,), uint64, in the order of floats (n,): neighbors have neighboring keys."""
+    bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")
+    sign = bits.dtype.type(1) << bits.dtype.type(8 * values.itemsize - 1)
+    return np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
 
 
-def _guess(
-    moved: np.ndarray, frame: Frame, pilot: Pilot, centers: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Intervals (K,) in which the pilot sees the medians, or those of distances from centers."""
-    from isodepth.engine.compiled.tiles import multipliers, project, tiles_of
-
-    units, tiles = multipliers(frame.directions, moved.dtype), tiles_of(moved)
-    parts = []
-    step = max(1, min(16, _HELD_NUMBERS // len(moved)))
-    for k in range(0, len(units), step):
-        values = np.empty((len(units[k : k + step]), len(moved)), dtype=moved.dtype)
-        project(tiles, units[k : k + step], values)
-        if centers is not None:
-            values -= centers[k : k + step, None]
-            np.abs(values, out=values)
-        parts.append(brackets(pilot, values, np.full(len(values), 0.5)))
-    low, high, content = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return low, high, content
+def values_of(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The floats that have these keys."""
+    bits = keys.astype(f"u{dtype.itemsize}")
+    sign = bits.dtype.type(1) << bits.dtype.type(8 * dtype.itemsize - 1)
+    return np.where(bits & sign, bits ^ sign, ~bits).view(dtype)
 
 
-def _middle_of(
+def order_statistics(
     fold: Fold,
-    frame: Frame,
-    centers: np.ndarray | None,
-    found: tuple[np.ndarray, np.ndarray],
-    first: np.ndarray,
-    last: np.ndarray,
+    numbers: Numbers,
+    ranks: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    expected: float,
+    room: Room,
 ) -> np.ndarray:
-    """The mean of the two numbers found, looked for digit by digit where they were not."""
-    lower, upper = found
-    lost = np.flatnonzero(np.isnan(lower))
-    if len(lost):
-        both = np.concatenate([lost, lost])
-        ranks = np.concatenate([first[lost], last[lost]])
-        values = by_digits(
-            fold, frame.along(both), None if centers is None else centers[both], ranks
-        )
-        lower[lost], upper[lost] = values[: len(lost)], values[len(lost) :]
-    half = lower.dtype.type(0.5)
-    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-    return half * lower + half * upper
-
-
-def by_digits(
-    fold: Fold, frame: Frame, centers: np.ndarray | None, ranks: np.ndarray
-) -> np.ndarray:
-    """The projections, or their distances from centers, that have given mass ranks (E,)."""
-
-    def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
-        (state,) = fold(ProjectionPass(frame, (digits(prefixes, shift, centers),)))
-        return state.counts
-
-    return digit_search(counts, frame.directions.dtype, ranks)
-
-
-def digit_search(counts: Any, dtype: np.dtype, ranks: np.ndarray | None, n: int = 0) -> np.ndarray:
-    """The floats of given mass ranks, or the two in the middle of each of `n` sets, by their keys.
+    """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
     Parameters
     ----------
-    counts : gives the masses (E, 256) of the next eight bits of keys that begin as `prefixes` (E,)
-    ranks : int64 ndarray of shape (E,), or None for the middles of E / 2 sets and again
+    low, high : ndarrays of shape (E,)
+        Brackets [low, high) where they are expected, all ranks of a set in the same.
+    expected : float
+        The share of all numbers that is expected inside of a bracket.
     """
-    word: Any = np.uint32 if dtype.itemsize == 4 else np.uint64
-    size = 2 * n if ranks is None else len(ranks)
-    prefixes = np.zeros(size, dtype=word)
-    for shift in range(8 * dtype.itemsize - 8, -1, -8):
-        rising = np.cumsum(counts(prefixes, shift), axis=1)
-        if ranks is None:
-            totals = rising[:n, -1]
-            ranks = np.concatenate([(totals + 1) // 2, totals // 2 + 1])
-        digit = (rising < ranks[:, None]).sum(axis=1)
-        digit = digit.clip(0, 255)
-        before = np.where(digit > 0, rising[np.arange(size), digit - 1], 0)
-        ranks = ranks - before
-        prefixes |= digit.astype(word) << word(shift)
-    return values_of(prefixes)
+    count, each = len(low), max(1, room.numbers // len(low))
+    found = np.full(ranks.shape, np.nan, dtype=low.dtype)
+    if 1.2 * expected * room.n_rows <= each:
+        inside = fold(BracketPass(numbers, low, high, np.full(count, each)))
+        for k in np.flatnonzero(~inside.full):
+            values, upto = inside.numbers(k) if inside.mass[k] else (low[:0], inside.below[:0])
+            within = (ranks[k] >= inside.below[k]) & (ranks[k] < inside.below[k] + inside.mass[k])
+            found[k, within] = values[np.searchsorted(upto, ranks[k][within], side="right")]
+        del inside
+    targets = np.argwhere(np.isnan(found))
+    if len(targets):
+        where, which = targets.T
+        found[where, which] = _by_cells(
+            fold, numbers.take(where), ranks[where, which], low[where], high[where], room
+        )
+    return found
 
 
-def _with_flat_directions(
-    fold: Fold, frame: Frame, middles: np.ndarray, mads: np.ndarray, sizes: Sizes
-) -> Outlyingness:
-    """Where the MAD is zero, the median of the deviations that are not takes its place."""
-    typical = sizes.largest
-    if not (mads > zero_of(frame.directions, typical)).all():
-        # Only now it matters which size is typical.
-        typical = sizes.typical()
-    flat = np.flatnonzero(~(mads > zero_of(frame.directions, typical)))
-    scales = np.full(len(mads), np.nan, dtype=mads.dtype)
+def _by_cells(
+    fold: Fold,
+    numbers: Numbers,
+    ranks: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    room: Room,
+) -> np.ndarray:
+    """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
+    dtype = low.dtype
+    ends = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).tolist()
+    start, stop = keys_of(low).tolist(), keys_of(high).tolist()
+    found = np.full(len(ranks), np.nan, dtype=dtype)
+    open_ = np.arange(len(ranks))
+    while len(open_):
+        shift = [max(0, (stop[e] - start[e] - 1).bit_length() - _CELL_BITS) for e in open_]
+        first = np.array([start[e] for e in open_], dtype=np.uint64)
+        counts = fold(KeyPass(numbers.take(open_), first, np.array(shift)))
+        upto = np.cumsum(counts, axis=1)
+        cells = (upto <= ranks[open_, None]).sum(axis=1).tolist()
+        heavy = []
+        for place, (e, cell) in enumerate(zip(open_, cells, strict=True)):
+            if cell == 0:  # the bracket has missed
+                start[e], stop[e] = ends[0], start[e]
+            elif cell > 1 << _CELL_BITS:
+                start[e], stop[e] = start[e] + (1 << (shift[place] + _CELL_BITS)), ends[1]
+            else:
+                start[e] += (cell - 1) << shift[place]
+                stop[e] = min(stop[e], start[e] + (1 << shift[place]))
+            outside = not 0 < cell <= 1 << _CELL_BITS
+            share = float(counts[place, cell]) / room.mass
+            heavy.append(outside or 1.2 * share * room.n_rows * len(open_) > room.numbers)
+        single = np.array([stop[e] - start[e] <= 1 for e in open_])
+        own = np.array([start[e] for e in open_[single]], dtype=np.uint64)
+        found[open_[single]] = values_of(own, dtype)
+        light = open_[~single & ~np.array(heavy)]
+        if len(light):
+            bracket = [
+                values_of(np.array([side[e] for e in light], dtype=np.uint64), dtype)
+                for side in (start, stop)
+            ]
+            most = np.full(len(light), room.numbers // len(light))
+            inside = fold(BracketPass(numbers.take(light), *bracket, most))
+            for place, e in enumerate(light):
+                if not inside.full[place]:
+                    values, upto = inside.numbers(place)
+                    found[e] = values[np.searchsorted(upto, ranks[e], side="right")]
+        open_ = open_[np.isnan(found[open_])]
+    return found
+
+
+def medians(
+    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, skipped: np.ndarray | None = None
+) -> np.ndarray:
+    """The median (E,) of each set: the mean of the lower and the upper one.
+
+    Numbers that became -1, of mass `skipped` (E,), do not count.
+    """
+    size = len(numbers.directions)
+    before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
+    left = room.mass - before
+    ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
+    if skipped is None:
+        low, high = numbers.guess(pilot, np.full(size, 0.5), room.n_threads)
+        expected = 2 * pilot.margin
+    else:
+        dtype = numbers.directions.dtype
+        low, high, expected = np.zeros(size, dtype), np.full(size, np.inf, dtype), np.inf
+    found = order_statistics(fold, numbers, ranks, low, high, expected, room)
+    half = found.dtype.type(0.5)
+    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+    return half * found[:, 0] + half * found[:, 1]
+
+
+def spreads(
+    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, typical: float, zero: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
+
+    That scale is the median of the deviations that are more than rounding beside the `typical`
+    size, 0 where there are none.
+    """
+    middles = medians(fold, numbers, pilot, room)
+    away = replace(numbers, centers=middles)
+    mads = medians(fold, away, pilot, room)
+    scales = np.zeros_like(mads)
+    flat = np.flatnonzero(~(mads > zero))
     if len(flat):
-        both = np.concatenate([flat, flat])
-        along = frame.along(both)
-        empty = np.zeros(len(flat), dtype=bool)
-
-        def counts(prefixes: np.ndarray, shift: int) -> np.ndarray:
-            found = fold(FlatPass(along, middles[both], typical, prefixes, shift)).counts
-            if shift == 8 * mads.itemsize - 8:
-                empty[:] = found[: len(flat)].sum(axis=1) == 0
-            return found
-
-        ends = digit_search(counts, mads.dtype, None, len(flat))
-        half = mads.dtype.type(0.5)
-        scales[flat] = half * ends[: len(flat)] + half * ends[len(flat) :]
-        scales[flat[empty]] = 0
-        mads = mads.copy()
-        mads[flat] = np.nan
-    return Outlyingness(frame, middles, mads, scales, typical)
+        off = replace(away.take(flat), typical=typical)
+        start = np.zeros(len(flat), dtype=mads.dtype)
+        none = np.zeros(len(flat), dtype=np.int64)
+        skipped = fold(BracketPass(off, start, start, none)).below
+        some = skipped < room.mass
+        if some.any():
+            scales[flat[some]] = medians(fold, off.take(some), pilot, room, skipped[some])
+    return middles, mads, scales

@@ -2,36 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.limits import Limits
-from isodepth.chunked.middle_rows import center_and_exponent, rows_of_ranks
-from isodepth.chunked.passes import Drawn, DrawPass, LookPass, Pass, SupportPass
-from isodepth.chunked.preparation import Preparation, preparation_of
-from isodepth.chunked.ranks import SPACED_ROWS, CellPass, Cells, RankBounds, Side, WidthPass
-from isodepth.chunked.rows import Frame
-from isodepth.chunked.runner import Runner
-from isodepth.chunked.sampling import Pilot
-from isodepth.chunked.selection import Sizes, fit_outlyingness
-from isodepth.chunked.sources import Chunk, Source
-from isodepth.chunked.thresholds import NegatedSizes, find_thresholds, ranked
-from isodepth.chunked.weights import Looked
-from isodepth.chunked.whitening import whitening_matrix
+from isodepth import _core
+from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
+from isodepth.chunked.passes import DistinctPass, Look, LookPass, Pass, SupportPass
+from isodepth.chunked.rows import MassRule, Preparation, Rows, mass_rules
+from isodepth.chunked.runner import Runner, Tally
+from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, spreads
+from isodepth.chunked.sources import Source
+from isodepth.chunked.thresholds import find_thresholds
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
-from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import AIIRWDepth, IRWDepth
-from isodepth.depth.projection import ProjectionDepth
-from isodepth.engine.spread_passes import largest_entries
-from isodepth.engine.threads import single_threaded_blas
+from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
-from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.fitted import FittedMetric, fit_metric
 from isodepth.metric.table import RegionTable
+
+#: A sample of so few distinct rows is worked on in memory, however many rows it has.
+FEW_DISTINCT = 4096
+LEAST_PILOTS = 1 << 12
+_PILOTS = 1 << 16
+_MOST_CHUNK_ROWS = 1 << 15
+# Numbers projected between two looks at whether to stop.
+_MOST_WORK = 1 << 25
+# Copies of a chunk, in several precisions and orders, that are there at one time.
+_CHUNK_COPIES = 24
+# What the passes in memory hold for each number of a sample.
+_COPIES_IN_MEMORY = 10
+
+
+class Limits(NamedTuple):
+    """What fits into the memory that was promised.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Rows that are read at a time.
+    numbers : int
+        Numbers that are gathered, for all directions together.
+    pilots : int
+        Rows that are drawn for a first guess.
+    rows_in_memory : int
+        A sample of so many rows is worked on in memory.
+    """
+
+    chunk_rows: int
+    numbers: int
+    pilots: int
+    rows_in_memory: int
+
+    @classmethod
+    def of(cls, fitted: FittedMetric, dtype: str, source: Source, runner: Runner) -> Limits:
+        """Those of a metric with its directions drawn, for the rows of a source."""
+        budget = fitted.resources.memory_mb * 2**20
+        count, width = fitted.directions.shape
+        item = np.dtype(dtype).itemsize
+        chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
+        chunk = min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)
+        numbers = int(budget / 2 / (item + 8 * source.weighted))
+        pilots = int(budget / 4 / (3 * (width * item + 16)))
+        # More pilots save time in every pass, and take time once.
+        known = source.n_rows
+        pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
+        return cls(
+            max(64, chunk),
+            max(1, min(numbers, runner.most_numbers * count)),
+            max(LEAST_PILOTS, min(runner.most_rows, pilots)),
+            int(budget / (_COPIES_IN_MEMORY * width * item)),
+        )
 
 
 class Tables(NamedTuple):
@@ -72,6 +117,104 @@ class Streamed:
     made: Tables
 
 
+@dataclass(frozen=True)
+class Reading:
+    """One source that has been looked at once, and how its passes run.
+
+    Attributes
+    ----------
+    runner : Runner
+    source : Source
+    preparation : Preparation
+    limits : Limits
+    n_threads : int
+    look : Look
+    tally : Tally
+        What the first pass has read, and every other must.
+    """
+
+    runner: Runner
+    source: Source
+    preparation: Preparation
+    limits: Limits
+    n_threads: int
+    look: Look
+    tally: Tally
+
+    @classmethod
+    def of(
+        cls, runner: Runner, source: Source, preparation: Preparation, fitted: FittedMetric
+    ) -> Reading:
+        """The first pass: are the data usable, and which rows speak for them?"""
+        limits = Limits.of(fitted, preparation.dtype, source, runner)
+        n_threads = fitted.resources.n_threads
+        look, tally = runner.fold(
+            source, preparation, LookPass(limits.pilots),
+            chunk_rows=limits.chunk_rows, n_threads=n_threads,
+        )  # fmt: skip
+        if not look.n_present:
+            reason = "it has no row"
+            if look.n_rows:
+                reason = "all weights are zero" if look.n_complete else "every row has a missing value"
+            raise InvalidInputError(
+                f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
+                "of positive weight"
+            )
+        rule = mass_rules([look.weights])[0] if source.weighted else None
+        return cls(runner, source, preparation.later(rule), limits, n_threads, look, tally)
+
+    def with_rule(self, rule: MassRule) -> Reading:
+        """The same with other masses."""
+        return replace(self, preparation=self.preparation.later(rule))
+
+    def fold(self, work: Pass) -> Any:
+        """Run a pass over the same rows as the first."""
+        state, tally = self.runner.fold(
+            self.source, self.preparation, work, chunk_rows=self.limits.chunk_rows,
+            n_threads=self.n_threads, most_rows=self.tally.n_rows,
+        )  # fmt: skip
+        if vars(tally) != vars(self.tally):
+            seen, now = f"{self.tally.n_rows} rows", "other values"
+            if tally.n_rows != self.tally.n_rows:
+                now = "more" if tally.n_rows > self.tally.n_rows else str(tally.n_rows)
+            raise InvalidInputError(
+                f"{self.source.label} has changed between two readings ({seen}, then {now}); the "
+                "data are read several times and must stay the same: a function must give the same "
+                "chunks at every call"
+            )
+        return state
+
+    @property
+    def pilot(self) -> Pilot:
+        """The rows that were drawn."""
+        points, weights = self.look.reservoir.rows()
+        rule = self.preparation.rule
+        return Pilot(points, None if rule is None else rule.of(weights))
+
+    @property
+    def mass(self) -> int:
+        """The mass of all rows."""
+        totals, rule = self.look.weights, self.preparation.rule
+        if rule is None:
+            return self.look.n_present
+        if totals.distinct is not None:
+            return int((rule.of(totals.distinct) * totals.counts).sum())
+        return self.fold(_MassPass())[0]
+
+
+class _MassPass:
+    """The sum of all masses."""
+
+    def start(self) -> list[int]:
+        return [0]
+
+    def step(self, state: list[int], rows: Rows, n_threads: int) -> None:
+        state[0] += len(rows.points) if rows.masses is None else int(rows.masses.sum())
+
+    def merge(self, state: list[int], other: list[int]) -> None:
+        state[0] += other[0]
+
+
 def stream_table(
     metric: BaseMetric,
     source: Source,
@@ -91,201 +234,159 @@ def stream_table(
     in_memory : whether a sample that fits is worked on in memory; None to let the memory decide
     """
     metric.check_for_tables(storage)
-    options = metric._options()
-    preparation = preparation_of(source, options, scale)
-    drawn = draw(metric, source.n_features, scale)
-    limits = Limits.of(drawn, preparation.dtype, source.n_rows, source.weighted)
-    run = runner or Runner()
-    limits = limits._replace(
-        workspace=min(limits.workspace, run.most_numbers),
-        pilots=min(limits.pilots, run.most_rows),
-        held_rows=min(limits.held_rows, run.most_rows),
-    )
-    with single_threaded_blas():
-        looked, rows, later = _look(run, source, preparation, limits)
-        job = _Job(run, source, later, limits, drawn, looked, rows, storage)
-        made = job.values(in_memory)
-    signature = drawn.table_signature(preparation.dtype)
-    table = RegionTable(made.values, str(signature), source.n_features, source.columns, scale=scale)
-    labels = source.columns or column_labels(source.n_features)
-    report = looked.report(labels) if preparation.nan_policy == "omit" else None
-    return Streamed(table, looked.n_present, report, made)
+    preparation = Preparation.of(source, metric._options(), scale)
+    fitted = drawn(metric, source.n_features, scale)
+    reading = Reading.of(runner or Runner(), source, preparation, fitted)
+    look = reading.look
+    sample = None
+    pilot = reading.pilot
+    if in_memory or (in_memory is None and look.n_present <= reading.limits.rows_in_memory):
+        sample = _loaded(reading)
+    elif len(_core.distinct_rows(pilot.points, None, reading.n_threads)[0]) <= FEW_DISTINCT:
+        sample = DistinctPass.sample(reading.fold(DistinctPass(FEW_DISTINCT)))
+    made = _by_passes(reading, fitted, pilot) if sample is None else _in_memory(sample, fitted)
+    table = RegionTable(
+        made.values.astype(storage), str(fitted.table_signature(preparation.dtype)),
+        source.n_features, source.columns, scale=scale,
+    )  # fmt: skip
+    labels = tuple(source.columns or column_labels(source.n_features))
+    report = look.report(labels) if preparation.nan_policy == "omit" else None
+    return Streamed(table, look.n_present, report, made)
 
 
-def draw(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
+def drawn(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
     """The metric with its directions drawn for data of that width."""
-    from isodepth.metric.fitted import fit_metric
-
     return fit_metric(metric._options(), metric._source, width, scale=scale)
 
 
-def _look(
-    run: Runner, source: Source, preparation: Preparation, limits: Limits
-) -> tuple[Looked, Drawn, Preparation]:
-    """The first look at all data: are they usable, and which rows speak for them?"""
-    state = run.fold(source, None, LookPass(preparation, limits.pilots), limits)
-    looked, drawn = state["looked"], state["drawn"]
-    if not looked.n_present:
-        reason = "every row has a missing value" if looked.n_dropped else "it has no row"
-        if source.weighted and looked.n_rows > looked.n_dropped:
-            reason = "all weights are zero"
-        raise InvalidInputError(
-            f"{source.label} has nothing to look at: {reason}; a sample needs at least one row of "
-            "positive weight"
-        )
-    later = preparation.later()
-    if source.weighted:
-        later = preparation.later(looked.rule())
-        width, dtype = preparation.n_features, preparation.dtype
-        drawn = run.fold(source, later, DrawPass(width, dtype, limits.pilots), limits)
-    return looked, drawn, later
+def _loaded(reading: Reading) -> Sample:
+    """All rows in memory."""
+    chunks = reading.fold(_RowsPass())
+    points = np.concatenate([points for points, _ in chunks])
+    masses = None
+    if reading.source.weighted:
+        masses = np.concatenate([masses for _, masses in chunks])
+    return Sample._merge(points, masses)
 
 
-@dataclass
-class _Job:
-    """One source on its way to a table."""
+class _RowsPass:
+    """All rows and their masses."""
 
-    run: Runner
-    source: Source
-    preparation: Preparation
-    limits: Limits
-    drawn: FittedMetric
-    looked: Looked
-    rows: Drawn
-    storage: str
+    def start(self) -> list[Any]:
+        return []
 
-    def values(self, in_memory: bool | None) -> Tables:
-        """Support values (L, 2K)."""
-        if self.rows.few.sample is not None:
-            return Tables(self._of_sample(self.rows.few.sample))
-        fits = self.looked.n_present <= self.limits.rows_in_memory
-        if fits if in_memory is None else in_memory:
-            return Tables(self._of_sample(self._loaded()))
-        depth: Any = self.drawn.source
-        plain = getattr(depth, "method", "directions") == "directions"
-        if plain and not getattr(depth, "refine", 0):
-            if type(depth) is ProjectionDepth:
-                return Tables(self._by_projections())
-            if type(depth) in (HalfspaceDepth, IRWDepth):
-                return self._by_ranks(type(depth) is HalfspaceDepth)
-            if type(depth) is AIIRWDepth and depth.covariance == "empirical":
-                return self._by_ranks(False, whitened=True)
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        state.append((rows.points, rows.masses))
+
+    def merge(self, state: list[Any], other: list[Any]) -> None:
+        state += other
+
+
+def _in_memory(sample: Sample, fitted: FittedMetric) -> Tables:
+    fitted.source.warn_if_uninformative(sample)
+    regions = fitted.fit_regions(sample.points, None, None, sample)
+    out = np.empty(fitted.table_shape)
+    fitted.write_table(regions, out)
+    return Tables(out)
+
+
+def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
+    depth: Any = fitted.source
+    plain = getattr(depth, "method", "directions") == "directions"
+    plain = plain and not getattr(depth, "refine", 0)
+    name = builtin_name(depth)
+    ranks = name in ("halfspace", "irw") or (
+        name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
+    )
+    if not plain or not (ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{self.source.label} has {self.looked.n_present} rows, which do not fit into "
-            f"memory_mb={self.drawn.resources.memory_mb:g}, and this depth needs them all at once; "
+            f"{reading.source.label} has {reading.look.n_present} rows, which do not fit into "
+            f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
             "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
             "empirical covariance"
         )
+    assert fitted.betas is not None
+    room = Room(reading.limits.numbers, reading.mass, reading.look.n_present, reading.n_threads)
+    distinct = _core.distinct_rows(pilot.points, None, reading.n_threads)[0]
+    frame = Frame(*_core.center_and_exponent(distinct))
+    directions = np.ascontiguousarray(fitted.directions, dtype=pilot.points.dtype)
+    model: Any
+    tolerance = 0.0
+    pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    if ranks:
+        if name == "ai_irw":
+            # Ranks along a direction of whitened rows are those along another of the rows.
+            turned = fitted.directions @ whitening_matrix(reading.fold, frame)
+            directions = np.ascontiguousarray(turned, dtype=pilot.points.dtype)
+        memory = fitted.resources.memory_mb * 2**18
+        cells = RankCells.around(frame, directions, pilot, memory, reading.n_threads)
+        smallest = name == "halfspace"
+        model = RankModel.fit(reading.fold, cells, room.mass, smallest)
+        # A region of lower bounds above the level of upper ones is inside for sure; one of upper
+        # bounds above the level of lower ones holds all of it.
+        pairs = ((0, 0), (1, 2), (2, 1))
+    else:
+        model = ProjectionModel.fit(reading.fold, frame, directions, pilot, room)
+        tolerance = depth.tie_tolerance if pilot.points.dtype == np.float64 else 0.0
+    thresholds = find_thresholds(reading.fold, model, pilot, fitted.betas, tolerance, room)
+    found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
+    return Tables(*found["supports"], depth_bound=0.5 * found["width"])
 
-    def fold(self, work: Pass) -> Any:
-        """Run a pass over prepared rows."""
-        return self.run.fold(self.source, self.preparation, work, self.limits)
 
-    def _loaded(self) -> Sample:
-        """All rows in memory."""
-        parts = [
-            self.preparation.rows(chunk)
-            for chunk in self.source.chunks(self.limits.chunk_rows)
-            if isinstance(chunk, Chunk)
-        ]
-        points = np.concatenate([rows.points for rows in parts])
-        masses = None
-        if self.source.weighted:
-            masses = np.concatenate([rows.masses for rows in parts])
-        return Sample._merge(points, masses)
+# -- units of the columns -------------------------------------------------------------------------
 
-    def _of_sample(self, sample: Sample) -> np.ndarray:
-        self.drawn.source.warn_if_uninformative(sample)
-        regions = self.drawn.fit_regions(sample.points, None, None, sample)
-        out = np.empty(self.drawn.table_shape, dtype=self.storage)
-        self.drawn.write_table(regions, out)
-        return out
 
-    def _frame(self) -> tuple[Frame, Sizes, Pilot]:
-        """The frame of the sample, the sizes of rows in it, and the pilot."""
-        pilot, total = self.rows.draw.pilot, self.rows.mass
-        center, exponent = center_and_exponent(self.fold, pilot, total, self.limits.held_rows)
-        directions = np.ascontiguousarray(self.drawn.directions, dtype=pilot.points.dtype)
-        frame = Frame(center, exponent, directions)
-        ends = np.empty((2, frame.center.shape[0]), dtype=frame.center.dtype)
-        ends.T[:] = self.rows.low, self.rows.high
-        ends = frame.moved(ends)
+def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
+    """The spread (d,) of the columns in several sources together: ``scale="pooled"``.
 
-        def typical() -> Any:
-            # The larger one of two in the middle, as in memory.
-            ranks = np.array([total // 2 + 1])
-            own = -largest_entries(frame.moved(pilot.points)).astype(np.float64)
-            room, n_rows = self.limits.workspace, self.looked.n_present
-            return ranked(
-                self.fold, NegatedSizes(frame), pilot, own, ranks, total, n_rows, 0.0, room
-            )[0].astype(pilot.points.dtype)
+    As `isodepth.core.scaling.spread_of_samples` has it: each sample counts for as many rows as it
+    has, whatever its weights add up to.
+    """
+    width, options = sources[0].n_features, metric._options()
+    fitted = drawn(metric, width, None)
+    readings = [
+        Reading.of(runner, source, Preparation.of(source, options, None), fitted)
+        for source in sources
+    ]
+    if any(source.weighted for source in sources):
+        for one in readings:
+            if not one.source.weighted:
+                one.look.weights.add(np.ones(1), np.array([one.look.n_present]))
+        rules = mass_rules([one.look.weights for one in readings], shared=True)
+        readings = [one.with_rule(rule) for one, rule in zip(readings, rules, strict=True)]
 
-        return frame, Sizes(np.abs(ends).max(), typical), pilot
+    def fold(work: Pass) -> Any:
+        states = [one.fold(work) for one in readings]
+        for state in states[1:]:
+            work.merge(states[0], state)
+        return states[0]
 
-    def _by_projections(self) -> np.ndarray:
-        frame, sizes, pilot = self._frame()
-        total, n_rows = self.rows.mass, self.looked.n_present
-        model = fit_outlyingness(
-            self.fold, frame, pilot, sizes, total, n_rows, self.limits.workspace
-        )
-        double = frame.directions.dtype == np.float64
-        tolerance = ProjectionDepth.tie_tolerance if double else 0.0
-        with self.run.keeping(model) as depths:
-            pilot_depths = model.finish(model.raw(pilot.points))
-            thresholds = self._thresholds(depths, depths, pilot, pilot_depths, tolerance)
-            supports = self.fold(SupportPass(depths, thresholds, self.drawn.directions))
-        return supports.astype(self.storage)
+    n_rows = sum(one.look.n_present for one in readings)
+    room = Room(
+        readings[0].limits.numbers // 2, sum(one.mass for one in readings), n_rows,
+        readings[0].n_threads,
+    )  # fmt: skip
+    # A product with a unit vector is the column itself.
+    columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
+    pilot = _pooled_pilot(readings)
+    _, mads, scales = spreads(fold, columns, pilot, room, -1.0, 0.0)
+    return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
-    def _thresholds(
-        self, kept: Any, depths: Any, pilot: Pilot, pilot_depths: np.ndarray, tolerance: float
-    ) -> np.ndarray:
-        betas = self.drawn.betas
-        assert betas is not None
 
-        return find_thresholds(
-            lambda work: self._fold_depths(kept, work),
-            depths,
-            pilot,
-            pilot_depths,
-            betas,
-            self.rows.mass,
-            self.looked.n_present,
-            tolerance,
-            self.limits.workspace,
-        )
+def _in_double(rows: Rows, n_threads: int) -> np.ndarray:
+    return rows.points.astype(np.float64)
 
-    def _fold_depths(self, kept: Any, work: Pass) -> Any:
-        return self.run.fold_depths(kept, self.source, self.preparation, work, self.limits)
 
-    def _by_ranks(self, smallest: bool, whitened: bool = False) -> Tables:
-        """Regions by ranks from counts in cells, and regions that hold the exact ones for sure.
-
-        Ranks along a direction of whitened rows are those along another direction of the rows.
-        """
-        frame, _, pilot = self._frame()
-        if whitened:
-            matrix = whitening_matrix(self.fold, frame)
-            turned = np.asarray(self.drawn.directions, dtype=np.float64) @ matrix
-            frame = frame._replace(directions=turned.astype(frame.directions.dtype))
-        total = self.rows.mass
-        spaced = sorted({1 + k * total // SPACED_ROWS for k in range(SPACED_ROWS)})
-        some = rows_of_ranks(self.fold, pilot, spaced, total, self.limits.held_rows)
-        cells = Cells.around(frame, some, self.drawn.resources.memory_mb * 2**18)
-        counts = self.fold(CellPass(cells))
-        model = RankBounds.of(cells, counts, total, smallest)
-        raw = model.raw(pilot.points)
-        directions = self.drawn.directions
-        with self.run.keeping(model) as depths:
-            sides = [Side(depths, which, model.unit) for which in (0, 1)]
-            middle = self._thresholds(depths, depths, pilot, model.finish(raw), 0.0)
-            low, high = (
-                self._thresholds(depths, side, pilot, model.unit * raw[:, side.which], 0.0)
-                for side in sides
-            )
-            supports = self.fold(SupportPass(depths, middle, directions))
-            # A region of lower bounds above the level of upper ones is inside for sure; one of
-            # upper bounds above the level of lower ones holds all of it.
-            inner = self.fold(SupportPass(sides[0], high, directions))
-            outer = self.fold(SupportPass(sides[1], low, directions))
-            width = int(self._fold_depths(depths, WidthPass(depths))[0])
-        return Tables(supports.astype(self.storage), inner, outer, 0.5 * width * model.unit)
+def _pooled_pilot(readings: Sequence[Reading]) -> Pilot:
+    """The rows drawn from all sources, each with the mass of the rows that it stands for."""
+    pilots = [one.pilot for one in readings]
+    points = np.concatenate([pilot.points.astype(np.float64) for pilot in pilots])
+    if len(pilots) == 1 and pilots[0].masses is None:
+        return Pilot(points, None)
+    shares = [
+        (np.ones(len(pilot.points)) if pilot.masses is None else pilot.masses / pilot.masses.sum())
+        * (one.look.n_present / (len(pilot.points) if pilot.masses is None else 1))
+        for one, pilot in zip(readings, pilots, strict=True)
+    ]
+    joined = np.concatenate(shares)
+    return Pilot(points, np.maximum(1, np.rint(joined * (2.0**50 / joined.sum()))).astype(np.int64))

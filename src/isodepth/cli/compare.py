@@ -227,7 +227,7 @@ def report(
         raise InvalidOptionError(f"--names must name {len(files)} file(s), got {len(called)}")
     about: Options = {}
     if len(files) == 1:
-        from isodepth.inference.monitor import DepthMonitor
+        from isodepth.monitor.depth_monitor import DepthMonitor
 
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")

@@ -14,7 +14,6 @@ from isodepth.cli.tables import aligned, open_sources, read_tables
 from isodepth.data.output import replace_file
 from isodepth.data.results import plain
 from isodepth.data.saving import check_table_target, endings_for, with_column
-from isodepth.depth import BY_NAME
 
 _SHOWN = 5
 
@@ -43,7 +42,9 @@ def depth(
       isodepth depth raw.csv --drop-text --nan-policy omit -o deep.csv --json
     """
     used = settings.pop("depth", "projection")
-    estimator = BY_NAME[used](**settings)
+    from isodepth.depth.estimators import ESTIMATORS
+
+    estimator = ESTIMATORS[used](**settings)
     estimator.check_options()
     paths = [table] if of is None else [table, of]
     sources = open_sources(paths)

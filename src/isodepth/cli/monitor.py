@@ -59,12 +59,12 @@ def fit(
       isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500
       isodepth monitor fit reference.csv --batch-size 50 -o monitor.npz --tolerance 0.05 --json
     """
-    from isodepth.inference.monitor import DepthMonitor
-    from isodepth.inference.watching import check_paths
+    from isodepth.monitor.depth_monitor import DepthMonitor
+    from isodepth.monitor.persistence import Autosave
 
     if not batch_size and blocks is None:
         raise InvalidOptionError("give --batch-size N, or --blocks COLUMN to tell batches apart")
-    check_paths(output, None)
+    Autosave(output)
     if not force and Path(output).exists():
         raise InvalidOptionError(f"{output} is there already; replace it with --force")
     sources = open_sources([reference])
@@ -82,9 +82,13 @@ def fit(
 @click.argument("monitor")
 @click.argument("batch")
 @click.option("--group", metavar="NAME", help="The group that the batch belongs to.")
+@click.option("--label", metavar="TEXT", help="What to call the batch; a repeat is not counted.")
 @click.option("--log", metavar="FILE", help="Add the verdict to this file, one line of JSON.")
 @cli.reading_options(nan_policy=False)
-def check(monitor: str, batch: str, group: str | None, log: str | None, reading: Reading) -> Answer:
+def check(
+    monitor: str, batch: str, group: str | None, label: str | None, log: str | None,
+    reading: Reading,
+) -> Answer:  # fmt: skip
     """Judge the next batch; exit code 1 for an alarm.
 
     What was seen is kept in the file of the monitor. Columns that the reference does not have are
@@ -94,16 +98,16 @@ def check(monitor: str, batch: str, group: str | None, log: str | None, reading:
     \b
     Examples:
       isodepth monitor check monitor.npz batch.csv
-      isodepth monitor check monitor.npz batch.csv --log verdicts.jsonl --json
+      isodepth monitor check monitor.npz batch.csv --label 2024-01-07 --log verdicts.jsonl --json
     """
-    from isodepth.inference.monitor import DepthMonitor
+    from isodepth.monitor.depth_monitor import DepthMonitor
 
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
         fitted = DepthMonitor.load(monitor, autosave=True, log=log)
         table = _batch(sources, batch, replace(reading, nan_policy=fitted.nan_policy), fitted)
         try:
-            verdict = fitted.check(table, group=group)
+            verdict = fitted.check(table, group=group, label=label)
             break
         except BusyFileError:
             if not left:
@@ -129,14 +133,14 @@ def _batch(sources: Any, path: str, reading: Reading, fitted: Any) -> Any:
 @click.argument("monitor")
 @cli.picture_options("the stream")
 def show(monitor: str, plot: str | None, page: str | None) -> Answer:
-    """Show what a monitor promises, and the last batches it has seen.
+    """Show the alarm policy of a monitor, and the last batches it has seen.
 
     \b
     Examples:
       isodepth monitor show monitor.npz
       isodepth monitor show monitor.npz --plot stream.png --json
     """
-    from isodepth.inference.monitor import DepthMonitor
+    from isodepth.monitor.depth_monitor import DepthMonitor
 
     cli.check_outputs(plot, page)
     fitted = DepthMonitor.load(monitor)
@@ -153,7 +157,7 @@ def reset(monitor: str) -> Answer:
     Examples:
       isodepth monitor reset monitor.npz
     """
-    from isodepth.inference.monitor import DepthMonitor
+    from isodepth.monitor.depth_monitor import DepthMonitor
 
     DepthMonitor.load(monitor, autosave=True).reset()
     return Answer(["the evidence starts again"], {"monitor": monitor, "reset": True})
@@ -163,19 +167,19 @@ def reset(monitor: str) -> Answer:
 
 
 def _shown(fitted: Any) -> Answer:
-    from isodepth.report.sentences import monitor_headline, monitor_promise
+    from isodepth.report.sentences import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}"]
-    for usual in summary["usual"]:
-        group = "" if usual["group"] is None else f" of group {usual['group']}"
+    for null in summary["null_intervals"]:
+        group = "" if null["group"] is None else f" of group {null['group']}"
         lines.append(
-            f"usual       {usual['low']:.4g} to {usual['high']:.4g} for batches of "
-            f"{usual['rows']} rows{group} ({usual['n']} scores, {summary['calibration']})"
+            f"undrifted   {null['low']:.4g} to {null['high']:.4g} for batches of "
+            f"{null['rows']} rows{group} ({null['n']} scores, {summary['calibration']})"
         )
     verdicts = fitted.verdicts
-    lines.append(f"promise     {monitor_promise(summary)}")
-    lines.append(f"stream      {monitor_headline(verdicts).sentence}")
+    lines.append(f"alarms      {alarm_promise(summary)}")
+    lines.append(f"stream      {monitor_headline(verdicts, fitted.alarm).sentence}")
     if verdicts:
         lines += ["", "batch   rows     score       p  evidence  alarm  largest contributions"]
         lines += [_line(verdict) for verdict in verdicts[-_SHOWN:]]
@@ -184,7 +188,8 @@ def _shown(fitted: Any) -> Answer:
 
 def _line(verdict: Any) -> str:
     leading = ", ".join(f"{name} {share:.0%}" for name, share in verdict.columns[:2])
+    label = "" if verdict.label is None else f"  ({verdict.label})"
     return (
-        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.score:8.4g}  {verdict.pvalue:6.2g}  "
-        f"{verdict.evidence:8.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}"
+        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.score:8.4g}  {verdict.p_value:6.2g}  "
+        f"{verdict.evidence:8.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}{label}"
     )

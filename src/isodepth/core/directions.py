@@ -13,8 +13,8 @@ from isodepth.errors import InvalidOptionError
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
-# Drawing these again for every pair of small samples would take a tenth of the time of a distance.
-_KEPT_NUMBERS = 100_000
+# Sampling these again for every pair of small samples takes a tenth of the time of a distance.
+_CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
@@ -35,7 +35,7 @@ def unit_vectors(
         random start; `equispaced` (d <= 2 only) starts at the first axis. An array is used as it
         is, its rows scaled to length one.
     rng : numpy.random.Generator or None
-        Where randomness comes from.
+        Source of randomness.
 
     Returns
     -------
@@ -70,17 +70,44 @@ def unit_vectors(
 
 
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Like `unit_vectors` for an integer seed; a few small ones are kept, and are read-only."""
-    if isinstance(family, str) and d * n_directions <= _KEPT_NUMBERS:
-        return _kept_vectors(d, n_directions, family, seed)
+    """Like `unit_vectors` for an integer seed; small arrays are cached, and read-only."""
+    if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
+        return _cached_vectors(d, n_directions, family, seed)
     return unit_vectors(d, n_directions, family, np.random.default_rng(seed))
 
 
 @lru_cache(maxsize=16)
-def _kept_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
+def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
     rows = unit_vectors(d, n_directions, family, np.random.default_rng(seed))
     rows.flags.writeable = False
     return rows
+
+
+@lru_cache(maxsize=64)
+def mean_of_direction(d: int, q: float) -> float:
+    """(E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
+
+    The mean projection of a unit vector. Means over directions are divided by it, so that a
+    translation by m has distance |m| for every q.
+
+    Examples
+    --------
+    >>> from isodepth.core.directions import mean_of_direction
+    >>> mean_of_direction(4, 2), mean_of_direction(1, 7), round(mean_of_direction(3, 1), 12)
+    (0.5, 1.0, 0.5)
+    """
+    if d == 1 or math.isinf(q):
+        return 1.0
+    if q == 2:
+        return 1.0 / math.sqrt(d)
+    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), through logarithms. For large q the
+    # last two are huge and nearly equal: their ratio is (q/2)^((1-d)/2) to rounding.
+    if q > 1e8 * d:
+        ratio = 0.5 * (1 - d) * math.log(q / 2)
+    else:
+        ratio = math.lgamma((q + 1) / 2) - math.lgamma((q + d) / 2)
+    log = math.lgamma(d / 2) + ratio - 0.5 * math.log(math.pi)
+    return math.exp(log / q)
 
 
 def _normalize(rows: np.ndarray) -> np.ndarray:
@@ -89,7 +116,7 @@ def _normalize(rows: np.ndarray) -> np.ndarray:
 
 
 def _equispaced(n_directions: int, start: float) -> np.ndarray:
-    # Half a turn is enough: the other half are the opposite vectors.
+    # Half a circle is enough: the other half are the opposite vectors.
     angles = (np.arange(n_directions) + start) * (math.pi / n_directions)
     rows = np.column_stack([np.cos(angles), np.sin(angles)])
     # cos(pi/2) is 6e-17 in floating point; the second axis should be the second axis.

@@ -2,8 +2,8 @@
 
 The envelope of depth t of a distribution is the set of all points x with <x, u> <= Q_u(1 - t) for
 every direction u, Q_u being the quantiles along u: the halfspace region of depth t (Kong and
-Mizera). Here it stands for the function h(u) = Q_u(1 - t) itself, which is at least the support
-function of that set.
+Mizera). It is represented by the function h(u) = Q_u(1 - t), which is at least the support function
+of that set.
 
 The envelope of level beta has depth t = (1 - beta) / 2: between the quantiles of the two tails lies
 a share beta of the mass, along every direction. On a line this is the halfspace region of depth t,
@@ -20,7 +20,7 @@ from isodepth.errors import InvalidInputError
 
 # A level within rounding of a step belongs to the smaller tail.
 _ROUNDING = 1e-12
-#: The most units of mass whose steps are all looked at.
+#: The largest total mass, in units, for which every step of the quantiles is evaluated.
 MOST_UNITS = 1_000_000
 
 
@@ -56,7 +56,7 @@ def _steps(total: int, end: float) -> np.ndarray:
     """The levels in (0, end) at which a quantile of `total` units of mass may move."""
     if total > MOST_UNITS:
         raise InvalidInputError(
-            f"levels='exact' looks at every step of the quantiles, and these weights have "
+            f"levels='exact' evaluates every step of the quantiles, and these weights have "
             f"{total} units of mass, more than {MOST_UNITS}; give a number of levels, such as "
             "levels=100"
         )

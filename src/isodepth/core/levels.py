@@ -1,4 +1,4 @@
-"""The integral over beta: which levels to look at, and how to average what is found there."""
+"""The integral over beta: the levels at which regions are compared, and the mean over them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LevelPlan:
     levels : ndarray of shape (L, 2) or (L,)
         The pieces [start, stop) of [0, 1 - eps] on which nothing changes, or single levels.
     shares : ndarray of shape (L,)
-        How much of the interval each stands for; they add up to 1.
+        The share of the interval that each represents; they add up to 1.
     prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
         How many of the ordered points of each sample lie inside.
     """
@@ -35,7 +35,7 @@ class LevelPlan:
 
     @property
     def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of both samples."""
+        """The prefix sizes of both samples."""
         return self.prefix_sizes_x, self.prefix_sizes_y
 
 
@@ -51,7 +51,7 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
-    """Given levels (L,), each standing for an equal share."""
+    """Given levels (L,), each of the same share."""
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
     return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))

@@ -13,7 +13,7 @@ from isodepth.data.validation import check_direction_rows, check_levels_inside
 from isodepth.engine.depth_passes import order_of, take_rows
 from isodepth.engine.resources import Resources
 
-_ALONE = Resources(n_jobs=1)
+_SINGLE_THREAD = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,8 +21,8 @@ class TrimmedRegions:
     """The nested depth-trimmed regions of one sample.
 
     The region of level beta is the smallest upper level set of the depth that holds more than a
-    share beta of the mass; points of equal depth enter together. It is known by its support
-    function h(u) = max <x, u> over the sample points inside. Made by
+    share beta of the mass; points of equal depth enter together. It is represented by its
+    support function h(u) = max <x, u> over the sample points inside. Made by
     :meth:`isodepth.Metric.regions`.
 
     Attributes
@@ -45,7 +45,7 @@ class TrimmedRegions:
         Their share of the mass, rising to 1.
     origin : Origin or None
         What decided the order: the depth with its settings, and the directions. A metric takes
-        regions of its own depth and directions only, and none that do not say where they come from.
+        regions of its own depth and directions only, and none without an origin.
 
     Examples
     --------
@@ -71,15 +71,16 @@ class TrimmedRegions:
     @classmethod
     def from_depths(
         cls,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        columns: tuple[str, ...] | None,
         sample: Sample,
-        depth: np.ndarray,
         distinct_depth: np.ndarray,
-        tie_tolerance: float,
+        *,
+        points: np.ndarray,
+        depth: np.ndarray,
+        weights: np.ndarray | None = None,
+        columns: tuple[str, ...] | None = None,
+        tie_tolerance: float = 0.0,
         origin: Any = None,
-        resources: Resources = _ALONE,
+        resources: Resources = _SINGLE_THREAD,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
         order = order_of(-distinct_depth, resources)
@@ -105,10 +106,10 @@ class TrimmedRegions:
     @cached_property
     def ordered(self) -> np.ndarray:
         """The distinct points (u, d), deepest first: every region is a prefix."""
-        return self.put_in_order(_ALONE)
+        return self.put_in_order(_SINGLE_THREAD)
 
     def put_in_order(self, resources: Resources) -> np.ndarray:
-        """Like `ordered`, on several threads where it is not known yet."""
+        """Like `ordered`, computed on several threads the first time."""
         known = self.__dict__.get("ordered")
         if known is None:
             known = self.__dict__["ordered"] = take_rows(self.sample.points, self.order, resources)
@@ -172,13 +173,13 @@ class TrimmedRegions:
             Of shape (L, K), without the axes that were not given.
         """
         rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
-        stops = self.counts[np.atleast_1d(self.group(beta))]
-        result = np.empty((len(stops), len(rows)))
-        ordered = self.ordered[: stops.max()].astype(np.float64, copy=False)
-        # A few directions at a time: the projections of all points are never held together.
+        sizes = self.counts[np.atleast_1d(self.group(beta))]
+        result = np.empty((len(sizes), len(rows)))
+        ordered = self.ordered[: sizes.max()].astype(np.float64, copy=False)
+        # Sixteen directions at a time bound the memory for the projections.
         for k in range(0, len(rows), 16):
             running = np.maximum.accumulate(ordered @ rows[k : k + 16].T, axis=0)
-            result[:, k : k + 16] = running[stops - 1]
+            result[:, k : k + 16] = running[sizes - 1]
         if np.ndim(u) == 1:
             result = result[:, 0]
         return result[0] if np.ndim(beta) == 0 else result
@@ -199,7 +200,7 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
     ends = np.concatenate([(steps > tolerance).nonzero()[0] + 1, [len(falling)]])
     if tolerance == 0 or (steps[steps <= tolerance] == 0).all():
         return ends
-    # Small steps may add up: measure from the head of each group.
+    # Small steps may add up: measure from the first member of each group.
     fine: list[int] = []
     start = 0
     for end in ends.tolist():

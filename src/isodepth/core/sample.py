@@ -1,8 +1,7 @@
-"""A sample in canonical form: distinct rows, in one order, each with its exact mass.
+"""A sample in canonical form: distinct rows in lexicographic order, each with its exact mass.
 
-Everything downstream works on this form. It makes three promises free of charge: the order of the
-rows cannot matter, repeated rows are the same as weights, and equal points cannot be told apart by
-how a matrix product happens to round at their position.
+Everything downstream works on this form. So the order of the rows does not matter, repeated rows
+are the same as weights, and equal points have equal depths, however a matrix product rounds.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from isodepth.engine.resources import Resources
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 TOTAL_BITS = 61
-# Weights of so few binary digits are meant as they are.
-_FEW_DIGITS = 14
-_ALONE = Resources(n_jobs=1)
+# Weights of at most so many binary digits are taken as exact.
+_EXACT_DIGITS = 14
+_SINGLE_THREAD = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Sample:
         The mass of each row in units of 1/total; None when all are one unit.
     total : int
     inverse : intp ndarray of shape (n,)
-        For each row the caller gave, its place in `points`; -1 for rows of weight zero.
+        For each row the caller gave, its index in `points`; -1 for rows of weight zero.
     """
 
     points: np.ndarray
@@ -50,7 +49,7 @@ class Sample:
         points: np.ndarray,
         weights: Any = None,
         name: str = "weights",
-        resources: Resources = _ALONE,
+        resources: Resources = _SINGLE_THREAD,
     ) -> Sample:
         """Canonical form of checked points (n, d) with optional weights (n,)."""
         checked = check_weights(weights, len(points), name)
@@ -59,13 +58,13 @@ class Sample:
         present = checked > 0
         if present.all():
             return cls._merge(points, exact_masses(checked), resources)
-        kept = cls._merge(points[present], exact_masses(checked[present]), resources)
+        merged = cls._merge(points[present], exact_masses(checked[present]), resources)
         inverse = np.full(len(points), -1, dtype=np.intp)
-        inverse[present] = kept.inverse
-        return cls(kept.points, kept.masses, kept.total, inverse)
+        inverse[present] = merged.inverse
+        return cls(merged.points, merged.masses, merged.total, inverse)
 
     def with_queries(self, queries: np.ndarray) -> Sample:
-        """The same sample with further points of mass zero; `inverse` places the queries.
+        """The same sample with further points of mass zero; `inverse` is that of the queries.
 
         A query that equals a sample point becomes that point, so it gets the same depth.
         """
@@ -76,7 +75,7 @@ class Sample:
 
     @classmethod
     def _merge(
-        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _ALONE
+        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _SINGLE_THREAD
     ) -> Sample:
         rows, inverse, merged = _core.distinct_rows(
             np.ascontiguousarray(points), masses, resources.n_threads
@@ -132,7 +131,7 @@ def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.nd
     rounding, unless they span more than about 2**8 in size with full mantissas; then they are
     rounded at 2**-61 of the total.
 
-    With `counts` each weight stands for so many rows.
+    With `counts` each weight is that of so many rows.
     """
     every = weights if counts is None else weights * counts
     integral = bool((weights == np.rint(weights)).all()) and every.sum() < 2.0**53
@@ -146,13 +145,13 @@ def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.nd
     # In [0.5, 1) for the largest weight, so that nothing below can overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     total = (scaled if counts is None else scaled * counts).sum()
-    workspace = TOTAL_BITS - int(np.frexp(total)[1])
+    bits = TOTAL_BITS - int(np.frexp(total)[1])
     mantissas, exponents = np.frexp(scaled)
-    # What vanishes beside the largest is never exact, and takes all the room there is.
-    needed = workspace
+    # Weights that vanish beside the largest are not exact, and take all the bits there are.
+    needed = bits
     if mantissas.all():
         needed = int((53 - trailing_zeros(mantissas) - exponents).max())
-    integers = np.rint(np.ldexp(scaled, min(needed, workspace))).astype(np.int64)
+    integers = np.rint(np.ldexp(scaled, min(needed, bits))).astype(np.int64)
     return np.maximum(integers, 1)
 
 
@@ -168,11 +167,11 @@ def _small_integers(weights: np.ndarray, counts: np.ndarray | None) -> np.ndarra
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
     share of m**-2 at least, which must be more than what rounding can do.
     """
-    # Few digits are no rounded result of anything, unless they were made to add up to one: they are
-    # taken at their word.
+    # Weights of few digits are not rounded, unless they were scaled to add up to one: they are
+    # taken as exact.
     mantissas, exponents = np.frexp(weights)
     last_places = exponents - 53 + trailing_zeros(mantissas)
-    if exponents.max() - last_places.min() <= _FEW_DIGITS:
+    if exponents.max() - last_places.min() <= _EXACT_DIGITS:
         integers = np.ldexp(weights, -last_places.min()).astype(np.int64)
         total = int((integers if counts is None else integers * counts).sum())
         if total & (total - 1):
@@ -199,9 +198,9 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
         away = np.abs(unit * ratios - integers) > rounding * integers
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
-        # Random numbers give up at the first few; each turn makes the unit twice as large or more.
-        few = unit * ratios[np.flatnonzero(away)[:16]]
-        denominators = _denominators(few, rounding, most // unit)
+        # Random numbers fail at the first ratios; each step at least doubles the unit.
+        first = unit * ratios[np.flatnonzero(away)[:16]]
+        denominators = _denominators(first, rounding, most // unit)
         if denominators is None:
             return None
         unit *= int(np.lcm.reduce(denominators))
@@ -224,9 +223,9 @@ def _denominators(ratios: np.ndarray, rounding: float, most: int) -> np.ndarray 
             return denominators.astype(np.int64)
         if denominators[open_].max() > most or not rest[open_].all():
             return None
-        turned = 1.0 / np.where(open_, rest, 1.0)
-        whole = np.where(open_, np.floor(turned), 0.0)
-        rest = np.where(open_, turned - whole, rest)
+        inverse = 1.0 / np.where(open_, rest, 1.0)
+        whole = np.where(open_, np.floor(inverse), 0.0)
+        rest = np.where(open_, inverse - whole, rest)
         before, now = np.where(open_, (now, whole * now + before), (before, now))
         below, denominators = np.where(
             open_, (denominators, whole * denominators + below), (below, denominators)

@@ -1,24 +1,12 @@
-"""Depths: how central a point is in a sample. One file a depth, all of one shape."""
+"""Depths: how central a point is in a sample."""
 
 from isodepth.depth.base import Depth
-from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
-from isodepth.depth.halfspace import HalfspaceDepth
-from isodepth.depth.irw import AIIRWDepth, IRWDepth
-from isodepth.depth.projection import ProjectionDepth
+from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
+from isodepth.depth.minimized import Halfspace, Projection
 
 #: The depths that can be asked for by name.
 BY_NAME: dict[str, type[Depth]] = {
-    depth.name: depth
-    for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth, SteadyIRWDepth, DualDepth)
+    depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW, SteadyIRW, Dual)
 }
 
-__all__ = [
-    "BY_NAME",
-    "AIIRWDepth",
-    "Depth",
-    "DualDepth",
-    "HalfspaceDepth",
-    "IRWDepth",
-    "ProjectionDepth",
-    "SteadyIRWDepth",
-]
+__all__ = ["AIIRW", "BY_NAME", "IRW", "Depth", "Dual", "Halfspace", "Projection", "SteadyIRW"]

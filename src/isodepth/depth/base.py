@@ -1,26 +1,29 @@
-"""What every depth shares: fit and score, and the tie of samples too small to be ordered."""
+"""What every depth shares: settings, and the ties of samples too small to be ordered."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.directions import unit_vectors
 from isodepth.core.sample import Sample
-from isodepth.data.validation import check_integer, check_n_jobs, check_points, check_same_width
-from isodepth.depth.estimator import Estimator, join_scikit_learn
+from isodepth.data.validation import check_integer, check_n_jobs
 from isodepth.engine.resources import Resources
 from isodepth.errors import DegenerateDepthWarning
 
 
-class Depth(Estimator):
-    """Base of the depths: a scikit-learn estimator around two functions.
+class Depth:
+    """Base of the depths.
 
-    A depth says how it judges the points of a sample (`of_sample`) and any other points
-    (`of_points`) along given directions. Everything else is here.
+    A subclass computes the depths of the points of a sample (`of_sample`) and of any other points
+    (`of_points`) along given directions. Faster implementations (in chunks, on a device) are
+    chosen by `name`, so a subclass that computes something else needs a name of its own.
+
+    The classes here know nothing of scikit-learn, whose import takes longer than a distance; see
+    `isodepth.depth.estimators` for the estimators.
 
     Parameters
     ----------
@@ -35,7 +38,7 @@ class Depth(Estimator):
 
     name: ClassVar[str]
     affine_invariant: ClassVar[bool] = True
-    #: Depths closer than this are one depth: what rounding can do to equal ones.
+    #: Depths closer than this count as equal: a bound for rounding.
     tie_tolerance: ClassVar[float] = 0.0
 
     def __init__(
@@ -46,7 +49,6 @@ class Depth(Estimator):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__()
         self.n_directions = n_directions
         self.directions = directions
         self.random_state = random_state
@@ -73,6 +75,26 @@ class Depth(Estimator):
         check_integer(self.n_directions, "n_directions", 1)
         check_n_jobs(self.n_jobs)
 
+    # -- settings ---------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by name: the arguments of the class."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def changed_settings(self) -> dict[str, Any]:
+        """The settings that are not at their defaults."""
+        defaults = type(self)().settings()
+        # Directions may be an array.
+        return {
+            name: value
+            for name, value in self.settings().items()
+            if not np.array_equal(value, defaults[name])
+        }
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.changed_settings().items())
+        return f"{type(self).__name__}({inside})"
+
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def is_uninformative(self, sample: Sample) -> bool:
@@ -80,7 +102,7 @@ class Depth(Estimator):
         return self.affine_invariant and sample.is_simplex
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Say once what to use instead where a depth cannot order the points of a sample."""
+        """Warn once, with alternatives, if the depth cannot order the points of a sample."""
         for sample in samples:
             # Of one or two points no depth could make more.
             if sample.n_points > 2 and self.is_uninformative(sample):
@@ -98,7 +120,7 @@ class Depth(Estimator):
     def sample_depth(
         self, sample: Sample, directions: np.ndarray, resources: Resources
     ) -> np.ndarray:
-        """Like `of_sample`, with the exact tie where nothing else is meant."""
+        """Like `of_sample`, with the exact value where the points are a simplex."""
         if self.is_uninformative(sample):
             return self.tied_depth(sample)
         return self.of_sample(sample, directions, resources)
@@ -134,76 +156,19 @@ class Depth(Estimator):
                 depths[weightless] = self.point_depth(sample, asked, directions, resources)
         return distinct, depths
 
-    # -- the estimator shell ----------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Depth:
-        """Take in a sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        sample_weight : array-like of shape (n,) or None
-
-        Returns
-        -------
-        self, with `depth_` of shape (n,), the depth of each row of `X`.
-        """
-        self.check_options()
-        points, columns = check_points(X)
-        join_scikit_learn()
-        vars(self).pop("feature_names_in_", None)
-        if columns is not None:
-            self.feature_names_in_ = np.asarray(columns, dtype=object)
-        rng = np.random.default_rng(self.random_state)
-        self.n_features_in_ = points.shape[1]
-        self._sample = Sample.of(points, sample_weight, "sample_weight")
-        self.warn_if_uninformative(self._sample)
-        self._directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
-        _, self.depth_ = self.all_depths(
-            self._sample, points, sample_weight, self._directions, Resources(self.n_jobs)
-        )
-        return self
-
-    def score_samples(self, Z: Any) -> np.ndarray:
-        """Depth of any points with respect to the fitted sample.
-
-        Parameters
-        ----------
-        Z : array-like of shape (m, d)
-
-        Returns
-        -------
-        depths : float64 ndarray of shape (m,), in [0, 1]
-        """
-        if not hasattr(self, "_sample"):
-            from isodepth.depth.not_fitted import NotFittedDepthError
-
-            raise NotFittedDepthError(
-                f"this {type(self).__name__} has not seen a sample yet; call fit(X) first"
-            )
-        points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
-        check_same_width(points.shape[1], self.n_features_in_, "Z", "the fitted sample")
-        return self.point_depth(self._sample, points, self._directions, Resources(self.n_jobs))
-
-    def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
-        """`fit(X).depth_` in one call, of shape (n,)."""
-        return self.fit(X, sample_weight=sample_weight).depth_
-
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """A middle (d,) of the sample, and the power of two next to the typical distance from it.
+    """A center (d,) of the sample, and the power of two next to the typical distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. Both come
-    from some evenly spaced rows: a rough idea is enough, and the caller's order of the rows does
-    not matter, since the sample has its own.
+    Depths do not change when the data are moved and scaled; rounding and overflow do. Both are
+    rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
-def middle_of(few: np.ndarray) -> np.ndarray:
-    """The row (d,) of the lower middle entries of a few rows."""
-    return np.sort(few, axis=0)[(len(few) - 1) // 2]
+def middle_of(rows: np.ndarray) -> np.ndarray:
+    """The lower median (d,) of each column of rows (n, d)."""
+    return np.sort(rows, axis=0)[(len(rows) - 1) // 2]
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-#: Gives, for directions (J, d), the shallowness (n,) of each point (larger is shallower) and the
-#: index (n,) of the direction that shows it.
-Judge = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+#: Gives, for directions (J, d), the outlyingness (n,) of each point and the index (n,) of the
+#: direction that attains it.
+Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _FIRST_TILT = 0.6
 _SHRINK = 0.75
@@ -24,47 +24,47 @@ _MOST_PROPOSALS = 2000
 
 
 def search_directions(
-    points: np.ndarray, directions: np.ndarray, steps: int, judge: Judge
+    points: np.ndarray, directions: np.ndarray, steps: int, evaluate: Evaluate
 ) -> np.ndarray:
     """Directions (K + J, d): the given ones, and those a local search of `steps` steps adds.
 
     `points` (n, d) should be of size about one around zero.
     """
     rng = np.random.default_rng(0)
-    shallow, where = judge(directions)
-    best = directions[where]
-    found = [directions]
+    outlyingness, index = evaluate(directions)
+    best = directions[index]
+    tried = [directions]
     tilt = _FIRST_TILT
     for step in range(steps + 1):
-        asking = _asking(len(points), step)
+        proposing = _proposing(len(points), step)
         if step == 0:
-            proposals = _elliptical(points, shallow)[asking]
+            proposals = _elliptical(points, outlyingness)[proposing]
         else:
             # A normal vector has length about sqrt(d): the tilt is an angle in any dimension.
-            noise = rng.standard_normal((len(asking), best.shape[1])) / np.sqrt(best.shape[1])
-            proposals = best[asking] + tilt * noise
+            noise = rng.standard_normal((len(proposing), best.shape[1])) / np.sqrt(best.shape[1])
+            proposals = best[proposing] + tilt * noise
             tilt *= _SHRINK
         lengths = np.linalg.norm(proposals, axis=1)
         proposals = proposals[lengths > 0] / lengths[lengths > 0, None]
         if not len(proposals):
             continue
-        found.append(proposals)
-        seen, at = judge(proposals)
-        better = seen > shallow
-        shallow = np.where(better, seen, shallow)
-        best = np.where(better[:, None], proposals[at], best)
-    return np.concatenate(found)
+        tried.append(proposals)
+        reached, index = evaluate(proposals)
+        better = reached > outlyingness
+        outlyingness = np.where(better, reached, outlyingness)
+        best = np.where(better[:, None], proposals[index], best)
+    return np.concatenate(tried)
 
 
-def _asking(n: int, step: int) -> np.ndarray:
+def _proposing(n: int, step: int) -> np.ndarray:
     if n <= _MOST_PROPOSALS:
         return np.arange(n)
     return (np.arange(_MOST_PROPOSALS) * n // _MOST_PROPOSALS + step) % n
 
 
-def _elliptical(points: np.ndarray, shallow: np.ndarray) -> np.ndarray:
+def _elliptical(points: np.ndarray, outlyingness: np.ndarray) -> np.ndarray:
     """S^+ (x - c) for each point, center and scatter taken from the deeper half."""
-    deeper = points[shallow <= np.median(shallow)].astype(np.float64)
+    deeper = points[outlyingness <= np.median(outlyingness)].astype(np.float64)
     center = deeper.mean(axis=0)
     scatter = np.atleast_2d(np.cov(deeper.T)) if len(deeper) > 1 else np.eye(points.shape[1])
     away = points - center

@@ -13,19 +13,19 @@ from isodepth.depth.base import Depth
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
-#: Settings of a depth that do not count in a metric: it has its own, or asks for depths alone.
+#: Settings of a depth that a metric ignores: it has its own, or they do not change the depths.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
 class DepthSource(Protocol):
-    """The one thing a metric asks of a depth."""
+    """What a metric needs of a depth."""
 
     @property
     def tie_tolerance(self) -> float:
-        """Depths closer than this are one depth."""
+        """Depths closer than this count as equal."""
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Say so where the depth cannot order the points of a sample."""
+        """Warn if the depth cannot order the points of a sample."""
 
     def all_depths(
         self,
@@ -38,8 +38,8 @@ class DepthSource(Protocol):
         """Depths of the distinct points, and of the rows as given."""
 
 
-class ForeignDepth:
-    """Depths computed by something that is not ours, for the rows as the caller gave them.
+class CustomDepth:
+    """Depths computed by the caller's estimator or function, for the rows as they were given.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ForeignDepth:
         self.name = _plain_name(depth)
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Nothing is known of a foreign depth."""
+        """Nothing is known of a custom depth."""
 
     def all_depths(
         self,
@@ -94,12 +94,12 @@ class ForeignDepth:
 
 
 class NoDepth:
-    """In place of a depth where regions do not need one: all points are as deep as each other."""
+    """In place of a depth where regions do not need one: all points have depth zero."""
 
     tie_tolerance = 0.0
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Nothing is asked of it."""
+        """There is nothing to warn of."""
 
     def all_depths(
         self,
@@ -112,7 +112,6 @@ class NoDepth:
         return np.zeros(sample.n_points), np.zeros(len(points))
 
 
-#: The one there is: regions without a depth have the same one.
 NO_DEPTH = NoDepth()
 
 
@@ -132,7 +131,7 @@ def resolve_depth(depth: Any) -> DepthSource:
         depth.check_options()
         return depth
     if _is_estimator(depth) or callable(depth):
-        return ForeignDepth(depth)
+        return CustomDepth(depth)
     raise InvalidOptionError(
         f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
         f"score_samples) or a callable that gives one depth for each row; got {depth!r}"
@@ -140,18 +139,23 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """What `depth=` says now, whatever becomes of the caller's object later.
+    """A copy of `depth=` that later changes of the caller's object do not reach.
 
-    Estimators are copied without what they have fitted; names and functions stay what they are.
+    Estimators are copied unfitted; names and functions are returned as they are.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
     if isinstance(depth, Depth):
-        settings = depth.get_params(deep=False)
+        settings = depth.settings()
         own = {key: value for key, value in settings.items() if key not in TAKEN_OVER}
         copied = {key: _cloned(v) if hasattr(v, "get_params") else v for key, v in own.items()}
         return type(depth)(**{**settings, **copied})
     return _cloned(depth) if _is_estimator(depth) else depth
+
+
+def builtin_name(source: DepthSource) -> str | None:
+    """The name of a depth of this package; None for the caller's own, whatever it is called."""
+    return source.name if isinstance(source, Depth) else None
 
 
 def depth_text(depth: Any) -> str:
@@ -163,25 +167,25 @@ def depth_text(depth: Any) -> str:
     if isinstance(depth, Depth):
         settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
         return f"{depth.name}({settings})" if settings else depth.name
-    if isinstance(depth, ForeignDepth):
+    if isinstance(depth, CustomDepth):
         depth = depth.depth
-    return f"foreign:{_plain_name(depth)}"
+    return f"custom:{_plain_name(depth)}"
 
 
 def depth_key(depth: Any) -> Any:
     """What makes two depths the same: a hashable value."""
     if isinstance(depth, str):
         depth = BY_NAME[depth]()
-    if isinstance(depth, ForeignDepth):
+    if isinstance(depth, CustomDepth):
         depth = depth.depth
     if isinstance(depth, Depth):
-        return type(depth), *((k, _value_key(v)) for k, v in sorted(_own_settings(depth).items()))
+        return depth.name, *((k, _value_key(v)) for k, v in sorted(_own_settings(depth).items()))
     return _value_key(depth)
 
 
 def read_depth(text: str) -> Any:
     """The depth that `depth_text` wrote."""
-    if "foreign:" in text:
+    if "custom:" in text:
         raise SignatureError(
             f"depth {text!r} is the caller's own object, which a signature cannot hold: rebuild "
             "the metric with Metric(depth=that_object, ...)"
@@ -191,7 +195,7 @@ def read_depth(text: str) -> Any:
         raise SignatureError(f"unknown depth {name!r}; known are {', '.join(BY_NAME)}")
     if not parenthesis:
         return name
-    defaults = BY_NAME[name]().get_params()
+    defaults = BY_NAME[name]().settings()
     own: dict[str, Any] = {}
     for pair in settings.removesuffix(")").split(","):
         key, separator, value = pair.partition("=")
@@ -203,16 +207,11 @@ def read_depth(text: str) -> Any:
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
     """The settings that are not at their default and do not come from the metric."""
-    defaults = type(depth)().get_params(deep=False)
-    return {
-        key: value
-        for key, value in depth.get_params(deep=False).items()
-        if key not in TAKEN_OVER and value != defaults[key]
-    }
+    return {k: v for k, v in depth.changed_settings().items() if k not in TAKEN_OVER}
 
 
 def _setting_text(value: Any) -> str:
-    return str(value) if isinstance(value, str | int | float) else f"foreign:{_plain_name(value)}"
+    return str(value) if isinstance(value, str | int | float) else f"custom:{_plain_name(value)}"
 
 
 def _plain_name(value: Any) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import cache
-from types import SimpleNamespace
+import threading
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,8 @@ _SMALLEST_SPREAD = 2.0**-960
 # Estimators that know no weights see each row repeated; this bounds how often, on average.
 _MOST_REPEATS = 20
 
+_WARNING_FILTERS = threading.Lock()
+
 
 def check_covariance(covariance: Any) -> None:
     """Raise unless `covariance` is a known name or a covariance estimator."""
@@ -37,7 +38,7 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Whether the estimate is kept from being singular, at the price of affine invariance."""
+    """Whether the estimate is regularized, at the price of affine invariance."""
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
 
@@ -59,7 +60,7 @@ def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.n
         root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
     else:
         # Inside the span of the data, so that constant columns do no harm.
-        estimate = _estimate(covariance, span.centerd @ span.axes, sample)
+        estimate = _estimate(covariance, span.centered @ span.axes, sample)
         root = span.axes @ inverse_root(estimate) @ span.axes.T
     return root * span.stretch
 
@@ -80,7 +81,7 @@ def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
 class _Span(NamedTuple):
     center: np.ndarray  # (d,) weighted mean of the standardized points
     stretch: np.ndarray  # (d,) brings the columns to one scale; 0 for constant columns
-    centerd: np.ndarray  # (u, d) standardized, centered and stretched points
+    centered: np.ndarray  # (u, d) standardized, centered and stretched points
     axes: np.ndarray  # (d, r) orthonormal, spanning them
     variances: np.ndarray  # (r,)
 
@@ -89,14 +90,14 @@ def _span(sample: Sample, moved: np.ndarray) -> _Span:
     points = moved.astype(np.float64)
     shares = sample.shares
     center = shares @ points
-    centerd = points - center
+    centered = points - center
     # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
     constant = (points == points[0]).all(axis=0)
-    stretch = stretch_of(np.abs(centerd).max(axis=0), constant)
-    centerd *= stretch
-    values, axes = np.linalg.eigh((centerd.T * shares) @ centerd)
-    kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    return _Span(center, stretch, centerd, axes[:, kept], values[kept])
+    stretch = stretch_of(np.abs(centered).max(axis=0), constant)
+    centered *= stretch
+    values, axes = np.linalg.eigh((centered.T * shares) @ centered)
+    positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
+    return _Span(center, stretch, centered, axes[:, positive], values[positive])
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
@@ -108,17 +109,17 @@ def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
 def inverse_root(matrix: np.ndarray) -> np.ndarray:
     """The symmetric (pseudo-)inverse root of a covariance (d, d)."""
     values, axes = np.linalg.eigh(matrix)
-    kept = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    axes = axes[:, kept]
-    return (axes / np.sqrt(values[kept])) @ axes.T
+    positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
+    axes = axes[:, positive]
+    return (axes / np.sqrt(values[positive])) @ axes.T
 
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Columns that vanish beside others, or reach the largest numbers, are the estimate's business.
+    # Columns may vanish beside others, or reach the largest numbers.
     with np.errstate(all="ignore"):
         try:
-            return np.atleast_2d(_estimator(covariance).fit(rows).covariance_)
+            return np.atleast_2d(_fitted(covariance, rows).covariance_)
         except ValueError as error:
             raise InvalidInputError(
                 f"covariance={covariance!r} cannot be estimated from these "
@@ -127,35 +128,24 @@ def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray
             ) from error
 
 
-def _estimator(covariance: Any) -> Any:
+def _fitted(covariance: Any, rows: np.ndarray) -> Any:
     from sklearn.base import clone
     from sklearn.covariance import LedoitWolf, MinCovDet
 
-    if isinstance(covariance, str):
-        # The inverse of the estimate is not wanted.
-        if covariance == "mcd":
-            return _quiet_mcd()(store_precision=False, random_state=0)
-        return LedoitWolf(store_precision=False)
-    if type(covariance) is MinCovDet:
-        return _quiet_mcd()(**covariance.get_params())
-    return clone(covariance)
-
-
-@cache
-def _quiet_mcd() -> Any:
-    """scikit-learn's MinCovDet without its warnings.
-
-    A determinant that does not fall at every step, or data inside a flat, are no news to us. The
-    filters of `warnings` belong to the whole process and must not be changed from a thread, so the
-    class comes from a copy of its module that has nobody to warn.
-    """
-    spec = importlib.util.find_spec("sklearn.covariance._robust_covariance")
-    assert spec is not None
-    assert spec.loader is not None
-    module: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.warnings = SimpleNamespace(warn=lambda *_, **__: None)
-    return module.MinCovDet
+    # The inverse of the estimate is not needed.
+    if isinstance(covariance, str) and covariance == "mcd":
+        estimator = MinCovDet(store_precision=False, random_state=0)
+    elif isinstance(covariance, str):
+        estimator = LedoitWolf(store_precision=False)
+    else:
+        estimator = clone(covariance)
+    if not isinstance(estimator, MinCovDet):
+        return estimator.fit(rows)
+    # It warns of singular estimates, which are handled here, and of determinants that grow by
+    # rounding. The filters of `warnings` belong to the process: one thread at a time changes them.
+    with _WARNING_FILTERS, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(rows)
 
 
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:

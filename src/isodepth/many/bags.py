@@ -1,4 +1,4 @@
-"""Collections of samples: what a user hands over, checked, and what all of them share."""
+"""Collections of samples: their checks, common columns and common scale."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def with_shared_scale(
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
-    """The names of the columns of the first sample, after which the others are ordered."""
+    """The names of the columns of the first sample, which give the order for the others."""
     return getattr(samples[0], "columns", None) if _aligns(samples[0]) else labels_of(samples[0])
 
 
@@ -69,7 +69,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
     shape = getattr(samples, "shape", None)
     if isinstance(samples, Mapping):
         raise InvalidInputError(
-            f"{name} is a {type(samples).__name__}, whose names have no place here; give "
+            f"{name} is a {type(samples).__name__}, whose names are not used here; give "
             f"list({name}.values())"
         )
     if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):

@@ -24,9 +24,9 @@ class DistanceMatrix(ReportableResult):
     labels : tuple of N str
         The samples of the rows.
     other_labels : tuple of M str
-        Those of the columns; the same as `labels` where samples were compared with themselves.
+        Those of the columns; the same as `labels` if samples were compared with themselves.
     signature : str
-        How the numbers were made; empty where nobody said.
+        The settings of the distances; empty if unknown.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Lists of samples ("bags") in scikit-learn: tables as features, distances as a matrix.
 
-This module imports scikit-learn; ``import isodepth`` does not, until one of these is asked for.
+Imported when first used, because scikit-learn takes seconds to import.
 
 The row of a design matrix is a whole sample here, and samples have different sizes. So the checks
 of `sklearn.utils.estimator_checks` that fit a two-dimensional table of their own cannot apply: such
@@ -20,11 +20,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
 from isodepth.many.bags import as_list, matched, with_shared_scale
-from isodepth.many.matrix import fill_distances
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,
@@ -32,7 +31,7 @@ from isodepth.many.pairwise import (
     fit_tables,
     table_metric,
 )
-from isodepth.many.stack import TableStack
+from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.inputs import prepare
 from isodepth.metric.signature import Signature
@@ -46,12 +45,12 @@ _BAG_OPTIONS = {
             What columns are divided by; "pooled" for their spread in all bags fitted.""",
     "random_state": """\
         random_state : None, int or numpy.random.Generator, default None
-            None draws directions when fitting and keeps them.""",
+            None samples directions when fitting and keeps them.""",
 }
 
 
 class _BagTransformer(TransformerMixin, BaseEstimator):
-    """What the transformers of bags share: the settings, and how bags become tables."""
+    """Settings of the transformers of bags, and the tables of bags."""
 
     def __init__(
         self,

@@ -14,20 +14,20 @@ from isodepth.metric.table import RegionTable
 
 
 class Labeled(NamedTuple):
-    """Samples, and what they are called where anybody said so."""
+    """Samples, and their labels if they have any."""
 
     samples: Any
     labels: list[str] | None
 
 
 def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
-    """Take names and samples apart.
+    """Separate labels and samples.
 
     Parameters
     ----------
     samples : mapping, group-by, iterable of pairs (label, sample), frame with `by`, or samples
     by : str, sequence of str or None
-        The columns of a frame whose values tell its samples apart.
+        The columns of a frame whose values define its samples.
     name : str
         How to call `samples` in messages.
 
@@ -43,11 +43,11 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
             raise InvalidInputError(f"{name} is empty: there is nothing to compare")
         return Labeled(list(samples.values()), [label_text(key) for key in samples])
     if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
-        return Labeled(samples, None)  # what is wrong with it is said where samples are read
+        return Labeled(samples, None)  # `as_list` raises the error
     if looks_like_frame(samples) and not isinstance(samples, Table):
         raise InvalidInputError(
-            f"{name} is one frame ({type(samples).__name__}); say which column tells its samples "
-            f"apart, as in by='month', or give several frames"
+            f"{name} is one frame ({type(samples).__name__}); say which column defines its "
+            f"samples, as in by='month', or give several frames"
         )
     keys = _keys_of_group_by(samples)
     if keys is None and isinstance(samples, np.ndarray | Sequence):
@@ -157,8 +157,8 @@ def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
             "sample; drop them first"
         )
     rows: dict[Any, list[int]] = {}
-    for place, key in enumerate(keys):
-        rows.setdefault(key, []).append(place)
+    for row, key in enumerate(keys):
+        rows.setdefault(key, []).append(row)
     rest = whole.drop(names)
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
@@ -166,7 +166,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
 
 
 def _sorted(keys: Iterable[Any]) -> list[Any]:
-    """Keys in their order where they have one, as group-bys of pandas; else as they came."""
+    """Keys sorted if they can be compared, as by pandas; else in order of appearance."""
     try:
         return sorted(keys)
     except TypeError:

@@ -23,17 +23,16 @@ from isodepth.many.bags import (
 )
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.labeled import labeled
-from isodepth.many.matrix import fill_distances
-from isodepth.many.stack import TableList, TableStack
+from isodepth.many.stack import TableList, TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.inputs import PreparedSample, is_chunked, is_tensor, prepare
 from isodepth.metric.settings import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 
-#: What tables take where a metric has no usable default: tables need a grid of levels.
+#: The default of tables, which need a grid of levels.
 TABLE_LEVELS = 20
-#: Options that tables have no use for, and those that mean something else for them.
+#: Options that do not apply to tables, and those with another meaning.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 TABLE_OPTIONS = {
     "levels": f"""\
@@ -51,9 +50,9 @@ TABLE_OPTIONS = {
             ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
     "random_state": """\
         random_state : None, int or numpy.random.Generator, default None
-            Where the directions come from, fitted once for all samples. None draws other ones at
-            every call, of a seed that the signature names. Tables that are made at different times
-            can be compared if they are made with the same integer.""",
+            Seed of the directions, which are sampled once for all samples. None takes another seed
+            at every call, which the signature names. Tables of different calls can be compared if
+            they have the same integer.""",
 }
 
 
@@ -68,7 +67,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
-        # A generator that nothing is fitted from says nothing about how tables are made.
+        # Nothing is sampled: the generator is no part of the settings.
         return replace(metric, random_state=None)
     seed = int(np.random.default_rng(metric.random_state).integers(2**31))
     return replace(metric, random_state=seed)
@@ -146,8 +145,8 @@ def pairwise(
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     by : str or sequence of str, optional
-        Columns of one frame whose values tell its samples apart; they are not compared. The
-        samples are in the order of these values. `other`, where given, is such a frame as well.
+        Columns of one frame whose values define the samples; they are not compared. The
+        samples are in the order of these values. `other`, if given, is such a frame as well.
     weights : None, a sequence of N weights, or a pair of such sequences
         Weights of the rows of each sample, of shape (n_i,) or None. With `other`, a pair (weights
         of samples, weights of other), either of which may be None.
@@ -163,7 +162,7 @@ def pairwise(
     Returns
     -------
     distances : ndarray of shape (N, N) or (N, M), `out` if it was given
-        A :class:`isodepth.DistanceMatrix`, which holds it and the labels, where samples have names.
+        A :class:`isodepth.DistanceMatrix` with the labels if samples have names.
 
     Examples
     --------
@@ -225,14 +224,14 @@ def fit_tables(
     like: TableStack | None = None,
     name: str = "samples",
 ) -> TableStack:
-    """The tables of `samples`, which must agree with those of `like` where there are any."""
+    """The tables of `samples`, which must be comparable with those of `like` if given."""
     each = weights_of_each(weights, len(samples), name)
     if like is not None and like.columns is not None:
         samples = matched(samples, like.columns, name, "samples[0]")
     else:
         samples = matched(samples, columns_of(samples), name)
     if any(map(is_chunked, samples)):
-        return _tables_of_streams(samples, each, metric, storage, progress, like, name)
+        return _tables_of_chunked(samples, each, metric, storage, progress, like, name)
     if any(map(is_tensor, samples)):
         from isodepth.torch import distance as tensors
 
@@ -260,7 +259,7 @@ def fit_tables(
         columns = columns or like.columns
     work = len(samples) * len(first) * metric.n_directions
     workers = worker_count(metric.n_jobs, len(samples) // 2, work)
-    # One sample a task; where there are too few of them, directions are shared out instead.
+    # Threads over samples, or over directions if there are too few samples.
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
@@ -288,7 +287,7 @@ def fit_tables(
     return stack
 
 
-def _tables_of_streams(
+def _tables_of_chunked(
     samples: Sequence[Any],
     weights: Sequence[Any],
     metric: Metric,
@@ -297,7 +296,7 @@ def _tables_of_streams(
     like: TableStack | None,
     name: str,
 ) -> TableStack:
-    """The same where some samples are read in chunks: one after the other."""
+    """As `fit_tables`, one after the other, if some samples are read in chunks."""
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
     metric.check_for_tables(storage)
@@ -322,9 +321,9 @@ def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:
 
 
 def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
-    """What is left to choose when tables are given: `n_jobs`."""
+    """Check that only `n_jobs` is given with tables, and return it."""
     if weights is not None:
-        raise InvalidOptionError("weights go with samples; tables have taken theirs in already")
+        raise InvalidOptionError("weights go with samples; tables already contain theirs")
     unknown = [name for name in options if name != "n_jobs"]
     if unknown:
         raise InvalidOptionError(

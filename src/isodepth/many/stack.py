@@ -1,4 +1,4 @@
-"""Many tables of one making, held together or one by one."""
+"""Many tables of the same settings, in one array or as a list, and the distances between them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import numpy as np
 from isodepth.data.validation import check_n_jobs
 from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable, check_comparable, distances_between
+from isodepth.progress import progress_bar
+
+# Tables that are not yet in one array are stacked so many bytes at a time.
+_BLOCK_BYTES = 1 << 26
 
 
 class TableStack(Sequence[RegionTable]):
-    """Many tables of one making in one array; a sequence of :class:`RegionTable`.
+    """Many tables of the same settings in one array; a sequence of :class:`RegionTable`.
 
     Attributes
     ----------
@@ -82,7 +86,7 @@ class TableStack(Sequence[RegionTable]):
 
 
 class TableList:
-    """Tables that the caller holds one by one: stacked a few at a time, never all at once."""
+    """Tables that the caller holds one by one: stacked in blocks, never all at once."""
 
     def __init__(self, tables: Sequence[RegionTable], name: str) -> None:
         for i, table in enumerate(tables):
@@ -103,3 +107,32 @@ class TableList:
     def block(self, some: slice) -> np.ndarray:
         """Support values of some tables as one array (N, L, 2K)."""
         return np.stack([table.values for table in self.tables[some]])
+
+
+def fill_distances(
+    rows: TableStack | TableList,
+    columns: TableStack | TableList | None,
+    out: np.ndarray,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> None:
+    """Write all distances to `out` (N, M), or (N, N) and symmetric if `columns` is None."""
+    against = rows if columns is None else columns
+    # Several blocks, so that the progress bar moves.
+    size = min(max(16, _BLOCK_BYTES // rows[0].values.nbytes), 512)
+    blocks = [
+        (slice(i, i + size), slice(j, j + size))
+        for i in range(0, len(rows), size)
+        for j in range(i if columns is None else 0, len(against), size)
+    ]
+    with progress_bar(progress, len(blocks), "distances", "block") as advance:
+        for some, others in blocks:
+            diagonal = columns is None and some == others
+            right = None if diagonal else against.block(others)
+            found = distances_between(rows[0], rows.block(some), right, n_jobs)
+            out[some, others] = found
+            if columns is None and not diagonal:
+                out[others, some] = found.T
+            advance(1)
+    if isinstance(out, np.memmap):
+        out.flush()

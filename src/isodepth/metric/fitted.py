@@ -194,15 +194,15 @@ class FittedMetric:
         )
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            points,
-            weights,
-            columns,
             sample,
-            depth,
             distinct,
-            tolerance,
-            self.origin,
-            self.resources,
+            points=points,
+            depth=depth,
+            weights=weights,
+            columns=columns,
+            tie_tolerance=tolerance,
+            origin=self.origin,
+            resources=self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -247,13 +247,14 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
+        plan = self.plan(x, y)
         if self.options["region"] != "envelope":
             for regions in (x, y):
                 regions.put_in_order(self.resources)
         return find_gaps(
             x,
             y,
-            self.plan(x, y),
+            plan,
             self.directions,
             way=self.options["gap"],
             region=self.options["region"],

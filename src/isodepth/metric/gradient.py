@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
-from isodepth.core.sphere import mean_of_direction
 from isodepth.data.missing import MissingPair
 from isodepth.engine.gap_passes import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError

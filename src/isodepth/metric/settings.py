@@ -18,7 +18,7 @@ from isodepth.data.validation import (
     check_n_jobs,
     check_number,
 )
-from isodepth.depth import HalfspaceDepth
+from isodepth.depth import Halfspace
 from isodepth.depth.resolve import NO_DEPTH, DepthSource, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import REGIONS, WAYS
@@ -180,8 +180,8 @@ def _checked_scale(scale: Any) -> Any:
 
 def _depth_of_full_regions(depth: Any) -> DepthSource:
     if isinstance(depth, str) and depth == "halfspace":
-        return HalfspaceDepth(method="exact")
-    if isinstance(depth, HalfspaceDepth) and depth.method == "exact":
+        return Halfspace(method="exact")
+    if isinstance(depth, Halfspace) and depth.method == "exact":
         return depth
     raise InvalidOptionError(
         "region='exact' needs the exact halfspace depth: use depth='halfspace' with it, got "

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import SCALES
-from isodepth.core.sphere import mean_of_direction
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.resolve import depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.inference.monitor import DepthMonitor
-from isodepth.inference.verdict import Verdict
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
+from isodepth.monitor.depth_monitor import DepthMonitor
+from isodepth.monitor.verdict import Verdict
 from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline

@@ -43,7 +43,8 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     monitor : DepthMonitor
         One that judges batches and has been shown some.
     labels : sequence of str, optional
-        What to call the batches along the axis, such as dates; their numbers by default.
+        What to call the batches along the axis, such as dates; by default the labels that they
+        were checked with, or their numbers.
     figure : matplotlib.figure.Figure, optional
         An empty one to draw in; a new one by default.
 
@@ -68,6 +69,8 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     verdicts = monitor.verdicts
     if not verdicts:
         raise InvalidInputError("the monitor has seen no batch yet, and there is nothing to draw")
+    if labels is None and any(verdict.label is not None for verdict in verdicts):
+        labels = [verdict.label or verdict.batch for verdict in verdicts]
     names = None if labels is None else [str(label) for label in labels]
     if names is not None and len(names) != len(verdicts):
         raise InvalidInputError(
@@ -108,7 +111,7 @@ def _draw_scores(
     ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray, wide: bool
 ) -> None:
     scores = np.array([verdict.score for verdict in verdicts])
-    low, high = np.array([verdict.usual for verdict in verdicts]).T
+    low, high = np.array([verdict.null_interval for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
     edges = np.concatenate([at - 0.5, [at[-1] + 0.5]])
     ax.stairs(high, edges, baseline=low, fill=True, color=FIRST, alpha=0.15, linewidth=0,

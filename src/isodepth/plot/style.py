@@ -7,7 +7,6 @@ sample has circles and solid lines, the second triangles and dashed ones.
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,26 +32,23 @@ _LONGEST_NAME = 24
 
 
 def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
-    """Axes in a new figure of that many inches, which a notebook shows."""
+    """Axes in a new figure of pyplot, of that many inches."""
     return new_figure(width, height).subplots()
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure, which a notebook shows; elsewhere like `loose_figure`."""
-    if not _is_shown():
-        return loose_figure(width, height)
+    """An empty figure of pyplot: notebooks display it, and `plt.show` opens it."""
     pyplot = load_extra("matplotlib.pyplot", "plot", "drawing")
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
 def loose_axes(width: float, height: float) -> Axes:
-    """Axes in a new figure that nobody else knows."""
+    """Axes in a new figure that pyplot does not know."""
     return loose_figure(width, height).subplots()
 
 
 def loose_figure(width: float, height: float) -> Any:
-    """An empty figure that nobody else knows."""
-    # Figure() and not pyplot: no window system is needed and no figure stays open behind.
+    """An empty figure that pyplot does not know: for files, without windows or open figures."""
     figures = load_extra("matplotlib.figure", "plot", "drawing")
     return figures.Figure(figsize=(width, height), layout="constrained")
 
@@ -60,14 +56,6 @@ def loose_figure(width: float, height: float) -> Any:
 def root_figure(ax: Axes) -> Any:
     """The figure that axes stand in, also by way of a part of it."""
     return ax.figure.figure
-
-
-def _is_shown() -> bool:
-    """Whether somebody waits for figures of pyplot to be shown: a notebook, or an open session."""
-    if "matplotlib.pyplot" in sys.modules:
-        return bool(sys.modules["matplotlib"].is_interactive())
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")
 
 
 def dress(ax: Axes, title: str | None = None, grid: Any = "y") -> None:

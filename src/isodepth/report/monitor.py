@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from isodepth.inference.monitor import DepthMonitor
+from isodepth.monitor.depth_monitor import DepthMonitor
 from isodepth.plot.comparisons import column_shares
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.pictures import WIDTH
-from isodepth.report.sentences import largest_contributions, monitor_headline, monitor_promise
+from isodepth.report.sentences import alarm_promise, largest_contributions, monitor_headline
 from isodepth.report.tables import report_table
 
 _CODE = """import isodepth
@@ -21,19 +21,21 @@ monitor.report("report.html")"""
 def monitor_context(monitor: DepthMonitor, labels: Any) -> dict[str, Any]:
     """What the template of a monitor that judges batches is filled with."""
     summary, verdicts = monitor.to_dict(), monitor.verdicts
-    usual = summary["usual"]
+    intervals = summary["null_intervals"]
+    if labels is None and any(verdict.label is not None for verdict in verdicts):
+        labels = [verdict.label or str(verdict.batch) for verdict in verdicts]
     context: dict[str, Any] = {
-        "verdict": monitor_headline(verdicts),
+        "verdict": monitor_headline(verdicts, monitor.alarm),
         "tiles": [("batches", str(len(verdicts)))],
         "count": len(verdicts),
-        "promise": monitor_promise(summary),
-        "usual": report_table(
+        "promise": alarm_promise(summary),
+        "null_intervals": report_table(
             {
-                "group": [each["group"] or "all" for each in usual],
-                "rows of a batch": [each["rows"] for each in usual],
-                "undrifted scores known": [each["n"] for each in usual],
-                "usual from": [each["low"] for each in usual],
-                "usual to": [each["high"] for each in usual],
+                "group": [each["group"] or "all" for each in intervals],
+                "rows of a batch": [each["rows"] for each in intervals],
+                "undrifted scores": [each["n"] for each in intervals],
+                "98% of scores from": [each["low"] for each in intervals],
+                "to": [each["high"] for each in intervals],
             }
         ),
         "signatures": [("", monitor.signature)],
@@ -47,7 +49,7 @@ def monitor_context(monitor: DepthMonitor, labels: Any) -> dict[str, Any]:
             ("evidence", f"{last.evidence:.3g}"),
             ("threshold", f"{last.threshold:g}"),
             ("last score", f"{last.score:.3g}"),
-            ("usual scores", f"{last.usual[0]:.3g}–{last.usual[1]:.3g}"),
+            ("undrifted scores", f"{last.null_interval[0]:.3g}–{last.null_interval[1]:.3g}"),
         ]
         figure = loose_figure(WIDTH, 4.6 + 0.2 * min(width, 12))
         context |= {
@@ -71,8 +73,8 @@ def _batches(verdicts: list[Any], labels: Any) -> dict[str, Any]:
     columns |= {
         "rows": [verdict.n_rows for verdict in verdicts],
         "score": [verdict.score for verdict in verdicts],
-        "usual up to": [verdict.usual[1] for verdict in verdicts],
-        "p-value": [verdict.pvalue for verdict in verdicts],
+        "undrifted up to": [verdict.null_interval[1] for verdict in verdicts],
+        "p-value": [verdict.p_value for verdict in verdicts],
         "evidence": [verdict.evidence for verdict in verdicts],
         "alarm": [verdict.alarm for verdict in verdicts],
         "largest contributions": [largest_contributions(verdict.columns) for verdict in verdicts],

@@ -52,35 +52,42 @@ def comparison_headline(comparison: Any, names: Sequence[str]) -> Headline:
     return Headline(text, "alike")
 
 
-def monitor_headline(verdicts: Sequence[Any]) -> Headline:
-    """What a monitor has found after all batches so far."""
+def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
+    """What a monitor has found after all batches so far; `alarm`: whether there is one now."""
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
     evidence = f"evidence {last.evidence:.3g}, threshold {last.threshold:g}"
     alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
-    if last.alarm:
+    if alarm and last.evidence >= last.threshold:
         text = f"Alarm since batch {last.alarm_since} of {last.batch}: {evidence}"
         largest = largest_contributions(last.columns)
         return Headline(f"{text}; largest contributions to the last batch: {largest}.", "differs")
-    if alarms:
-        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}: {evidence}."
+    if alarm:
+        text = (
+            f"The alarm of batch {last.alarm_since} has not been reset, but the evidence has "
+            f"fallen below the threshold since (batch {last.batch}: {evidence})."
+        )
         return Headline(text, "open")
+    if alarms:
+        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}"
+        # Before the next batch, the last evidence is that of the alarm that was reset.
+        return Headline(f"{text}{'.' if last.alarm else f': {evidence}.'}", "open")
     return Headline(f"No alarm in {last.batch} batch(es): {evidence}.", "alike")
 
 
-def monitor_promise(summary: dict[str, Any]) -> str:
-    """What the alarm of a monitor promises, from its `to_dict`."""
-    promise = summary["promise"]
-    if promise["arl"] is not None:
-        text = f"On average at least {promise['arl']:g} batches lie between false alarms"
+def alarm_promise(summary: dict[str, Any]) -> str:
+    """What the alarms of a monitor promise, from its `to_dict`."""
+    policy = summary["policy"]
+    if policy["arl"] is not None:
+        text = f"On average at least {policy['arl']:g} batches lie between false alarms"
     else:
-        text = f"An undrifted stream ever raises an alarm with probability {promise['alpha']:g}"
-    text += " at most" if promise["arl"] is None else ""
-    if promise["tolerance"]:
-        text += f", with up to {promise['tolerance']:.0%} of the rows contaminated"
-    if promise["patience"] > 1:
-        text += f"; an alarm takes {promise['patience']} batches"
+        text = f"An undrifted stream ever raises an alarm with probability {policy['alpha']:g}"
+    text += " at most" if policy["arl"] is None else ""
+    if policy["tolerance"]:
+        text += f", with up to {policy['tolerance']:.0%} of the rows of a batch contaminated"
+    if policy["patience"] > 1:
+        text += f"; an alarm takes {policy['patience']} batches"
     if summary["calibration"] == "resampled":
         text += "; approximately, as undrifted batches were resampled"
     return f"{text}."

@@ -16,9 +16,9 @@ from isodepth.data.extras import load_extra
 from isodepth.data.markup import escaped
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.inference.monitor import DepthMonitor
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
+from isodepth.monitor.depth_monitor import DepthMonitor
 from isodepth.report.comparison import comparison_context
 from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context

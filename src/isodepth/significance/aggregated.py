@@ -6,14 +6,15 @@ labels: cosines of ranks along directions, products of ranks, and indicators of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from isodepth._core import project
+from isodepth.core.scaling import pooled_spread
 from isodepth.significance.categories import Category
-from isodepth.significance.combination import evidence
+from isodepth.significance.combination import evidence, permutation_p_value
 from isodepth.significance.permutations import BLOCK, Permutations
 
 #: Weights of the statistics, from power at the cells of the study (docs/power_study.md).
@@ -30,6 +31,8 @@ _WAVES, _WAVES_ALONE = 4, 6
 # Beyond this many columns not all pairs are looked at, but as many as so many columns have.
 _COLUMNS_IN_PAIRS = 64
 _PAIRS = _COLUMNS_IN_PAIRS * (_COLUMNS_IN_PAIRS - 1) // 2
+# Columns with no more values than this have no shape beside their location and spread.
+_FEW_VALUES = 20
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
 
@@ -100,7 +103,81 @@ class Candidate:
     text: str
 
 
-@dataclass
+def candidates_of(name: str, kinds: tuple[str, ...], single: bool = True) -> tuple[Candidate, ...]:
+    """The changes of one column, or with single=False of a function of all columns."""
+    columns = (name,) if single else ()
+    return tuple(Candidate(kind, columns, f"the {kind} of {name}") for kind in kinds)
+
+
+def pair_candidate(names: tuple[str, ...], pair: np.ndarray) -> tuple[Candidate, ...]:
+    """The change of the dependence of two columns."""
+    a, b = (names[j] for j in pair)
+    return (Candidate("dependence", (a, b), f"the dependence between {a} and {b}"),)
+
+
+def share_candidates(category: Category, strengths: np.ndarray) -> tuple[Candidate, ...]:
+    """The categories that changed most: at least half of the strongest evidence, three at most."""
+    order = np.argsort(-strengths, kind="stable")[:3]
+    return tuple(
+        Candidate(
+            "shares", (category.name,), f"the share of {category.name} = {category.values[v]}"
+        )
+        for v in order
+        if 2 * strengths[v] >= strengths[order[0]]
+    )
+
+
+def leading_kinds(kinds: Sequence[str], strengths: np.ndarray) -> tuple[str, ...]:
+    """The kind with the strongest evidence; of location and spread both, if close to each other.
+
+    A strong change of one kind shows a little in the others, so the second must have half of the
+    evidence of the first.
+
+    Examples
+    --------
+    >>> leading_kinds(("location", "spread", "shape"), np.array([9.0, 5.0, 8.0]))
+    ('location', 'spread')
+    >>> leading_kinds(("location", "spread", "shape"), np.array([1.0, 5.0, 8.0]))
+    ('shape',)
+    """
+    first = int(np.argmax(strengths))
+    found = [kinds[first]]
+    for kind, strength in zip(kinds, strengths, strict=True):
+        both = {kind, kinds[first]} == {"location", "spread"}
+        if both and 2 * strength >= strengths[first]:
+            found.append(kind)
+    return tuple(found)
+
+
+class Family:
+    """Candidates whose p-values are adjusted for each other by the largest evidence of any.
+
+    Attributes
+    ----------
+    candidates : list of tuples of Candidate
+        What is named together where the evidence is significant.
+    observed : list of float
+        -log p of each under the given labels.
+    largest : ndarray of shape (B + 1,)
+        The largest -log p of any, for each labeling.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.candidates: list[tuple[Candidate, ...]] = []
+        self.observed: list[float] = []
+        self.largest = np.zeros(count)
+
+    def add(self, candidates: list[tuple[Candidate, ...]], found: np.ndarray) -> None:
+        """Add candidates with their evidence (F, B + 1)."""
+        self.candidates += candidates
+        self.observed += found[:, 0].tolist()
+        np.maximum(self.largest, found.max(axis=0), out=self.largest)
+
+    def p_values(self) -> np.ndarray:
+        """Adjusted p-values of all candidates."""
+        return permutation_p_value(np.array(self.observed), self.largest[1:])
+
+
 class Findings:
     """What all labelings gave.
 
@@ -112,61 +189,28 @@ class Findings:
         What carries each statistic under the given labels.
     kinds : dict of str
         What each statistic stands for.
-    columns : ndarray of shape (d + categories, B + 1)
-        -log p of each column by itself.
-    candidates : list of Candidate
-    candidate_evidence : ndarray
-        -log p of each under the given labels.
-    largest : ndarray of shape (B + 1,)
-        The largest -log p of any candidate.
+    columns, pairs, whole : Family
+        Single columns, pairs of columns, and functions of all columns.
     notes : list of str
     """
-
-    parts: dict[str, np.ndarray]
-    carriers: dict[str, str]
-    kinds: dict[str, str]
-    columns: np.ndarray
-    candidates: list[Candidate]
-    candidate_evidence: np.ndarray
-    largest: np.ndarray
-    notes: list[str]
-
-
-def aggregated_statistics(rows: Rows) -> Findings:
-    """All statistics but the regions."""
-    found = Collector(rows.permutations.count)
-    if rows.points.shape[1]:
-        _add_functions(rows, found)
-        _add_pairs(rows, found)
-    if rows.categories:
-        _add_categories(rows, found)
-    return found.findings()
-
-
-class Collector:
-    """Collects statistics, columns and candidates."""
 
     def __init__(self, count: int) -> None:
         self.parts: dict[str, np.ndarray] = {}
         self.carriers: dict[str, str] = {}
         self.kinds: dict[str, str] = {}
-        self.columns: list[np.ndarray] = []
-        self.candidates: list[Candidate] = []
-        self.observed: list[np.ndarray] = []
-        self.largest = np.zeros(count)
+        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
 
-    def candidate(self, candidates: list[Candidate], found: np.ndarray) -> None:
-        """Add candidates with their evidence (F, B + 1)."""
-        self.candidates += candidates
-        self.observed.append(found[:, 0])
-        np.maximum(self.largest, found.max(axis=0), out=self.largest)
 
-    def findings(self) -> Findings:
-        return Findings(
-            self.parts, self.carriers, self.kinds, np.concatenate(self.columns),
-            self.candidates, np.concatenate(self.observed), self.largest, self.notes,
-        )  # fmt: skip
+def aggregated_statistics(rows: Rows) -> Findings:
+    """All statistics but the regions."""
+    found = Findings(rows.permutations.count)
+    if rows.points.shape[1]:
+        _add_functions(rows, found)
+        _add_pairs(rows, found)
+    if rows.categories:
+        _add_categories(rows, found)
+    return found
 
 
 def unit_ranks(values: np.ndarray) -> np.ndarray:
@@ -197,36 +241,57 @@ def _falling(count: int) -> np.ndarray:
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
 
-def _add_functions(rows: Rows, found: Collector) -> None:
+def _add_functions(rows: Rows, found: Findings) -> None:
     d = rows.points.shape[1]
     labels, whole = rows.whole_rows()
+    names = [*rows.names, *labels]
     powers = np.square(
         waves(rows.permutations, np.concatenate([rows.points.T, whole]), _WAVES_ALONE)
     )
     smooth, flat = (powers * _falling(_WAVES_ALONE)).sum(axis=0), powers.sum(axis=0)
-    names = [*rows.names, *labels]
     _add_directions(rows, powers[:_WAVES, :d], found)
-    found.columns.append(np.maximum(evidence(smooth[:d]), evidence(flat[:d])))
-    groups = np.stack([powers[0], powers[1], powers[2:].sum(axis=0)])
-    by_kind = evidence(groups)
+    smooth, flat = evidence(smooth), evidence(flat)
+    strengths = evidence(np.stack([powers[0], powers[1], powers[2:].sum(axis=0)]))[:, :, 0].T
     usual = ("location", "spread", "shape")
+    kinds = [leading_kinds(usual, each) for each in strengths]
+    for j in np.flatnonzero(_differs_in_shape(rows, powers[:, :d, 0].sum(axis=0))):
+        kinds[j] = ("shape",)
     # A larger distance from the center is a larger spread.
-    kinds = [*[usual] * d, ("spread", "shape", "shape"), *[usual] * (len(labels) - 1)]
-    for name, values in (("columns", smooth), ("shape", flat)):
-        each = evidence(values)
+    kinds[d] = leading_kinds(("spread", "shape", "shape"), strengths[d])
+    for name, each in (("columns", smooth), ("shape", flat)):
         best = int(each[:, 0].argmax())
         found.parts[name] = each.max(axis=0)
         found.carriers[name] = names[best]
-        found.kinds[name] = kinds[best][int(by_kind[:, best, 0].argmax())]
-    for f, name in enumerate(names):
-        carried = (name,) if f < d else ()
-        found.candidate(
-            [Candidate(kind, carried, f"the {kind} of {name}") for kind in kinds[f]],
-            by_kind[:, f],
-        )
+        found.kinds[name] = kinds[best][0]
+    either = np.maximum(smooth, flat)
+    candidates = [candidates_of(names[f], kinds[f], f < d) for f in range(len(names))]
+    found.columns.add(candidates[:d], either[:d])
+    found.whole.add(candidates[d:], either[d:])
 
 
-def _add_directions(rows: Rows, axes: np.ndarray, found: Collector) -> None:
+def _differs_in_shape(rows: Rows, powers: np.ndarray) -> np.ndarray:
+    """Which columns (d,) keep most of their difference when medians and spreads are made equal.
+
+    `powers` (d,) are the sums of squared contrasts of the columns as they are. A sum of six terms
+    with variance 1/2 is 3 on average by chance.
+    """
+    given = rows.permutations.labels(words=slice(0, 1))[:, 0] > 0
+    aligned = np.empty(rows.points.shape)
+    for mine in (given, ~given):
+        part = rows.points[mine]
+        aligned[mine] = (part - np.median(part, axis=0)) / pooled_spread(part)
+    ranks = unit_ranks(aligned.T)
+    left = np.zeros(len(powers))
+    size = np.sqrt(given.sum() * (~given).sum() / len(given))
+    for j in range(1, _WAVES_ALONE + 1):
+        cosines = np.cos(np.pi * j * ranks)
+        left += np.square(size * (cosines[:, given].mean(axis=1) - cosines[:, ~given].mean(axis=1)))
+    chance = _WAVES_ALONE / 2
+    several = np.array([len(np.unique(column)) > _FEW_VALUES for column in rows.points.T])
+    return several & (left - chance > 0.5 * (powers - chance))
+
+
+def _add_directions(rows: Rows, axes: np.ndarray, found: Findings) -> None:
     """The mean over directions; of the axes the powers (4, d, B + 1) are known already."""
     d = rows.points.shape[1]
     weights = _falling(_WAVES)
@@ -261,8 +326,8 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
     return terms.removeprefix(" + ").lstrip() + more
 
 
-def _add_pairs(rows: Rows, found: Collector) -> None:
-    """The change of the rank correlation of each pair, in units of its spread over labelings."""
+def _add_pairs(rows: Rows, found: Findings) -> None:
+    """The change of the rank correlation of each pair."""
     pairs, drawn = rows.pairs()
     if not len(pairs):
         return
@@ -272,26 +337,15 @@ def _add_pairs(rows: Rows, found: Collector) -> None:
         )
     ranks = unit_ranks(rows.points.T) - 0.5
     moments = Moments(rows.permutations, ranks)
-    largest, most, best = np.zeros(rows.permutations.count), -1.0, pairs[0]
-    for some in _blocks(pairs, max(1, BLOCK // max(len(rows.points), rows.permutations.count))):
-        change = np.square(moments.correlation_change(ranks, some))
-        each = evidence(change)
-        found.candidate([pair_candidate(rows.names, pair) for pair in some], each)
-        np.maximum(largest, each.max(axis=0), out=largest)
-        if each[:, 0].max() > most:
-            most, best = each[:, 0].max(), some[each[:, 0].argmax()]
-    found.parts["dependence"] = largest
+    step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
+    for first in range(0, len(pairs), step):
+        some = pairs[first : first + step]
+        each = evidence(np.square(moments.correlation_change(ranks, some)))
+        found.pairs.add([pair_candidate(rows.names, pair) for pair in some], each)
+    best = pairs[int(np.argmax(found.pairs.observed))]
+    found.parts["dependence"] = found.pairs.largest
     found.kinds["dependence"] = "dependence"
     found.carriers["dependence"] = " and ".join(rows.names[j] for j in best)
-
-
-def _blocks(items: np.ndarray, step: int) -> Iterator[np.ndarray]:
-    return (items[first : first + step] for first in range(0, len(items), step))
-
-
-def pair_candidate(names: tuple[str, ...], pair: np.ndarray) -> Candidate:
-    a, b = (names[j] for j in pair)
-    return Candidate("dependence", (a, b), f"the dependence between {a} and {b}")
 
 
 class Moments:
@@ -319,24 +373,16 @@ class Moments:
         return found[0] - found[1]
 
 
-def _add_categories(rows: Rows, found: Collector) -> None:
-    """Pearson's statistic of each column, and each category by itself."""
-    largest, most = np.zeros(rows.permutations.count), -1.0
+def _add_categories(rows: Rows, found: Findings) -> None:
+    """Pearson's statistic of each column."""
+    whole = []
     for category in rows.categories:
         indicators = category.indicators()
-        shares = indicators.mean(axis=1)[:, None]
         squares = np.square(rows.permutations.contrasts(indicators))
-        whole = evidence((squares / shares).sum(axis=0))
-        found.columns.append(whole[None])
-        found.candidate(
-            [
-                Candidate("shares", (category.name,), f"the share of {category.name} = {value}")
-                for value in category.values
-            ],
-            evidence(squares),
-        )
-        np.maximum(largest, whole, out=largest)
-        if whole[0] > most:
-            most, found.carriers["categories"] = whole[0], category.name
-    found.parts["categories"] = largest
+        whole.append(evidence((squares / indicators.mean(axis=1)[:, None]).sum(axis=0)))
+        named = share_candidates(category, evidence(squares)[:, 0])
+        found.columns.add([named], whole[-1][None])
+    found.parts["categories"] = np.max(whole, axis=0)
     found.kinds["categories"] = "shares"
+    best = int(np.argmax([each[0] for each in whole]))
+    found.carriers["categories"] = rows.categories[best].name

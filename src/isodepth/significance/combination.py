@@ -54,7 +54,8 @@ def evidence(values: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax()
+    >>> import numpy as np
+    >>> int(evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
     0
     """
     return GammaTail(values).evidence(values)
@@ -70,6 +71,7 @@ def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> permutation_p_value(2.0, np.array([1.0, 2.0, 3.0]))
     0.75
     """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isodepth import _core
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.levels import midpoint_levels
-from isodepth.core.sphere import mean_of_direction
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.aggregated import Rows
 

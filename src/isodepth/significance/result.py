@@ -58,7 +58,8 @@ class Change(NamedTuple):
     text : str
         Such as "the spread of wind_speed".
     p_value : float
-        Adjusted for all columns, pairs and kinds that were looked at.
+        Adjusted for all columns, or for all pairs of columns. What kind of change it is, is an
+        estimate.
     """
 
     kind: str

@@ -11,19 +11,20 @@ distances from the center and products of columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.aggregated import (
-    Candidate,
-    Collector,
     Findings,
     Rows,
+    candidates_of,
     direction_text,
+    leading_kinds,
     pair_candidate,
+    share_candidates,
     unit_ranks,
 )
 from isodepth.significance.combination import GammaTail, combined, permutation_p_value
@@ -60,13 +61,16 @@ class Group:
     name : str
         The statistic they belong to.
     values : ndarray of shape (F, n)
-    candidates : list of Candidate
-        What a change of the mean of each says.
+    labels : list of pairs of str
+        What a change of the mean of each stands for, and what carries it.
+    pairs : ndarray of shape (F, 2) or None
+        The columns whose products they are.
     """
 
     name: str
     values: np.ndarray
-    candidates: list[Candidate]
+    labels: list[tuple[str, str]]
+    pairs: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -120,75 +124,78 @@ def tolerant_statistics(
     rows: Rows, share: float, advance: Callable[[int], None]
 ) -> tuple[Tolerant, Findings]:
     """All statistics; the evidence for columns and candidates is that beyond the tolerance."""
-    found = Collector(rows.permutations.count)
-    columns: list[np.ndarray] = []
+    found = Findings(rows.permutations.count)
+    columns: dict[str, np.ndarray] = {}
     best: dict[str, float] = {}
 
-    def add(name: str, statistics: np.ndarray, candidates: list[Candidate]) -> None:
-        largest = statistics.max(axis=0)
-        found.parts[name] = np.maximum(found.parts.get(name, 0.0), largest)
-        if statistics[:, 0].max() > best.get(name, -1.0):
-            leader = candidates[int(statistics[:, 0].argmax())]
-            best[name] = statistics[:, 0].max()
-            found.kinds[name], found.carriers[name] = leader.kind, leader.text
+    def add(name: str, statistics: np.ndarray, labels: Sequence[tuple[str, str]]) -> None:
+        found.parts[name] = np.maximum(found.parts.get(name, 0.0), statistics.max(axis=0))
+        leader = int(statistics[:, 0].argmax())
+        if statistics[leader, 0] > best.get(name, -1.0):
+            best[name] = statistics[leader, 0]
+            found.kinds[name], found.carriers[name] = labels[leader]
 
     for group in _groups(rows, found):
-        outer = np.array([candidate.kind == "spread" for candidate in group.candidates])
+        outer = np.array([kind == "spread" for kind, _ in group.labels])
         smooth = mean_differences(rows.permutations, group.values, outer)
+        add(group.name, smooth, group.labels)
         each = softened(smooth, share)
-        if group.name != "directions":
-            found.candidate(group.candidates, each)
-        add(group.name, smooth, group.candidates)
         if group.name == "categories":
-            found.columns.append(each.max(axis=0)[None])
-        else:
-            half_lines, intervals = share_differences(rows.permutations, group.values)
-            add("half-lines", half_lines, group.candidates)
-            shapes = [Candidate("shape", c.columns, c.text) for c in group.candidates]
-            add("intervals", intervals, shapes)
-            if group.name == "columns":
-                columns += [each, softened(intervals, share)]
-                own = [Candidate("shape", (name,), f"the shape of {name}") for name in rows.names]
-                # Intervals see changes of location and spread too.
-                found.candidate(own, columns[1] / _SHAPE)
-            elif group.name == "spreads":
-                columns.append(each)
-            if group.name in ("columns", "directions"):
-                advance(len(each))
-    if columns:
-        found.columns.insert(0, np.max(columns, axis=0))
+            category = next(c for c in rows.categories if c.name == group.labels[0][1])
+            found.columns.add([share_candidates(category, each[:, 0])], each.max(axis=0)[None])
+            continue
+        half_lines, intervals = share_differences(rows.permutations, group.values)
+        add("half-lines", half_lines, group.labels)
+        add("intervals", intervals, [("shape", name) for _, name in group.labels])
+        if group.name == "columns":
+            columns["location"] = each
+            # Intervals see changes of location and spread too.
+            columns["shape"] = softened(intervals, share) / _SHAPE
+        elif group.name == "spreads":
+            columns["spread"] = each
+            strengths = np.stack(list(columns.values()))
+            kinds = [leading_kinds(list(columns), column) for column in strengths[:, :, 0].T]
+            named = [candidates_of(*pair) for pair in zip(rows.names, kinds, strict=True)]
+            found.columns.add(named, strengths.max(axis=0))
+        elif group.name == "whole rows":
+            named = [candidates_of(name, (kind,), False) for kind, name in group.labels]
+            found.whole.add(named, each)
+        elif group.pairs is not None:
+            found.pairs.add([pair_candidate(rows.names, pair) for pair in group.pairs], each)
+        if group.name in ("columns", "directions"):
+            advance(len(each))
     if rows.points.shape[1] > 1:
-        found.parts["learned direction"], direction = learned_direction(rows)
+        found.parts["learned direction"], found.carriers["learned direction"] = learned_direction(
+            rows
+        )
         found.kinds["learned direction"] = "location"
-        found.carriers["learned direction"] = direction
-    return Tolerant(found.parts), found.findings()
+    return Tolerant(found.parts), found
 
 
-def _groups(rows: Rows, found: Collector) -> Iterator[Group]:
+def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
     """Functions of a row, a few at a time."""
     d, names = rows.points.shape[1], rows.names
     if d:
         columns = np.ascontiguousarray(rows.points.T)
-        yield Group("columns", columns, [_of("location", name) for name in names])
-        yield Group("spreads", np.abs(columns), [_of("spread", name) for name in names])
+        yield Group("columns", columns, [("location", name) for name in names])
+        yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
         outlying = np.zeros(len(rows.points))
         step = max(1, BLOCK // len(rows.points))
         for first in range(0, len(rows.directions), step):
-            values = rows.along(rows.directions[first : first + step])
+            directions = rows.directions[first : first + step]
+            values = rows.along(directions)
             center = np.median(values, axis=1, keepdims=True)
             spread = pooled_spread(values.T)[:, None]
             np.maximum(outlying, (np.abs(values - center) / spread).max(axis=0), out=outlying)
-            later = values[max(0, d - first) :]
-            if len(later):
-                yield Group("directions", later, [_whole("location", "a direction")] * len(later))
+            later = slice(max(0, d - first), None)
+            if len(directions[later]):
+                texts = [("location", direction_text(each, names)) for each in directions[later]]
+                yield Group("directions", values[later], texts)
         labels, whole = rows.whole_rows()
         labels.append("outlyingness")
         kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
-        yield Group(
-            "whole rows",
-            np.concatenate([whole, outlying[None]]),
-            [_whole(kind, label) for kind, label in zip(kinds, labels, strict=True)],
-        )
+        values = np.concatenate([whole, outlying[None]])
+        yield Group("whole rows", values, list(zip(kinds, labels, strict=True)))
         pairs, drawn = rows.pairs(_PAIRS)
         if drawn:
             found.notes.append(
@@ -197,21 +204,11 @@ def _groups(rows: Rows, found: Collector) -> Iterator[Group]:
         for first in range(0, len(pairs), step):
             some = pairs[first : first + step]
             products = columns[some[:, 0]] * columns[some[:, 1]]
-            yield Group("dependence", products, [pair_candidate(names, pair) for pair in some])
+            texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
+            yield Group("dependence", products, texts, some)
     for category in rows.categories:
-        candidates = [
-            Candidate("shares", (category.name,), f"the share of {category.name} = {value}")
-            for value in category.values
-        ]
-        yield Group("categories", category.indicators(), candidates)
-
-
-def _of(kind: str, name: str) -> Candidate:
-    return Candidate(kind, (name,), f"the {kind} of {name}")
-
-
-def _whole(kind: str, name: str) -> Candidate:
-    return Candidate(kind, (), f"the {kind} of {name}")
+        texts = [("shares", category.name)] * len(category.values)
+        yield Group("categories", category.indicators(), texts)
 
 
 def mean_differences(

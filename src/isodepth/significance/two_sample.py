@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
@@ -246,42 +246,33 @@ def _add_regions(rows: Rows, found: Findings, given: Settings, advance: Any) -> 
 
 
 def _changes(found: Findings) -> list[Change]:
-    """What differs significantly.
+    """What differs significantly, the strongest evidence first.
 
-    Of each column the kind of change with the strongest evidence; of location and spread also the
-    second, if its evidence is at least half of that: a strong change of one kind shows a little in
-    the others. Functions of all columns only where no column or pair is significant by itself.
+    Functions of all columns only where no column or pair is significant by itself.
     """
-    observed, candidates = found.candidate_evidence, found.candidates
-    p_values = permutation_p_value(observed, found.largest[1:])
-    leading: dict[tuple[str, ...], int] = {}
-    for i in np.argsort(-observed, kind="stable"):
-        leading.setdefault(candidates[i].columns, int(i))
-    changes = []
-    for i in np.argsort(-observed, kind="stable"):
-        candidate, first = candidates[i], leading[candidates[i].columns]
-        both = {"location", "spread"} >= {candidate.kind, candidates[first].kind}
-        beside = both or candidate.kind == "shares"
-        if p_values[i] <= ALPHA and (i == first or (beside and 2 * observed[i] >= observed[first])):
-            changes.append(
-                Change(candidate.kind, candidate.columns, candidate.text, float(p_values[i]))
+    for families in ((found.columns, found.pairs), (found.whole,)):
+        changes = [
+            (strength, Change(each.kind, each.columns, each.text, float(p)))
+            for family in families
+            for named, strength, p in zip(
+                family.candidates, family.observed, family.p_values(), strict=True
             )
-    return [change for change in changes if change.columns] or changes
+            for each in named
+            if p <= ALPHA
+        ]
+        if changes:
+            return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
+    return []
 
 
 def _columns(rows: Rows, found: Findings) -> list[ColumnTest]:
     """Each column by its own values, adjusted by the maximum over columns."""
-    p_values = permutation_p_value(found.columns[:, 0], found.columns[:, 1:].max(axis=0))
-    kinds: dict[str, tuple[float, str]] = {}
-    for candidate, strength in zip(found.candidates, found.candidate_evidence, strict=True):
-        if len(candidate.columns) == 1:
-            best = kinds.get(candidate.columns[0], (-1.0, ""))
-            kinds[candidate.columns[0]] = max(best, (float(strength), candidate.kind))
     names = [*rows.names, *(category.name for category in rows.categories)]
-    differences = _differences(rows)
+    family, differences = found.columns, _differences(rows)
+    p_values = family.p_values()
     return [
-        ColumnTest(names[j], kinds[names[j]][1], differences[j], float(p_values[j]))
-        for j in np.argsort(-found.columns[:, 0], kind="stable")
+        ColumnTest(names[j], family.candidates[j][0].kind, differences[j], float(p_values[j]))
+        for j in np.argsort(-np.array(family.observed), kind="stable")
     ]
 
 

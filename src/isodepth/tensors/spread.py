@@ -6,9 +6,6 @@ import torch
 
 from isodepth.tensors.products import blocks
 
-# As `isodepth.engine.middle_rows` has it, which stands above; a test compares what comes of it.
-_FEW_ROWS = 4096
-
 
 def largest_outlyingness(
     points: torch.Tensor,
@@ -32,7 +29,7 @@ def largest_outlyingness(
     budget : int
         Bytes for blocks of directions.
     """
-    zero, reach = rounding_of(points, masses)
+    zero, reach = rounding_of(points)
     out = points.new_zeros(len(points))
     # Projections, deviations, their sorted copies with indices, and scratch of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
@@ -68,17 +65,10 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
     return 0.5 * lower + 0.5 * upper
 
 
-def rounding_of(
-    points: torch.Tensor, masses: torch.Tensor | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def rounding_of(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """What rounding may make of a typical projection, and of the projections of each row (u,)."""
     sizes = points.abs().amax(dim=1)
-    ordered, index = sizes.sort()
-    middle = len(sizes) // 2
-    if masses is not None and len(sizes) > _FEW_ROWS:
-        upto = masses[index].cumsum(dim=0)
-        middle = int(torch.searchsorted(upto, upto[-1:] // 2, right=True))
-    typical = ordered[middle]
+    typical = sizes.sort().values[len(sizes) // 2]
     rounding = torch.finfo(points.dtype).eps * (8 * points.shape[1])
     return rounding * typical, rounding * (sizes + typical)
 

@@ -16,13 +16,12 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import describe
 from isodepth.depth.base import center_and_exponent
-from isodepth.depth.few_points import (
+from isodepth.depth.integrated import (
     MOST_POINTS,
-    DualDepth,
-    SteadyIRWDepth,
     counts_fit,
     steady_depth,
 )
+from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import FittedMetric
 from isodepth.tensors.products import budget_on, full_precision
@@ -80,7 +79,7 @@ def regions_on_device(
     drawn : FittedMetric
     clouds : sequence of tensors, as `clean_tensors` gives them
     """
-    if type(drawn.source) not in (SteadyIRWDepth, DualDepth):
+    if builtin_name(drawn.source) not in ("steady_irw", "dual"):
         return None
     together = torch.cat(list(clouds))
     starts = np.cumsum([0, *(len(cloud) for cloud in clouds)])
@@ -96,7 +95,11 @@ def regions_on_device(
         depths = _depths(drawn, together, members)
     return [
         TrimmedRegions.from_depths(
-            m.points, None, None, m.sample, distinct[m.sample.inverse], distinct, 0.0, drawn.origin
+            m.sample,
+            distinct,
+            points=m.points,
+            depth=distinct[m.sample.inverse],
+            origin=drawn.origin,
         )
         for m, distinct in zip(members, depths, strict=True)
     ]
@@ -116,7 +119,7 @@ def _depths(
     """The depths of the distinct points of every cloud."""
     budget = min(_MOST_BYTES, budget_on(rows.device, None))
     directions = torch.from_numpy(np.array(drawn.directions, dtype=np.float32)).to(rows.device)
-    steady = type(drawn.source) is SteadyIRWDepth
+    steady = builtin_name(drawn.source) == "steady_irw"
     result: list[Any] = [None] * len(members)
     for which in _batches(members, steady, len(directions)):
         batch = [members[i] for i in which]

@@ -11,8 +11,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.validation import check_choice, check_integer, check_number
-from isodepth.depth import AIIRWDepth
-from isodepth.depth.few_points import DualDepth, SteadyIRWDepth
+from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text.clouds import EMPTY, clean_clouds, embed
 from isodepth.text.encoding.encoder import Encoder
@@ -247,13 +246,10 @@ class DepthScore:
                     f"covariance={self.covariance!r} only goes with depth='ai_irw', got "
                     f"depth={self.depth!r}"
                 )
-            return AIIRWDepth(covariance=self.covariance)
-        named = {"irw": SteadyIRWDepth, "dual": DualDepth}
-        return (
-            named[self.depth]()
-            if isinstance(self.depth, str) and self.depth in named
-            else (self.depth)
-        )
+            return AIIRW(covariance=self.covariance)
+        if self.depth in ("irw", "dual"):
+            return SteadyIRW() if self.depth == "irw" else Dual()
+        return self.depth
 
     def _encoder(self) -> Callable[[Sequence[str]], Sequence[Any]]:
         if callable(self.model):

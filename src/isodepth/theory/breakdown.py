@@ -158,7 +158,7 @@ def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
         above = n - np.searchsorted(values, points[:, 0], "left")
         return np.minimum(below, above)
     if depth is None or hasattr(depth, "fit"):
-        from isodepth.depth import HalfspaceDepth
+        from isodepth.depth.estimators import HalfspaceDepth
 
         if depth is not None and not isinstance(depth, HalfspaceDepth):
             raise InvalidInputError(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isodepth.core.sphere import mean_of_direction
+from isodepth.core.directions import mean_of_direction
 from isodepth.errors import InvalidOptionError
 
 Gap = Callable[[np.ndarray], np.ndarray]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
-from isodepth.core.sphere import mean_of_direction
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
@@ -59,7 +59,7 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
         value = getattr(metric, name)
         if value is not known and (not isinstance(value, np.ndarray) and value != known):
             raise InvalidOptionError(
-                f"{name}={value!r} is not supported on the device {device}; move the tensors to "
+                f"{name}={value!r} is not available on the device {device}; move the tensors to "
                 "the host with .cpu()"
             )
     check_depth(metric._source, device)
@@ -252,7 +252,13 @@ def _host_regions(
     tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
     checked = None if own is None else np.asarray(own, dtype=np.float64)
     return TrimmedRegions.from_depths(
-        points, checked, None, sample, depth, distinct, tolerance, drawn.origin
+        sample,
+        distinct,
+        points=points,
+        depth=depth,
+        weights=checked,
+        tie_tolerance=tolerance,
+        origin=drawn.origin,
     )
 
 

@@ -10,7 +10,7 @@ import torch
 
 from isodepth.core.levels import SLIVER, SMALL_POWER, power_mean
 from isodepth.core.regions import tie_ends
-from isodepth.depth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for
 from isodepth.torch.samples import DeviceSample
@@ -36,21 +36,21 @@ class DevicePlan(NamedTuple):
 
 def check_depth(source: Any, device: torch.device) -> None:
     """Raise unless the depths of this source can be had on a device."""
-    name = getattr(source, "name", type(source).__name__)
-    if type(source) in (ProjectionDepth, HalfspaceDepth):
+    name = builtin_name(source)
+    if name in ("projection", "halfspace"):
         if source.method == "directions" and source.refine == 0:
             return
         name = f"{name} (method={source.method!r}, refine={source.refine})"
-    elif type(source) is IRWDepth:
+    elif name == "irw":
         return
-    elif type(source) is AIIRWDepth:
+    elif name == "ai_irw":
         if isinstance(source.covariance, str) and source.covariance == "empirical":
             return
         name = f"{name} (covariance={source.covariance!r})"
     raise InvalidOptionError(
-        f"the depth {name} is not supported on the device {device}: use projection, halfspace, "
-        "irw or ai_irw (with its empirical covariance), without refinement, or move the tensors to "
-        "the host with .cpu()"
+        f"the depth {name or source.name} is not available on the device {device}: use projection, "
+        "halfspace, irw or ai_irw (with its empirical covariance), without refinement, or move the "
+        "tensors to the host with .cpu()"
     )
 
 
@@ -60,15 +60,15 @@ def depths_on_device(
     """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
     masses, total = sample.masses, sample.total
     passes = passes_for(sample.points, masses)
-    if type(source) is ProjectionDepth:
+    if source.name == "projection":
         points = sample.standardized()
         found = passes.largest_outlyingness(points, masses, total, directions, budget)
         return 1.0 / (1.0 + found.double())
-    if type(source) is HalfspaceDepth:
+    if source.name == "halfspace":
         points = sample.standardized()
         found = passes.smallest_halfspace(points, masses, total, directions, budget)
         return found.double() / total
-    points = sample.standardized() if type(source) is IRWDepth else sample.whitened()
+    points = sample.standardized() if source.name == "irw" else sample.whitened()
     return passes.mean_rank_weight(points, masses, total, directions, budget)
 
 

@@ -11,12 +11,12 @@ import torch
 from isodepth.core.sample import exact_masses
 from isodepth.data.validation import check_weights
 from isodepth.depth.base import middle_of
-from isodepth.engine.middle_rows import FEW_ROWS, probed_masses, probed_places
 from isodepth.errors import InvalidInputError
 
 # Rows in double precision are held a few at a time.
 _HELD_NUMBERS = 1 << 23
 _PLAIN_EXPONENT = 64
+_SPACED_ROWS = 7
 _SMALLEST_SPREAD = 2.0**-960
 
 
@@ -80,8 +80,11 @@ class DeviceSample(NamedTuple):
         return self.masses.double() / self.total
 
     def standardized(self) -> torch.Tensor:
-        """The points (u, d) moved and scaled so that they sit around zero with size one."""
-        few = self.points[self._probed()].cpu().numpy() + 0.0
+        """The points (u, d) moved and scaled so that they sit around zero with size one.
+
+        Both come from some evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
+        """
+        few = self.points[self.leading[:: -(-len(self.points) // _SPACED_ROWS)]].cpu().numpy() + 0.0
         center = middle_of(few)
         moved = self.points - torch.from_numpy(center).to(self.points.device)
         away = np.sort(np.abs(few - center).max(axis=1))
@@ -93,19 +96,6 @@ class DeviceSample(NamedTuple):
         for half in (exponent // 2, exponent - exponent // 2):
             moved.mul_(2.0**-half)
         return moved
-
-    def _probed(self) -> torch.Tensor:
-        """Indices of the rows to look at, as `isodepth.depth.base.center_and_exponent` does."""
-        masses = self.masses
-        if masses is not None and len(self.points) > FEW_ROWS:
-            # Where the masses are they are added up; a few numbers come to the host.
-            upto = masses[self.leading].cumsum(dim=0)
-            passed = torch.from_numpy(probed_masses(self.total)).to(upto.device)
-            return self.leading[torch.searchsorted(upto, passed, right=True)]
-        places = probed_places(len(self.points), None, len(self.points))
-        if isinstance(places, slice):
-            return self.leading[places]
-        return self.leading[torch.from_numpy(places).to(self.leading.device)]
 
     def whitened(self) -> torch.Tensor:
         """The standardized points times the inverse root of their covariance.

@@ -1,4 +1,4 @@
-"""What the exact depths and regions ask of their arrays, and the one form they work on."""
+"""Checked, merged and scaled input of the exact depths and regions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
 
 
 def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct queries (v, d), and for each query (m,) its place among them."""
+    """Distinct queries (v, d), and for each query (m,) its index among them."""
     rows, _ = check_points(queries, "queries", "float64", any_size=True)
     check_same_width(rows.shape[1], width, "queries", "points")
     distinct, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)

@@ -1,0 +1,187 @@
+"""Depths of rows that are read in chunks: what they need of the whole sample, found by passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isodepth import _core
+from isodepth.chunked.passes import Fold, MomentPass
+from isodepth.chunked.rows import Rows
+from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, spreads
+from isodepth.depth.whitening import inverse_root, stretch_of
+
+_OCTAVES = 8
+_BITS = (9, 8, 7, 6, 5)
+# A typical size needs no more rows than these.
+_SIZED_ROWS = 1023
+
+
+@dataclass(frozen=True)
+class ProjectionModel:
+    """All that the projection depth of a point needs of a sample.
+
+    Attributes
+    ----------
+    frame : Frame
+    directions : ndarray of shape (K, d)
+    middles, mads : ndarrays of shape (K,)
+    scales : ndarray of shape (K,)
+        What takes the place of a MAD that is zero.
+    typical : float
+        The size of a typical row: what is rounding is said in terms of it.
+    """
+
+    frame: Frame
+    directions: np.ndarray
+    middles: np.ndarray
+    mads: np.ndarray
+    scales: np.ndarray
+    typical: float
+
+    @classmethod
+    def fit(
+        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, room: Room
+    ) -> ProjectionModel:
+        """Medians and MADs along all directions, exactly."""
+        distinct = _core.distinct_rows(pilot.points, None, room.n_threads)[0]
+        some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
+        sizes = np.sort(np.abs(some).max(axis=1))
+        typical, kind = sizes[len(sizes) // 2], directions.dtype.type
+        # As `Rounding` in the compiled core has it.
+        zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
+        found = spreads(fold, Numbers(frame, directions), pilot, room, float(typical), zero)
+        return cls(frame, directions, *found, float(typical))
+
+    def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
+        """The depths (n, 1) of points (n, d)."""
+        largest = _core.outlyingness(
+            points, *self.frame, self.directions, medians=self.middles, mads=self.mads,
+            scales=self.scales, typical=self.typical, n_threads=n_threads,
+        )  # fmt: skip
+        return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
+
+
+@dataclass(frozen=True)
+class RankCells:
+    """Where cells lie along each direction, the finer the nearer to the middle.
+
+    Attributes
+    ----------
+    frame : Frame
+    directions : ndarray of shape (K, d)
+    middles, scales : ndarrays of shape (K,)
+    bits : int
+        There are 2**bits cells from the middle to one unit away from it, and in each octave beyond.
+    """
+
+    frame: Frame
+    directions: np.ndarray
+    middles: np.ndarray
+    scales: np.ndarray
+    bits: int
+
+    @classmethod
+    def around(
+        cls, frame: Frame, directions: np.ndarray, pilot: Pilot, memory: float, n_threads: int
+    ) -> RankCells:
+        """Cells around the middle of the pilot, as many as `memory` bytes have room for."""
+        moved, count = frame.moved(pilot.points), len(directions)
+        fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
+        middles, mads = np.empty((2, count), dtype=directions.dtype)
+        for k in range(0, count, 16):
+            values = _core.project(moved, directions[k : k + 16], n_threads)
+            found = _core.median_and_mad(values, pilot.masses, n_threads)
+            middles[k : k + 16], mads[k : k + 16] = found
+            flat = k + np.flatnonzero(mads[k : k + 16] == 0)
+            mads[flat] = np.abs(values[flat - k] - middles[flat, None]).max(axis=1)
+        scales = np.divide(1, mads, out=np.ones_like(mads), where=mads > 0)
+        return cls(frame, directions, middles, scales, fitting[0] if fitting else _BITS[-1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Directions and cells."""
+        return len(self.directions), 2 * (_OCTAVES << self.bits)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As the passes of `isodepth._core` take them."""
+        return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
+
+
+@dataclass(frozen=True)
+class RankPass:
+    """The mass in each cell, int64 (K, cells)."""
+
+    cells: RankCells
+
+    def start(self) -> np.ndarray:
+        return np.zeros(self.cells.shape, dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        cells = self.cells
+        _core.count_rank_cells(
+            rows.points, *cells.frame, cells.directions, rows.masses,
+            counts=state, n_threads=n_threads, **cells.options,
+        )  # fmt: skip
+
+    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
+        state += other
+
+
+@dataclass(frozen=True)
+class RankModel:
+    """Bounds of depths by ranks: the rank of a point is known up to the mass of its cell.
+
+    Attributes
+    ----------
+    cells : RankCells
+    bounds : ndarray of shape (K, cells, 2)
+        Lower and upper bounds of what a cell adds to a depth.
+    smallest : bool
+        Whether a depth is the smallest of these over directions (halfspace) or their sum (irw).
+    """
+
+    cells: RankCells
+    bounds: np.ndarray
+    smallest: bool
+
+    @classmethod
+    def fit(cls, fold: Fold, cells: RankCells, total: int, smallest: bool) -> RankModel:
+        """Count the mass of all cells."""
+        counts = fold(RankPass(cells))
+        upto = np.cumsum(counts, axis=1)
+        before = upto - counts
+        if smallest:
+            # A closed halfspace holds the point itself, of mass one at least.
+            low = np.minimum(before, total - upto) + 1
+            high = np.minimum(upto, total - before)
+            return cls(cells, np.stack([low, high], axis=-1) / total, True)
+        # Twice the mid-rank of a point of mass one or more, anywhere in its cell.
+        first, last = 2 * before + 1, 2 * upto - 1
+        ends = np.minimum(first, 2 * total - first), np.minimum(last, 2 * total - last)
+        holds_middle = (first <= total) & (last >= total)
+        high = np.where(holds_middle, total, np.maximum(*ends))
+        bounds = np.stack([np.minimum(*ends), high], axis=-1)
+        return cls(cells, bounds / (2.0 * total * len(counts)), False)
+
+    def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
+        """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
+        cells = self.cells
+        bounds = _core.rank_bounds(
+            points, *cells.frame, cells.directions, bounds=self.bounds, smallest=self.smallest,
+            n_threads=n_threads, **cells.options,
+        )  # fmt: skip
+        return np.column_stack([bounds.mean(axis=1), bounds])
+
+
+def whitening_matrix(fold: Fold, frame: Frame) -> np.ndarray:
+    """That of `isodepth.depth.whitening` for the empirical covariance, up to rounding."""
+    found = fold(MomentPass(frame))
+    low, high = found["ends"]
+    spread = np.maximum(high - found["mean"], found["mean"] - low)
+    stretch = stretch_of(spread, low == high)
+    covariance = found["scatter"] / found["mass"]
+    return inverse_root(covariance * stretch * stretch[:, None]) * stretch

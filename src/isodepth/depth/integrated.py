@@ -1,0 +1,196 @@
+"""Depths that are a mean over directions: integrated rank-weighted and integrated dual depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isodepth import _core
+from isodepth.core.sample import Sample
+from isodepth.depth.base import Depth, standardize
+from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
+from isodepth.engine.depth_passes import mean_rank_weight
+from isodepth.engine.resources import Resources
+from isodepth.hull.frame import coordinates_in_span
+
+#: Comparing all points with all grows with the square of their number, the mean of squares with
+#: the cube: beyond this many, plain IRW is used.
+MOST_POINTS = 256
+
+# Of all multiples of v**2 this one explains most of |v| for v uniform on [-1, 1], and leaves a
+# sixteenth of its variance. Ranks along a random direction are about uniform.
+_SLOPE = 0.9375
+# Unit masses are counted in 32 bits; sums of squares must stay below 2**63.
+_LARGEST_SUM = 1 << 62
+
+
+class IRW(Depth):
+    """The mean over directions of min(F, 1 - F); see `isodepth.IRWDepth`."""
+
+    name = "irw"
+    affine_invariant = False
+
+    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
+        return mean_rank_weight(
+            sample.points, directions, weights=sample.masses, resources=resources
+        )
+
+    def of_points(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        return mean_rank_weight(
+            sample.points, directions, weights=sample.masses, queries=points, resources=resources
+        )
+
+
+class AIIRW(Depth):
+    """IRW of the whitened sample; see `isodepth.AIIRWDepth`."""
+
+    name = "ai_irw"
+
+    def __init__(
+        self,
+        *,
+        covariance: Any = "empirical",
+        n_directions: int = 1000,
+        directions: Any = "uniform",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            n_directions=n_directions,
+            directions=directions,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.covariance = covariance
+
+    def check_options(self) -> None:
+        super().check_options()
+        check_covariance(self.covariance)
+
+    def is_uninformative(self, sample: Sample) -> bool:
+        return not shrinks(self.covariance) and super().is_uninformative(sample)
+
+    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
+        whitened = self._whiten(sample, sample.points)
+        return mean_rank_weight(whitened, directions, weights=sample.masses, resources=resources)
+
+    def of_points(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        depths = mean_rank_weight(
+            self._whiten(sample, sample.points),
+            directions,
+            weights=sample.masses,
+            queries=self._whiten(sample, points),
+            resources=resources,
+        )
+        if not shrinks(self.covariance):
+            # Off the flat that holds the sample, a point is infinitely far out.
+            depths[outside_span(sample, points)] = 0.0
+        return depths
+
+    def tied_depth(self, sample: Sample) -> np.ndarray:
+        # The whitened corners of a simplex lie at g / sqrt(share), g a uniformly random direction
+        # orthogonal to sqrt(share): only the weights are left to tell points apart.
+        if sample.masses is None:
+            ranks = 2 * np.arange(sample.n_points) + 1
+            mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
+            return np.full(sample.n_points, mean)
+        roots = np.sqrt(sample.shares)
+        corners = np.diag(1 / roots) - roots
+        rng = np.random.default_rng(0)
+        directions = rng.standard_normal((4096, sample.n_points))
+        depths = mean_rank_weight(corners, directions, weights=sample.masses)
+        # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
+        _, group = np.unique(sample.masses, return_inverse=True)
+        return (np.bincount(group, depths) / np.bincount(group))[group]
+
+    def _whiten(self, sample: Sample, points: np.ndarray) -> np.ndarray:
+        moved = standardize(sample, points)
+        matrix = self._matrix(sample, moved if points is sample.points else None)
+        return moved @ matrix.T.astype(moved.dtype)
+
+    def _matrix(self, sample: Sample, moved: np.ndarray | None = None) -> np.ndarray:
+        """The whitening matrix; `moved` (u, d) are the standardized points where they are known."""
+        # Robust estimates are costly: keep the one of the last sample.
+        known = getattr(self, "_known", None)
+        if known is None or known[0] is not sample:
+            if moved is None:
+                moved = standardize(sample, sample.points)
+            known = self._known = (sample, whitening_matrix(sample, moved, self.covariance))
+        return known[1]
+
+
+class SteadyIRW(IRW):
+    """IRW with a control variate; see `isodepth.text.SteadyIRWDepth`."""
+
+    name = "steady_irw"
+
+    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
+        n, total, count = sample.n_points, sample.total, len(directions)
+        if n > MOST_POINTS or not counts_fit(total, count):
+            return super().of_sample(sample, directions, resources)
+        points = span_of_sample(sample)
+        kind = sample.points.dtype
+        sizes, squares = _core.centered_rank_sums(
+            np.ascontiguousarray(points, dtype=kind),
+            np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
+            sample.unit_masses,
+            resources.n_threads,
+        )
+        size, square = sizes / (count * total), squares / (count * total**2)
+        return steady_depth(size, square, _mean_square(points, sample.shares, resources))
+
+    def of_points(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        joint = sample.with_queries(points)
+        return self.of_sample(joint, directions, resources)[joint.inverse]
+
+
+class Dual(Depth):
+    """The mean over all directions of 2 F (1 - F); see `isodepth.text.DualDepth`."""
+
+    name = "dual"
+    affine_invariant = False
+
+    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
+        return (1.0 - _mean_square(span_of_sample(sample), sample.shares, resources)) / 2.0
+
+    def of_points(
+        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
+    ) -> np.ndarray:
+        joint = sample.with_queries(points)
+        return self.of_sample(joint, directions, resources)[joint.inverse]
+
+
+def counts_fit(total: int, count: int) -> bool:
+    """Whether the sums of squares over that many directions are exact."""
+    return total * total * count < _LARGEST_SUM
+
+
+def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:
+    """The depths from means of |2 F - 1| and its square along some directions, and along all."""
+    steadied = size - _SLOPE * (square - mean_square)
+    return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
+
+
+def span_of_sample(sample: Sample) -> np.ndarray:
+    """The points (u, r) of a sample, in float64, in fewer dimensions with the same distances."""
+    points = standardize(sample, sample.points).astype(np.float64)
+    if len(points) > points.shape[1] or len(points) == 1:
+        return points
+    # Edges from the first point span what there is: the triangle of their factorization holds it.
+    edges = coordinates_in_span(points[1:] - points[0])
+    return np.concatenate([np.zeros((1, edges.shape[1])), edges])
+
+
+def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    return _core.mean_squared_rank(
+        cdist(points, points, "sqeuclidean"), shares, resources.n_threads
+    )

@@ -1,1 +1,0 @@
-"""Is a difference real: batches watched against a reference."""

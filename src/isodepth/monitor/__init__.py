@@ -1,0 +1,1 @@
+"""Batches of data against a reference: scores, p-values, alarms over time."""

@@ -1,0 +1,53 @@
+"""A monitor that only scores: without batches to learn from there is no p-value and no alarm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from isodepth.core.scaling import spread_of_samples
+from isodepth.data.frames import Table
+from isodepth.errors import InvalidOptionError
+from isodepth.many.pairwise import table_metric
+from isodepth.metric.inputs import is_chunked, prepare
+from isodepth.monitor.scorer import RegionScorer
+
+
+def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -> RegionScorer:
+    """The scorer of a reference for batches of any size: one table, whatever its own size."""
+    metric = table_metric(options)
+    if metric.scale is not None and str(metric.scale) == "pooled":
+        raise InvalidOptionError(
+            "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
+            "scale='reference', the spread of the reference"
+        )
+    learned = isinstance(metric.scale, str)
+    if is_chunked(reference):
+        from isodepth.chunked.entry import shared_scale
+        from isodepth.chunked.sources import as_source
+
+        source = as_source(reference)
+        metric = replace(metric, dtype=metric.dtype or source.dtype)
+        if learned:
+            metric = replace(metric, scale=shared_scale(metric, [source], [weights], "reference"))
+        return RegionScorer(metric, [metric.table(source, weights)], [1])
+    given = prepare(
+        reference, weights, "reference",
+        dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
+    )  # fmt: skip
+    # Whatever a batch comes in, it is computed in the precision of the reference.
+    metric = replace(metric, dtype=str(given.points.dtype))
+    if learned:
+        metric = replace(metric, scale=spread_of_samples([given.points], [given.weights]))
+    table = metric.table(Table(given.points, given.columns), given.weights)
+    return RegionScorer(metric, [table], [1])
+
+
+def refuse_calibrated_options(**options: Any) -> None:
+    """Options of a monitor that judges batches are an error in one that does not."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidOptionError(
+            f"{', '.join(given)} only go(es) with a monitor that judges batches: give batch_size, "
+            "the rows of a batch, or blocks, a label for each row of the reference"
+        )

@@ -1,0 +1,192 @@
+"""Samples in chunks give the numbers of the path in memory, however they are cut and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from chunked.streaming import KINDS, cut, points_of, small_scale, streamed_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import isodepth
+from isodepth import InvalidInputError, Metric, scan
+from isodepth.chunked.table import stream_table
+from isodepth.core.scaling import spread_of_samples
+
+
+def metric(**options: object) -> Metric:
+    return Metric(
+        **{"n_directions": 13, "levels": 7, "random_state": 3, "n_jobs": 2, **options}  # type: ignore[arg-type]
+    )
+
+
+def assert_same(found: np.ndarray, expected: np.ndarray, rtol: float = 1e-12) -> None:
+    assert np.abs(found - expected).max() <= rtol * np.abs(expected).max()
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
+@settings(max_examples=120, deadline=None)
+@given(
+    kind=st.sampled_from(KINDS),
+    n=st.integers(1, 150),
+    d=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+    size=st.sampled_from([1, 7, 40, 1000]),
+    numbers=st.sampled_from([1, 100, 5000]),
+    weighted=st.sampled_from(["no", "integers", "tenths", "floats"]),
+    holes=st.booleans(),
+)
+def test_every_kind_of_sample(
+    kind: str, n: int, d: int, seed: int, size: int, numbers: int, weighted: str, holes: bool
+) -> None:
+    """Small pilots mislead, and brackets overflow; values may be missing."""
+    rng = np.random.default_rng(seed)
+    points, weights, options = points_of(kind, n, d, seed), None, {}
+    used = metric(nan_policy="omit") if holes else metric()
+    if holes:
+        points[1:][rng.random((n - 1, d)) < 0.1] = np.nan
+    joined = points
+    if weighted != "no":
+        kinds = {"integers": rng.integers(0, 4, n), "tenths": 0.1 * rng.integers(1, 9, n)}
+        weights = kinds.get(weighted, rng.random(n)) * 1.0
+        weights[0] = 1.0
+        joined, options = np.column_stack([points, weights]), {"weights": d}
+    expected = used.table(points, weights).values
+    with small_scale(numbers=numbers):
+        found = streamed_values(used, [*cut(joined, size), joined[:0]], **options)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy", "sorted"])
+def test_single_precision(kind: str) -> None:
+    # With all rows in the pilot both paths move them alike, so that no depth differs by rounding.
+    points = points_of(kind, 3000, 3, 5, "float32")
+    expected = metric().table(points)
+    for size in (77, 3000):
+        with small_scale(pilots=3000, numbers=5000):
+            found = stream_table(metric(), scan(cut(points, size)), in_memory=False).table
+        assert_same(found.values, expected.values, 1e-6)
+        assert found.signature == expected.signature
+
+
+@pytest.mark.parametrize("depth", ["projection", "halfspace", "irw", "ai_irw"])
+def test_neither_chunks_nor_threads_nor_memory_matter(depth: str) -> None:
+    points = np.random.default_rng(2).standard_normal((9000, 4))
+    tables = []
+    for size, n_jobs, memory_mb in ((9000, 1, 64), (317, 1, 64), (1000, 3, 4), (9000, 2, 4)):
+        # How fine the cells of ranks are depends on the memory.
+        memory = {"memory_mb": memory_mb} if depth == "projection" else {}
+        used = metric(depth=depth, n_jobs=n_jobs, **memory)
+        with small_scale(few=100, pilots=2000, numbers=13 * 2000):
+            tables.append(streamed_values(used, cut(points, size)))
+    for found in tables[1:]:
+        assert_same(found, tables[0])
+
+
+def test_data_twice() -> None:
+    """Every row twice is the sample once."""
+    points = np.random.default_rng(8).standard_normal((5000, 2))
+    once = metric().table(points).values
+    with small_scale(pilots=4096, numbers=10**6):
+        assert_same(streamed_values(metric(), [points, points]), once)
+
+
+def test_few_distinct_rows() -> None:
+    """However many rows there are: the depth of a simplex is a tie, which passes do not see."""
+    few = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    rows = few[np.random.default_rng(0).integers(0, 3, 5000)]
+    for depth in ("projection", "halfspace", "ai_irw"):
+        used = metric(depth=depth)
+        with pytest.warns(isodepth.DegenerateDepthWarning):
+            expected = used.table(rows).values
+            found = streamed_values(used, cut(rows, 900))
+        assert_same(found, expected)
+
+
+# -- weights and scales ---------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)),
+    seed=st.integers(0, 10**6),
+    weighted=st.tuples(st.booleans(), st.booleans()),
+    numbers=st.sampled_from([1, 40, 5000]),
+)
+def test_scales_are_those_of_memory(
+    kinds: tuple[str, str], seed: int, weighted: tuple[bool, bool], numbers: int
+) -> None:
+    from isodepth.chunked.runner import Runner
+    from isodepth.chunked.table import column_spreads
+
+    rng = np.random.default_rng(seed)
+    samples = [points_of(kind, int(rng.integers(2, 90)), 3, seed + i) for i, kind in enumerate(kinds)]
+    weights = [
+        rng.integers(1, 6, len(rows)) / 10 if own else None
+        for rows, own in zip(samples, weighted, strict=True)
+    ]
+    sources = [
+        scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)
+        for rows, w in zip(samples, weights, strict=True)
+    ]
+    with small_scale(numbers=numbers):
+        found = column_spreads(sources, metric(), Runner())
+    assert np.allclose(found, spread_of_samples(samples, weights), rtol=1e-12, atol=0)
+
+
+def test_weights_go_with_a_scale() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(200, 2)), rng.normal(size=(150, 2)) * [1, 30]
+    w = rng.random(200)
+    options = {"levels": 6, "n_directions": 20, "random_state": 0}
+    for scale in ("pooled", "reference"):
+        expected = isodepth.distance(x, y, weights=(w, None), refine=0, scale=scale, **options)
+        source = scan(np.column_stack([x, w]), weights=2)
+        found = isodepth.distance(source, scan(y), scale=scale, **options)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_more_distinct_weights_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from isodepth.chunked.rows import WeightTotals
+
+    monkeypatch.setattr(WeightTotals, "MOST_DISTINCT", 10)
+    points, weights = points_of("normal", 150, 2, 0), np.random.default_rng(1).random(150)
+    with small_scale():
+        found = streamed_values(metric(), [np.column_stack([points, weights])], weights=2)
+    assert_same(found, metric().table(points, weights).values)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_bad_weights_name_their_chunk(bad: float) -> None:
+    rows = np.ones((20, 3))
+    rows[13, 2] = bad
+    with pytest.raises(InvalidInputError, match="weights in chunk 1 must be finite and not neg"):
+        metric().table(scan([rows[:10], rows[10:]], weights=2))
+
+
+# -- sources that change --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", ["values", "fewer", "more", "endless"])
+def test_sources_that_change_are_refused(change: str) -> None:
+    calls = [0]
+
+    def chunks() -> Iterator[np.ndarray]:
+        calls[0] += 1
+        # One looks at the first chunk alone, the next is the first pass.
+        late = calls[0] > 2
+        rng = np.random.default_rng(calls[0] if change == "values" else 0)
+        for _ in range({"fewer": 2, "more": 4, "endless": 10**9}.get(change, 3) if late else 3):
+            yield rng.random((50, 2))
+
+    now = {"fewer": "100", "values": "other values"}.get(change, "more")
+    with pytest.raises(InvalidInputError, match=f"two readings .150 rows, then {now}"):
+        metric().table(scan(chunks))
+
+
+def test_options_that_need_rows_are_refused() -> None:
+    source = scan(points_of("normal", 40, 2, 0))
+    with pytest.raises(isodepth.InvalidOptionError, match="refine needs the rows"):
+        isodepth.distance(source, source, refine=5)
