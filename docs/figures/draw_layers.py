@@ -24,7 +24,6 @@ CONTENT = {
     "report": "HTML reports",
     "plot": "figures",
     "monitor": "batches against a reference, alarms",
-    "inference": "batches against a reference, alarms",
     "many": "all pairs, tables, estimators",
     "text": "scores of generated text",
     "api": "distance, compare, Metric",
@@ -45,7 +44,7 @@ CONTENT = {
 }
 #: Which steps a group of neighboring layers serves, by one of its packages.
 COLORS = {
-    "use": ("#dbe9f6", {"cli", "report", "plot", "monitor", "inference"}),
+    "use": ("#dbe9f6", {"cli", "report", "plot", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
     "distance": ("#fdeccf", {"metric", "gap", "theory", "depth", "core", "hull"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
