@@ -16,7 +16,6 @@ LAYERS = (
     ("errors", "_version", "_core"),
     ("data",),
     ("progress",),
-    ("engine/compiled",),
     ("engine",),
     ("tensors",),
     ("core", "hull"),

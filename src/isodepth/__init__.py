@@ -5,49 +5,95 @@ distributions (Staerman, Mozharovskyi, Colombo, Clémençon and d'Alché-Buc, ar
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from isodepth import theory
 from isodepth._version import __version__
-from isodepth.api import Metric, compare, distance
-from isodepth.core.directions import unit_vectors
-from isodepth.core.regions import TrimmedRegions
 from isodepth.errors import (
     BusyFileError,
-    CacheWarning,
     DegenerateDepthWarning,
     DeviceMemoryError,
-    ForkError,
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
     LogWarning,
     MissingExtraError,
-    PlainLoopsWarning,
     ScaleWarning,
     SignatureError,
     UnreadableFileError,
 )
-from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.pairwise import pairwise, tables
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.table import RegionTable
-from isodepth.monitor.depth_monitor import DepthMonitor
-from isodepth.monitor.verdict import Verdict
-from isodepth.significance.result import TwoSampleResult
-from isodepth.significance.two_sample import two_sample_test
+
+if TYPE_CHECKING:
+    from isodepth import theory
+    from isodepth.api import Metric, compare, distance
+    from isodepth.chunked.sources import scan
+    from isodepth.core.directions import unit_vectors
+    from isodepth.core.regions import TrimmedRegions
+    from isodepth.data.frames import Table
+    from isodepth.data.readers import read_table
+    from isodepth.depth.estimators import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+    from isodepth.many.distance_matrix import DistanceMatrix
+    from isodepth.many.estimators import DepthDistance, RegionTransformer
+    from isodepth.many.pairwise import pairwise, tables
+    from isodepth.metric.comparison import Comparison
+    from isodepth.metric.table import RegionTable
+    from isodepth.monitor.depth_monitor import DepthMonitor
+    from isodepth.monitor.verdict import Verdict
+    from isodepth.significance.result import TwoSampleResult
+    from isodepth.significance.two_sample import two_sample_test
+
+# Where each public name is defined; it is imported when first used, so that `import isodepth` is
+# fast and optional packages are needed by those alone who use them.
+_MODULE_OF = {
+    "AIIRWDepth": "isodepth.depth.estimators",
+    "Comparison": "isodepth.metric.comparison",
+    "DepthDistance": "isodepth.many.estimators",
+    "DepthMonitor": "isodepth.monitor.depth_monitor",
+    "DistanceMatrix": "isodepth.many.distance_matrix",
+    "HalfspaceDepth": "isodepth.depth.estimators",
+    "IRWDepth": "isodepth.depth.estimators",
+    "Metric": "isodepth.api",
+    "ProjectionDepth": "isodepth.depth.estimators",
+    "RegionTable": "isodepth.metric.table",
+    "RegionTransformer": "isodepth.many.estimators",
+    "Table": "isodepth.data.frames",
+    "TrimmedRegions": "isodepth.core.regions",
+    "TwoSampleResult": "isodepth.significance.result",
+    "Verdict": "isodepth.monitor.verdict",
+    "compare": "isodepth.api",
+    "distance": "isodepth.api",
+    "pairwise": "isodepth.many.pairwise",
+    "read_table": "isodepth.data.readers",
+    "scan": "isodepth.chunked.sources",
+    "tables": "isodepth.many.pairwise",
+    "two_sample_test": "isodepth.significance.two_sample",
+    "unit_vectors": "isodepth.core.directions",
+}
+_SUBPACKAGES = ("plot", "report", "text", "theory", "torch")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"isodepth.{name}")
+    if name in _MODULE_OF:
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF, *_SUBPACKAGES})
+
 
 __all__ = [
     "AIIRWDepth",
     "BusyFileError",
-    "CacheWarning",
     "Comparison",
     "DegenerateDepthWarning",
     "DepthDistance",
     "DepthMonitor",
     "DeviceMemoryError",
     "DistanceMatrix",
-    "ForkError",
     "HalfspaceDepth",
     "IRWDepth",
     "InvalidInputError",
@@ -56,7 +102,6 @@ __all__ = [
     "LogWarning",
     "Metric",
     "MissingExtraError",
-    "PlainLoopsWarning",
     "ProjectionDepth",
     "RegionTable",
     "RegionTransformer",
@@ -78,29 +123,3 @@ __all__ = [
     "two_sample_test",
     "unit_vectors",
 ]
-
-#: Imported when first used: they need packages that take long to import, or may not be installed.
-_LAZY = {
-    "AIIRWDepth": "isodepth.depth.estimators",
-    "DepthDistance": "isodepth.many.estimators",
-    "HalfspaceDepth": "isodepth.depth.estimators",
-    "IRWDepth": "isodepth.depth.estimators",
-    "ProjectionDepth": "isodepth.depth.estimators",
-    "RegionTransformer": "isodepth.many.estimators",
-    "Table": "isodepth.data.frames",
-    "read_table": "isodepth.data.readers",
-    "scan": "isodepth.chunked.sources",
-}
-_SUBPACKAGES = ("plot", "report", "text", "torch")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _SUBPACKAGES:
-        return importlib.import_module(f"isodepth.{name}")
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_SUBPACKAGES})

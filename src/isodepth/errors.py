@@ -35,24 +35,12 @@ class MissingExtraError(IsodepthError, ImportError):
     """An optional package is needed and not installed."""
 
 
-class ForkError(IsodepthError, RuntimeError):
-    """A process was forked at a moment that leaves it unable to compute."""
-
-
 class DeviceMemoryError(IsodepthError, MemoryError):
     """The memory of a device does not hold what a computation needs."""
 
 
 class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
-
-
-class CacheWarning(UserWarning):
-    """Compiled code cannot be kept between processes, so that each compiles it again."""
-
-
-class PlainLoopsWarning(UserWarning):
-    """Vector instructions do not work here, so that slower loops compute the same numbers."""
 
 
 class LogWarning(UserWarning):

@@ -122,7 +122,9 @@ def test_scales_are_those_of_memory(
     from isodepth.chunked.table import column_spreads
 
     rng = np.random.default_rng(seed)
-    samples = [points_of(kind, int(rng.integers(2, 90)), 3, seed + i) for i, kind in enumerate(kinds)]
+    samples = [
+        points_of(kind, int(rng.integers(2, 90)), 3, seed + i) for i, kind in enumerate(kinds)
+    ]
     weights = [
         rng.integers(1, 6, len(rows)) / 10 if own else None
         for rows, own in zip(samples, weighted, strict=True)

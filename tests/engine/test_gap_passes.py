@@ -13,7 +13,7 @@ from twins import naive, naive_gaps
 
 from isodepth import _core as core
 from isodepth.engine import gap_passes
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 
 DTYPES = ["float32", "float64"]
 N_JOBS = (1, 2, 7, 16)

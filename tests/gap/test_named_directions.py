@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth.core.levels import exact_plan
 from isodepth.engine.gap_passes import level_gaps, signed_directions
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.gap import refine
 from isodepth.metric.comparison import Comparison
 

@@ -11,7 +11,7 @@ from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 from isodepth.many import stack as stack_module
 from isodepth.many.stack import TableStack
 

@@ -78,7 +78,6 @@ def test_the_gpu_agrees_with_the_host(seed):
 
 @pytest.mark.parametrize("seed", range(0, 300, 20))
 def test_the_gpu_agrees_with_the_compiled_path(seed):
-    pytest.importorskip("numba")
     metric, samples, weights = random_case(seed)
     X, Y = (torch.from_numpy(s).cuda() for s in samples)
     expected = metric.distance(*samples, weights)
@@ -88,7 +87,6 @@ def test_the_gpu_agrees_with_the_compiled_path(seed):
 @pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
 @pytest.mark.parametrize("seed", range(300))
 def test_single_precision_is_within_the_documented_bound(seed):
-    pytest.importorskip("numba")
     from isodepth.torch.checks import check_tensors
     from isodepth.torch.device import distance_on_device, regions_on_device
 

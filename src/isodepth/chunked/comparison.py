@@ -71,7 +71,9 @@ class SourceComparison(Comparison):
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
         levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        lines.insert(1, f"  read in chunks: {levels} levels, {directions} directions, no refinement")
+        lines.insert(
+            1, f"  read in chunks: {levels} levels, {directions} directions, no refinement"
+        )
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)

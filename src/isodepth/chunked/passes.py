@@ -237,9 +237,7 @@ class MomentPass:
         away = points - mean
         ends = np.stack([points.min(axis=0), points.max(axis=0)])
         scatter = (away.T * masses) @ away
-        self.merge(
-            state, {"mass": masses.sum(), "mean": mean, "scatter": scatter, "ends": ends}
-        )
+        self.merge(state, {"mass": masses.sum(), "mean": mean, "scatter": scatter, "ends": ends})
 
     def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
         total = state["mass"] + other["mass"]

@@ -154,7 +154,9 @@ class Inside:
 
     def numbers(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers in bracket k, rising, and the mass up to each, those below included."""
-        cuts = [(values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces]
+        cuts = [
+            (values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces
+        ]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         if not any(len(masses) for _, masses, _ in cuts):
             return np.sort(values), self.below[k] + np.arange(1, len(values) + 1)

@@ -155,7 +155,9 @@ class Reading:
         if not look.n_present:
             reason = "it has no row"
             if look.n_rows:
-                reason = "all weights are zero" if look.n_complete else "every row has a missing value"
+                reason = (
+                    "all weights are zero" if look.n_complete else "every row has a missing value"
+                )
             raise InvalidInputError(
                 f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
                 "of positive weight"

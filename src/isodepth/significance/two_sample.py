@@ -12,7 +12,6 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
-from isodepth.engine.forking import refuse_forsaken_child
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
@@ -157,7 +156,6 @@ def two_sample_test(
 
 
 def _test(samples: Samples, given: Settings) -> TwoSampleResult:
-    refuse_forsaken_child()
     x, y = samples.x, samples.y
     d = x.shape[1]
     names = samples.columns or column_labels(d)

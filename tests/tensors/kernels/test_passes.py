@@ -15,7 +15,7 @@ from isodepth.engine.depth_passes import (
     smallest_halfspace,
 )
 from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
-from isodepth.engine.threads import Resources
+from isodepth.engine.resources import Resources
 
 torch = pytest.importorskip("torch")
 from isodepth.tensors import gaps, ranks, spread  # noqa: E402

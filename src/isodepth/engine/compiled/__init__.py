@@ -1,1 +1,0 @@
-"""The passes on a processor, compiled by numba."""
