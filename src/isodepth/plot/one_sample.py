@@ -38,8 +38,8 @@ def bagplot(
     """Draw one sample in the plane as a bagplot (Rousseeuw, Ruts and Tukey).
 
     The bag is the region that holds the deepest half of the sample, the cross its deepest point
-    (the mean of them, where there are several). Blown up by `factor` around that point the bag is
-    the fence, which is not drawn: rows outside are outliers, and the loop is around all others.
+    (or the mean of the deepest points). The bag, enlarged by `factor` around that point, is
+    the fence, which is not drawn: rows outside it are outliers. The loop is the hull of all others.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def bagplot(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     columns : pair of names or indices, optional
-        Which two columns; needed where there are others.
+        Which two columns; needed if there are more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
     factor : float
@@ -99,7 +99,7 @@ def depth_contours(
     columns: Sequence[Any] | None = None,
     depth: Any = "projection",
 ) -> Axes:
-    """Draw the depth of every point of the plane in one sample, as contours around it.
+    """Draw contours of the depth in the plane, for one sample.
 
     Each contour is labeled with the share of the rows that are at least as deep.
 
@@ -109,7 +109,7 @@ def depth_contours(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     columns : pair of names or indices, optional
-        Which two columns; needed where there are others.
+        Which two columns; needed if there are more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
 
@@ -166,7 +166,7 @@ def _depths(regions: TrimmedRegions, points: np.ndarray) -> np.ndarray:
     origin: Any = regions.origin
     if not isinstance(origin.source, Depth):
         raise InvalidOptionError(
-            f"contours need the depth of any point, which {origin.depth} does not give; use one of "
+            f"contours need the depth at any point, which {origin.depth} does not give; use one of "
             f"{', '.join(BY_NAME)}"
         )
     used = origin.directions.astype(regions.points.dtype, copy=False)
