@@ -313,7 +313,7 @@ def _by_cells(
                 start[e], stop[e] = start[e] + (1 << (shift[place] + _CELL_BITS)), ends[1]
             else:
                 start[e] += (cell - 1) << shift[place]
-                stop[e] = min(stop[e], start[e] + (1 << shift[place]))
+                stop[e] = min(ends[1], start[e] + (1 << shift[place]))
             outside = not 0 < cell <= 1 << _CELL_BITS
             share = float(counts[place, cell]) / budget.mass
             heavy.append(outside or 1.2 * share * budget.n_rows * len(open_) > budget.numbers)
