@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chunked.streaming import KINDS, points_of
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
@@ -39,6 +39,7 @@ def rows_of(points: np.ndarray, masses: np.ndarray | None) -> Rows:
     bracket=st.sampled_from(["right", "below", "above", "all", "empty", "one"]),
     folded=st.booleans(),
 )
+@example("line", 1, 1, "float32", False, 1, 1, "below", False)  # cells reach beyond the bracket
 def test_any_rank_from_any_bracket(
     kind: str, n: int, seed: int, dtype: str, weighted: bool, numbers: int, size: int, bracket: str,
     folded: bool,
