@@ -30,6 +30,21 @@ def project(
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Projections (K, n) of points (n, d) on directions (K, d)."""
 
+def share_differences(
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    count: int,
+    cuts: int,
+    n_threads: int = 1,
+) -> tuple:
+    """
+    The largest differences (F, count) between the shares of the two parts of each labeling in a half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.
+    """
+
 def label_centers(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
