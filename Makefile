@@ -132,8 +132,9 @@ links: docs  ## check the addresses of other sites that the documentation names;
 release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the tests of the other
 	$(BIN)/python .ci/release_check.py dist $(addprefix --python ,$(RELEASE_PYTHONS)) $(RELEASE_TESTS)
 
-picture: $(DEMO_ENV) core  ## draw the picture of README anew, docs/figures/readme.png
+picture: $(TEST_ENV) core  ## draw the pictures of README and of the layers, in docs/figures
 	$(BIN)/python examples/readme_picture.py
+	$(BIN)/python docs/figures/draw_layers.py
 
 clean:  ## remove the environments and everything built
 	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated docs/tutorials docs/pictures

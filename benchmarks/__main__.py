@@ -39,7 +39,7 @@ SECTIONS: dict[str, Any] = {
     "gpu": gpu,
 }
 SCALING_FIGURE = ROOT / "docs" / "figures" / "scaling.png"
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "benchmarks.md"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

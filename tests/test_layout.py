@@ -1,4 +1,4 @@
-"""The house: every import falls to a lower floor, and no files import each other in a circle."""
+"""The layers: imports come from lower layers only, and no files import each other in a circle."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 
-#: From the ground up. A room may use its own files and what lies below; rooms of one floor do not
-#: know each other.
-FLOORS = (
+#: From the lowest up; docs/figures/draw_layers.py draws them. A package may import its own files
+#: and those of lower layers; packages of one layer do not import each other.
+LAYERS = (
     ("errors", "_version", "_core"),
     ("data",),
     ("progress",),
@@ -32,7 +32,7 @@ FLOORS = (
     ("cli",),
     ("__init__",),
 )
-FLOOR_OF = {workspace: floor for floor, rooms in enumerate(FLOORS) for workspace in rooms}
+LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
 #: Imports of a higher layer, inside a function: a result draws and reports itself, and a source is
 #: made of a Dask collection. No other import may point upwards, and these run when first used.
@@ -73,24 +73,24 @@ def imports_of(path: Path, only_top: bool = False) -> set[str]:
     return found
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     parts = module.split(".")[1:]
     deeper = "/".join(parts[:2])
-    return deeper if deeper in FLOOR_OF else parts[0]
+    return deeper if deeper in LAYER_OF else parts[0]
 
 
-def test_every_room_has_its_floor() -> None:
-    assert {room_of(module) for module in MODULES} == set(FLOOR_OF)
+def test_every_package_has_its_layer() -> None:
+    assert {package_of(module) for module in MODULES} == set(LAYER_OF)
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_imports_fall(module: str) -> None:
-    mine = room_of(module)
+def test_imports_come_from_lower_layers(module: str) -> None:
+    mine = package_of(module)
     for used in imports_of(MODULES[module]):
         if (module, used) in LAZY:
             continue
-        workspace = room_of(used)
-        assert workspace == mine or FLOOR_OF[workspace] < FLOOR_OF[mine], f"{module} imports {used}"
+        package = package_of(used)
+        assert package == mine or LAYER_OF[package] < LAYER_OF[mine], f"{module} imports {used}"
 
 
 def test_no_circle() -> None:

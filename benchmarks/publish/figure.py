@@ -127,10 +127,10 @@ def _over_floor(axis: Any, rows: list[Row], threads: int) -> None:
     _legend_above(axis, 1.2)
 
 
-def _legend_above(axis: Any, workspace: float) -> None:
-    """Put the legend over the bars, with `workspace` times the height to hold it."""
+def _legend_above(axis: Any, factor: float) -> None:
+    """Put the legend over the bars: the axis becomes `factor` times as high."""
     bottom, top = axis.get_ylim()
-    axis.set_ylim(bottom, top * workspace)
+    axis.set_ylim(bottom, top * factor)
     axis.legend(fontsize=8, ncols=2, loc="upper left")
 
 

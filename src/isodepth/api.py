@@ -24,13 +24,13 @@ class Metric(BaseMetric):
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
             Columns of frames are matched by name, in the order of X (or of regions). Regions must
-            be of this depth and these directions, see `regions`. What :func:`isodepth.scan` gives,
-            and Dask collections, are read in chunks and compared on a grid of levels (20 of them
-            for ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which
-            may require grad.
+            be of this depth and these directions, see `regions`. Sources of
+            :func:`isodepth.scan` and Dask collections are read in chunks and compared on a grid of
+            levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors of torch
+            on one device, which may require grad.
         weights : pair (wx, wy) or None
-            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions have
-            taken in theirs already.
+            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions already
+            include their weights.
 
         Returns
         -------
@@ -49,10 +49,10 @@ class Metric(BaseMetric):
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Like `distance`, with the levels and directions where the samples differ.
 
-        Where `scale` is None and some column spreads more than a hundred times as widely as
-        another, a :class:`isodepth.ScaleWarning` says so: the wide one then decides alone.
+        If `scale` is None and one column has more than a hundred times the spread of another, a
+        :class:`isodepth.ScaleWarning` is issued: the wide column then dominates.
 
-        Tensors give numbers here, without a graph; `Comparison.gradient` is what it would hold.
+        With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
         """
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
@@ -92,14 +92,13 @@ class Metric(BaseMetric):
 
 @with_metric_options()
 def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
-    """DR_{p,eps} between two samples: how far apart they are, whatever a few outliers say.
+    """DR_{p,eps} between two samples: a distance that is robust against a few outliers.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        Columns of frames are matched by name, whatever their order; that of X is kept.
-        One observation per row. Also tensors of torch on one device, and sources of
-        :func:`isodepth.scan`.
+        One observation per row. Columns of frames are matched by name, in the order of X. Also
+        tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     {options of Metric}
@@ -132,24 +131,23 @@ def compare(
     progress: bool = False,
     **options: Any,
 ) -> Comparison:
-    """Compare two samples: how far apart they are, where, and whether that is more than chance.
+    """Compare two samples: the distance, where they differ, and whether it is significant.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        Columns of frames are matched by name, whatever their order; that of X is kept.
-        One observation per row. Also tensors of torch on one device, and sources of
-        :func:`isodepth.scan`.
+        One observation per row. Columns of frames are matched by name, in the order of X. Also
+        tensors of torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
-        `test` of the comparison. It takes over `scale` ("pooled" where that is None), `nan_policy`
-        and `random_state` where they are given, and has directions of its own. It takes no weights.
+        `test` of the comparison. It uses the given `scale` ("pooled" if that is None), `nan_policy`
+        and `random_state`, and its own directions. It does not support weights.
     tolerance, blocks
-        Those of the test.
+        Those of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
-        Whether to show a bar for the test (needs tqdm).
+        Whether to show a progress bar for the test (needs tqdm).
     {options of Metric}
 
     Returns
@@ -178,7 +176,7 @@ def compare(
         return metric.compare(X, Y, weights=weights)
     if weights is not None:
         raise InvalidOptionError(
-            "n_permutations asks for a permutation test, which takes no weights, since rows with "
+            "n_permutations asks for a permutation test, which has no weights, since rows with "
             "different weights are not exchangeable; leave out one of them"
         )
     taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]

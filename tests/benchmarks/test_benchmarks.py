@@ -332,9 +332,9 @@ def test_readme_has_a_place_for_the_short_table_only() -> None:
 
 
 def test_readme_quotes_the_run_of_the_long_tables() -> None:
-    """The rows of README are those of docs/performance.md: both come from one run."""
+    """The rows of README are those of docs/benchmarks.md: both come from one run."""
     readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
-    long = (command.ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    long = (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]
 
     seconds = re.findall(r"(\d+\.\d{4}) \(", quoted)

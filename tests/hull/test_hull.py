@@ -377,7 +377,7 @@ def test_frame_keeps_every_distance():
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "stops_first", "stops_second", "message"),
+    ("first", "second", "prefix_sizes_first", "prefix_sizes_second", "message"),
     [
         ([[0.0]], [[0.0, 1.0]], [1], [1], "same number of columns, got 1 in .* and 2 in"),
         ([], [[0.0]], [1], [1], "shape"),
@@ -386,14 +386,14 @@ def test_frame_keeps_every_distance():
         ([[0.0]], [[0.0]], [0], [1], "1..1"),
         ([[0.0]], [[0.0]], [2], [1], "1..1"),
         ([[0.0], [1.0]], [[0.0]], [2, 1], [1, 1], "not decrease"),
-        ([[0.0], [1.0]], [[0.0]], [1, 2], [1], "every level, got 2 and 1"),
+        ([[0.0], [1.0]], [[0.0]], [1, 2], [1], "each level, got 2 and 1"),
         ([[0.0]], [[0.0]], [1.5], [1], "whole number"),
         ([[0.0]], [[0.0]], [], [], "at least one"),
     ],
 )
-def test_bad_input_is_named(first, second, stops_first, stops_second, message):
+def test_bad_input_is_named(first, second, prefix_sizes_first, prefix_sizes_second, message):
     with pytest.raises(InvalidInputError, match=message):
-        hausdorff_levels(first, second, stops_first, stops_second)
+        hausdorff_levels(first, second, prefix_sizes_first, prefix_sizes_second)
 
 
 def test_bad_options_are_named():

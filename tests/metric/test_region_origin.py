@@ -101,7 +101,7 @@ def test_weights_of_regions_are_refused_and_not_dropped() -> None:
     weights = RNG.integers(1, 4, 40)
     regions = metric.regions(X, weights)
     for pair, given in (((regions, Y), (weights, None)), ((Y, regions), (None, weights))):
-        with pytest.raises(InvalidInputError, match="taken in their weights already"):
+        with pytest.raises(InvalidInputError, match="already include their weights"):
             metric.distance(*pair, weights=given)
     theirs = RNG.integers(1, 4, 30)
     expected = metric.distance(X, Y, weights=(weights, theirs))

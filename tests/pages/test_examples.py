@@ -12,16 +12,17 @@ from text_extra import needs, needs_encoder
 #: How many blocks of each page do not run here: each says why, and a new one is counted here.
 NOT_RUN = {
     "README.md": 2,
+    "benchmarks.md": 1,
     "command_line.md": 1,
     "howto.md": 1,
     "index.md": 1,
-    "performance.md": 1,
     "scale.md": 1,
     "text.md": 4,
 }
 #: How many run; pages that are not named have none.
 RUN = {
-    "README.md": 3, "alternatives.md": 1, "command_line.md": 4, "concepts.md": 4, "howto.md": 13,
+    "README.md": 3, "alternatives.md": 1, "choosing.md": 1, "command_line.md": 4,
+    "concepts.md": 4, "howto.md": 13,
     "index.md": 2, "many_samples.md": 8, "scale.md": 1, "significance.md": 3, "monitoring.md": 4,
     "tensors.md": 3, "text.md": 6,
 }  # fmt: skip
@@ -94,8 +95,8 @@ pip install isodepth
 
 ```console
 $ isodepth compare before.csv after.csv --directions 10
-distance ...
-signature    DR|...dirs=uniform:10|...
+Comparison: distance ...
+  DR|...dirs=uniform:10|...
 ```
 """
 

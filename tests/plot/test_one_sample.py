@@ -76,7 +76,7 @@ def test_columns_are_chosen_by_name_and_place(points) -> None:
 
 
 def test_contours_need_a_depth_of_places(points) -> None:
-    with pytest.raises(InvalidOptionError, match="contours need the depth of any place"):
+    with pytest.raises(InvalidOptionError, match="contours need the depth at any point"):
         depth_contours(points, depth=lambda rows: -np.abs(rows).sum(axis=1))
 
 

@@ -40,7 +40,7 @@ ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Regions of 
 ax.legend(title="deepest share")
 
 # %%
-# **Support functions.** A convex region is known by how far it reaches in every direction *u*:
+# **Support functions.** A convex region is described by how far it extends in every direction *u*:
 # h(u) = max ⟨x, u⟩ over the rows inside. For all levels at once that is a running maximum in
 # the order of the depths, which is why all levels cost one pass.
 
@@ -59,7 +59,7 @@ for beta, color in ((0.5, "#0072b2"), (0.9, "#56b4e9")):
 left.annotate("", center + 1.9 * u, center, arrowprops={"arrowstyle": "->", "linewidth": 1.5})
 left.annotate("u", center + 1.95 * u)
 left.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", aspect="equal")
-left.set_title("How far two regions reach along u")
+left.set_title("How far two regions extend along u")
 betas = np.linspace(0, 0.99, 200)
 right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#0072b2", linewidth=2)
 right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
@@ -67,9 +67,9 @@ right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
 # %%
 # **Which depth?** What counts as deep differs. The ``projection`` depth measures distances from
 # the median in units of the spread, the ``halfspace`` depth counts rows, ``irw`` averages
-# ranks. Here with five flowers moved far away: the outermost region that is looked at with
-# ``eps = 0.1``. The first leaves all five out; the others, which know ranks and no distances,
-# take some of them in.
+# ranks. Here with five flowers moved far away: the outermost region that is compared with
+# ``eps = 0.1``. The first leaves all five out; the others, which use ranks instead of distances,
+# contain some of them.
 
 spoilt = flowers.copy()
 spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(0).normal(size=(5, 2))

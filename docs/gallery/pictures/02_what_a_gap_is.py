@@ -28,9 +28,9 @@ def outline(points):
 
 
 # %%
-# **The gap of one level** is the Hausdorff distance of the two regions: how far one has to walk
-# at most from the one to reach the other, whichever way round is further. For convex regions
-# that is the largest difference of their reaches along any direction, ``|h_X(u) - h_Y(u)|``.
+# **The gap of one level** is the Hausdorff distance of the two regions: the largest
+# distance from a point of one region to the other region. For convex regions that is the largest
+# difference of their support functions over all directions, ``|h_X(u) - h_Y(u)|``.
 # The dashed lines touch the regions along the direction where the difference is largest.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=True, sharey=True)
@@ -54,7 +54,7 @@ axes[0].set_ylabel("sepal width (cm)")
 
 # %%
 # **The gaps of all levels** are the profile of a comparison. Gaps that are large on the left
-# say that the centres differ; gaps that only rise to the right, that the outskirts do. The
+# say that the centers differ; gaps that only rise to the right, that the outer parts do. The
 # distance is their mean of order ``p`` over the levels up to 1 - ``eps``.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -69,7 +69,7 @@ others = {
     "shifted by (1, 0)": rng.normal(size=(2000, 2)) + [1, 0],
     "1.5 times as wide": 1.5 * rng.normal(size=(2000, 2)),
     "heavier tails": rng.standard_t(3, size=(2000, 2)),
-    "the same law": rng.normal(size=(2000, 2)),
+    "same distribution": rng.normal(size=(2000, 2)),
 }
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 styles = zip(("#0072b2", "#d55e00", "#009e73", "0.6"), ("-", "--", "-.", ":"), strict=True)
@@ -80,7 +80,6 @@ ax.set(xlabel="level β", ylabel="gap", title="Profiles of four differences", yl
 ax.legend()
 
 # %%
-# **What no gap sees.** Regions are convex. A ring and a disc of the same outline have regions
-# of the same shape, and points inside can be anywhere: the distance is a pseudo-metric. Where
-# that matters, optimal transport, MMD or the energy distance look at every point
-# (:doc:`/alternatives`).
+# **What gaps do not show.** Regions are convex. An annulus and a disc with the same boundary have
+# regions of the same shape: the distance is a pseudo-metric. If differences inside matter, use
+# optimal transport, MMD or the energy distance (:doc:`/alternatives`).

@@ -2,7 +2,7 @@
 What eps, p and q do
 ====================
 
-Three numbers decide what a distance looks at: ``eps`` how much of the outskirts is left out,
+Three numbers define the distance: ``eps`` is the outermost share that is left out,
 ``p`` how levels are averaged, ``q`` how directions are.
 """
 
@@ -15,12 +15,11 @@ import isodepth
 wine = load_wine(as_frame=True)
 columns = ["alcohol", "flavanoids", "color_intensity"]
 X, Y = (wine.data.loc[wine.target == kind, columns].to_numpy(copy=True) for kind in (0, 1))
-Y[:4] *= 4  # 4 of 71 wines are not what they seem
+Y[:4] *= 4  # 4 of 71 rows are wrong
 
 # %%
-# **eps** cuts the profile of gaps on the right. The share of each sample beyond is never looked
-# at: it may be anything, as long as it is smaller than ``eps``. The distance is the mean of
-# what is left.
+# **eps** cuts the profile of gaps on the right. The outermost share of each sample is left
+# out. The distance is the mean of the rest.
 
 result = isodepth.compare(X, Y, eps=0.01, scale="pooled", random_state=0)
 edges = np.append(result.levels[:, 0], result.levels[-1, 1])
@@ -36,9 +35,10 @@ for ax, eps in zip(axes, (0.3, 0.1, 0.01), strict=True):
 axes[0].set(ylabel="gap", ylim=(0, 20))
 
 # %%
-# **p** weighs large gaps: 1 is their plain mean, 2 the default, ∞ the largest. **q** does the
-# same with directions: ∞, the default, takes the largest difference of the reaches, as the
-# paper does; 2 a mean square over all directions, scaled so that a shift by *m* stays *m*.
+# **p** is the order of the mean over levels: 1 is the average, 2 the default, ∞ the largest.
+# **q** does the same with directions: ∞, the default, is the largest difference, as in the
+# paper; 2 the root mean square over all directions, scaled so that a shift by *m* has distance
+# *m*.
 #
 # For a pure shift all of them agree. For a change of scale they do not: every direction differs
 # a little, and at every level by a different amount.
@@ -60,8 +60,8 @@ axes[1].set_title("mean over directions (p = 2)")
 axes[0].legend()
 
 # %%
-# **Noise.** The largest of many noisy differences is large, their mean is not. Samples of one
-# law, 300 rows each: how far apart they come out by chance.
+# **Noise.** The largest of many noisy differences is large, their mean is not. The distance
+# between two samples of the same distribution, 300 rows each:
 
 dimensions = [2, 5, 10, 20, 40]
 fig, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
@@ -70,5 +70,5 @@ for q, color, name in ((np.inf, "#d55e00", "q = ∞"), (2, "#0072b2", "q = 2")):
         isodepth.distance(*rng.normal(size=(2, 300, d)), q=q, random_state=0) for d in dimensions
     ]
     ax.plot(dimensions, found, marker="o", color=color, label=name)
-ax.set(xlabel="columns", ylabel="distance of equal laws", title="What chance gives")
+ax.set(xlabel="columns", ylabel="distance", title="Two samples of the same distribution")
 ax.legend()

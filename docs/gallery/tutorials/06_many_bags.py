@@ -26,29 +26,29 @@ print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 # %%
 # :func:`isodepth.pairwise` turns each week into a table of its regions, along directions that
-# all of them share, and compares the tables. ``by`` names the column that tells them apart;
-# lists of samples, dictionaries and group-bys do as well. ``q=2`` averages over directions.
+# all of them share, and compares the tables. ``by`` names the column of the labels; lists of
+# samples, dictionaries and group-bys are accepted as well. ``q=2`` averages over directions.
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
 matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
 print(matrix.nearest("27"))
 
 # %%
-# A map of the weeks (the numbers), near each other where their weather was alike. The year goes
-# back and forth: summer on one side, winter on the other, spring and autumn in between.
+# A map of the weeks (the numbers): weeks with similar weather are close to each other. The year
+# goes back and forth: summer on one side, winter on the other, spring and autumn in between.
 
 seasons = np.array(["winter", "spring", "summer", "autumn"])
 month = rows.groupby(hourly["week"])["month"].median().astype(int).to_numpy()
 picture = sample_map(matrix, kinds=seasons[month % 12 // 3])
 
 # %%
-# Every fourth week as a tree: what joins low is alike.
+# The dendrogram of every fourth week: weeks that join at a low height are similar.
 
 some = isodepth.DistanceMatrix.of(matrix.values[::4, ::4], matrix.labels[::4])
 picture = some.plot("tree")
 
 # %%
-# Clusters, by any method of scikit-learn that takes distances:
+# Clusters, by any method of scikit-learn that accepts distances:
 
 clusters = AgglomerativeClustering(3, metric="precomputed", linkage="average")
 found = clusters.fit_predict(matrix.values)
@@ -56,8 +56,8 @@ for label in np.unique(found):
     print("cluster", label, "weeks", ", ".join(str(i + 1) for i in np.flatnonzero(found == label)))
 
 # %%
-# **The nearest of many.** Tables are compared with one of them at once. Which weeks were like the
-# first one of July?
+# **The nearest of many.** ``tables.distances`` compares one table with all. Which weeks were
+# similar to the first one of July?
 
 bags = [rows[columns] for _, rows in hourly.groupby("week")]
 tables = isodepth.tables(bags, **options, random_state=0)

@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.text import DepthScore
 
 # %%
-# One reference and five candidates, from the same words to something else altogether:
+# One reference and five candidates, from the same words to another subject:
 
 reference = "The cat sat on the mat and looked at the rain."
 candidates = {
@@ -29,8 +29,8 @@ for name, distance in zip(candidates, distances, strict=True):
     print(f"{name:16}{distance:.3f}")
 
 # %%
-# Zero for the same text, and larger the further away. Scores are reproducible: the seed is part
-# of the signature, and the score of a pair does not depend on what else is in the batch.
+# Zero for the same text. Scores are reproducible: the seed is part of the signature, and the score
+# of a pair does not depend on the other texts of the batch.
 
 print(score.signature)
 
@@ -63,5 +63,5 @@ ax.set_yticklabels([f"{text} {i + 1}" for i, text in enumerate(sentences)])
 fig.colorbar(picture, label="DepthScore")
 
 # %%
-# :doc:`/text` says why these defaults, how the score agrees with people, and how the command
-# ``isodepth score`` works on files.
+# :doc:`/text` gives the reasons for the defaults, the correlation with human judgment, and how
+# the command ``isodepth score`` works on files.

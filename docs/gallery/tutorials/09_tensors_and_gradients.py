@@ -27,16 +27,16 @@ print(isodepth.distance(setosa.numpy(), virginica.numpy(), random_state=0))
 # %%
 # **Gradients.** Depths decide the order of the rows only; at every level the gap is a
 # difference along one direction, so that its gradient is known. The rows outside the deepest
-# share ``1 - eps`` get none: they are ignored.
+# share ``1 - eps`` have a gradient of zero.
 
 moving = setosa.clone().requires_grad_()
 isodepth.distance(moving, virginica, q=2, n_directions=200, random_state=0).backward()
 pulled = int((moving.grad.abs().sum(dim=1) > 0).sum())
-print(f"{pulled} of {len(moving)} rows are pulled, together by {moving.grad.sum(dim=0).numpy()}")
+print(f"{pulled} of {len(moving)} rows have a gradient, in total {moving.grad.sum(dim=0).numpy()}")
 
 # %%
 # **A flow.** Follow the gradient: the rows of setosa travel to virginica. A tenth of the target
-# is wrong, far up on the left; nothing goes there. :class:`isodepth.torch.DepthLoss` is the
+# is wrong, far up on the left; no row moves there. :class:`isodepth.torch.DepthLoss` is the
 # distance as a module of torch, with new directions at every step.
 
 generator = torch.Generator().manual_seed(0)
@@ -73,5 +73,5 @@ right.plot(np.arange(len(values)), values, color="#0072b2")
 right.set(xlabel="step", ylabel="distance", yscale="log", title="The loss")
 
 # %%
-# On a GPU write ``X.cuda()``; everything stays there, and the same seed gives the same
-# directions. :doc:`/tensors` says what is exact, what it costs and how fast it is.
+# On a GPU use ``X.cuda()``; everything is computed there, and the same seed gives the same
+# directions. See :doc:`/tensors` for accuracy, memory and time.

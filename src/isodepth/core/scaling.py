@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.core.sample import exact_masses
 from isodepth.data.arrays import check_finite, describe, to_array
 from isodepth.data.validation import check_weights
@@ -136,14 +137,4 @@ def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
 
 def _median(values: np.ndarray, masses: np.ndarray | None) -> float:
     """The middle of the lower and the upper median."""
-    if masses is None:
-        places = [(len(values) - 1) // 2, len(values) // 2]
-        lower, upper = np.partition(values, places)[places]
-    else:
-        order = np.argsort(values, kind="stable")
-        reached = np.cumsum(masses[order])
-        total = int(reached[-1])
-        # Masses are integers: 2 reached >= total is reached >= ceil(total / 2).
-        at = np.searchsorted(reached, [-(-total // 2), total // 2 + 1])
-        lower, upper = values[order[at]]
-    return float(lower + (upper - lower) / 2)
+    return float(_core.median(np.ascontiguousarray(values)[None], masses)[0])

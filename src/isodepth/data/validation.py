@@ -284,7 +284,7 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     if not largest.all():
         raise InvalidInputError(
             f"directions must not contain zero rows, got {int((largest == 0).sum())}, the first "
-            f"at row {int((largest == 0).argmax())}; a zero vector points nowhere"
+            f"at row {int((largest == 0).argmax())}; a zero vector has no direction"
         )
     scaled = rows / largest
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)

@@ -25,7 +25,7 @@ class HullGap(NamedTuple):
     direction : ndarray of shape (d,)
         Unit vector u with ``|h_first(u) - h_second(u)| == distance``; any if that is 0.
     from_first : bool
-        Whether the first hull is the one that reaches further along it.
+        Whether the first hull extends farther along it.
     """
 
     distance: float
@@ -69,7 +69,7 @@ class LevelBounds(NamedTuple):
         The lower bound is attained: it is ``|h_first(u) - h_second(u)|`` along `directions`.
     directions : (L, d) array of unit vectors
     from_first : bool (L,) array
-        Whether the first hull is the one that reaches further along the direction.
+        Whether the first hull extends farther along the direction.
     """
 
     lower: np.ndarray
@@ -81,8 +81,8 @@ class LevelBounds(NamedTuple):
 def hausdorff_levels(
     first: ArrayLike,
     second: ArrayLike,
-    stops_first: ArrayLike,
-    stops_second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
     initial_directions: ArrayLike | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Exact Hausdorff distances of nested hulls.
@@ -91,11 +91,11 @@ def hausdorff_levels(
     ----------
     first, second : array-like of shape (n, d) and (m, d)
         Rows in the order in which they enter.
-    stops_first, stops_second : int array-like of shape (L,)
-        Level l compares the hulls of ``first[:stops_first[l]]`` and ``second[:stops_second[l]]``.
-        Non-decreasing, at least 1.
+    prefix_sizes_first, prefix_sizes_second : int array-like of shape (L,)
+        Level l compares the hulls of ``first[:prefix_sizes_first[l]]`` and of
+        ``second[:prefix_sizes_second[l]]``. Non-decreasing, at least 1.
     initial_directions : array-like of shape (K, d), optional
-        Directions that may be good, tried on every level: they save work and change nothing else.
+        Starting directions, tried on every level: they save time and do not change the result.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def hausdorff_levels(
     >>> gaps.tolist(), directions[1].tolist()
     ([0.0, 1.0], [1.0, 0.0])
     """
-    pair = nested_pair(first, second, stops_first, stops_second)
+    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
     bounds = level_bounds(pair, _EXACT, initial_directions)
     return bounds.lower, bounds.directions
 
@@ -120,21 +120,21 @@ def hausdorff_levels(
 def hausdorff_bracket(
     first: ArrayLike,
     second: ArrayLike,
-    stops_first: ArrayLike,
-    stops_second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
     *,
     tolerance: float = 0.02,
     initial_directions: ArrayLike | None = None,
 ) -> LevelBounds:
-    """Bracket the Hausdorff distance of each level between a value attained and one never exceeded.
+    """Lower and upper bounds of the Hausdorff distance of each level.
 
     A point of one hull is at most as far from the other hull as from any point known to be in it.
     Such points are improved until the largest of those distances is within the tolerance of the
-    largest gap that some direction attains. What rounding may have changed is added on both sides.
+    largest gap that some direction attains. A bound of the rounding error is added on both sides.
 
     Parameters
     ----------
-    first, second, stops_first, stops_second, initial_directions
+    first, second, prefix_sizes_first, prefix_sizes_second, initial_directions
         As in :func:`hausdorff_levels`.
     tolerance : float in [0, 1)
         The bounds of a level differ by about this share of its distance at most. Larger is
@@ -159,7 +159,7 @@ def hausdorff_bracket(
     True
     """
     slack = max(check_number(tolerance, "tolerance", 0.0, 1.0, high_open=True), _EXACT)
-    pair = nested_pair(first, second, stops_first, stops_second)
+    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
     bounds = level_bounds(pair, slack, initial_directions)
     # The exact routine stops at a relative gap of its own, so the bracket is wider by as much.
     margin = pair.frame.lengths(pair.rounding()) + 2 * _EXACT * bounds.upper
@@ -171,8 +171,8 @@ def hausdorff_bracket(
 def hausdorff_upper(
     first: ArrayLike,
     second: ArrayLike,
-    stops_first: ArrayLike,
-    stops_second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
     *,
     tolerance: float = 0.02,
     initial_directions: ArrayLike | None = None,
@@ -189,8 +189,8 @@ def hausdorff_upper(
     return hausdorff_bracket(
         first,
         second,
-        stops_first,
-        stops_second,
+        prefix_sizes_first,
+        prefix_sizes_second,
         tolerance=tolerance,
         initial_directions=initial_directions,
     ).upper
@@ -199,8 +199,8 @@ def hausdorff_upper(
 def raise_gaps(
     first: ArrayLike,
     second: ArrayLike,
-    stops_first: ArrayLike,
-    stops_second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
     gaps: np.ndarray,
     *,
     slack: float,
@@ -210,7 +210,7 @@ def raise_gaps(
 
     Parameters
     ----------
-    first, second, stops_first, stops_second
+    first, second, prefix_sizes_first, prefix_sizes_second
         As in :func:`hausdorff_levels`.
     gaps : ndarray of shape (L,)
     slack : float
@@ -224,7 +224,7 @@ def raise_gaps(
     gaps : ndarray of shape (J,)
     directions : ndarray of shape (J, d), unit vectors that attain them
     """
-    pair = nested_pair(first, second, stops_first, stops_second)
+    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
     attained = np.ldexp(gaps, -pair.frame.exponent)
     lower, _, inner, sides = _hull_levels(pair, attained, slack, limit)
     raised = np.flatnonzero(sides >= 0)
@@ -236,7 +236,7 @@ def level_bounds(
 ) -> LevelBounds:
     """Bound the distance of every level until the bounds differ by a share of `slack` at most."""
     frame = pair.frame
-    attained = np.zeros(len(pair.stops_first))
+    attained = np.zeros(len(pair.prefix_sizes_first))
     if initial_directions is not None:
         attained, known, known_first = largest_gaps(pair, initial_directions)
         # Less what rounding may have added, so that a hint never decides the result.
@@ -260,9 +260,9 @@ def _hull_levels(
     return _core.hull_levels(
         first,
         second,
-        stops=np.stack([pair.stops_first, pair.stops_second]),
-        inside_first=inside_from(first, pair.stops_first),
-        inside_second=inside_from(second, pair.stops_second),
+        stops=np.stack([pair.prefix_sizes_first, pair.prefix_sizes_second]),
+        inside_first=inside_from(first, pair.prefix_sizes_first),
+        inside_second=inside_from(second, pair.prefix_sizes_second),
         attained=attained,
         slack=slack,
         limit=limit,

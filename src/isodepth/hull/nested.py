@@ -23,8 +23,8 @@ class NestedPair:
     """The points of two samples in one frame, and the number of them inside at each of L levels."""
 
     frame: Frame
-    stops_first: np.ndarray
-    stops_second: np.ndarray
+    prefix_sizes_first: np.ndarray
+    prefix_sizes_second: np.ndarray
 
     def rounding(self) -> np.ndarray:
         """Bound of what rounding may change a distance by at each level, (L,).
@@ -33,32 +33,36 @@ class NestedPair:
         the points inside are at most as large as the radius here.
         """
         radius = np.maximum(
-            _radius(self.frame.first)[self.stops_first - 1],
-            _radius(self.frame.second)[self.stops_second - 1],
+            _radius(self.frame.first)[self.prefix_sizes_first - 1],
+            _radius(self.frame.second)[self.prefix_sizes_second - 1],
         )
         return (64 + self.frame.first.shape[1]) * np.finfo(np.float64).eps * radius
 
 
 def nested_pair(
-    first: ArrayLike, second: ArrayLike, stops_first: ArrayLike, stops_second: ArrayLike
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
 ) -> NestedPair:
-    """Check what the functions on levels are given; rows that never enter are left out."""
+    """Check the arguments of the functions on levels; rows that never enter are left out."""
     a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
-    stops_a = _as_stops(stops_first, len(a), "stops_first")
-    stops_b = _as_stops(stops_second, len(b), "stops_second")
-    if len(stops_a) != len(stops_b):
+    sizes_a = _as_prefix_sizes(prefix_sizes_first, len(a), "prefix_sizes_first")
+    sizes_b = _as_prefix_sizes(prefix_sizes_second, len(b), "prefix_sizes_second")
+    if len(sizes_a) != len(sizes_b):
         raise InvalidInputError(
-            f"both samples need a stop for every level, got {len(stops_a)} and {len(stops_b)} stops"
+            f"both samples need one prefix size for each level, got {len(sizes_a)} and "
+            f"{len(sizes_b)}"
         )
-    return NestedPair(common_frame(a[: stops_a[-1]], b[: stops_b[-1]]), stops_a, stops_b)
+    return NestedPair(common_frame(a[: sizes_a[-1]], b[: sizes_b[-1]]), sizes_a, sizes_b)
 
 
 def _radius(points: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(np.linalg.norm(points, axis=1))
 
 
-def _as_stops(stops: ArrayLike, n: int, name: str) -> np.ndarray:
-    array = np.asarray(stops)
+def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
+    array = np.asarray(sizes)
     if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
         raise InvalidInputError(
             f"{name} must be a list of at least one whole number, got shape {array.shape} and "
@@ -73,26 +77,28 @@ def _as_stops(stops: ArrayLike, n: int, name: str) -> np.ndarray:
     return array
 
 
-def inside_from(rows: np.ndarray, stops: np.ndarray) -> np.ndarray:
+def inside_from(rows: np.ndarray, prefix_sizes: np.ndarray) -> np.ndarray:
     """Level from which each row is known to be inside the hull of others, to rounding, (n,).
 
     A row inside the hull stays inside as it grows. It is looked for once the rows that are new
     outnumber those kept, which costs little per row. Above three dimensions nearly all rows are
     vertices, and none is looked for: the result is then L, the number of levels.
     """
-    levels = np.full(len(rows), len(stops), dtype=np.int64)
+    levels = np.full(len(rows), len(prefix_sizes), dtype=np.int64)
     if rows.shape[1] > _MAX_DIMENSION:
         return levels
-    kept = np.arange(stops[0])
+    kept = np.arange(prefix_sizes[0])
     level = 0
-    while level < len(stops):
+    while level < len(prefix_sizes):
         extreme = kept[extreme_rows(rows[kept])]
         levels[kept] = level
-        levels[extreme] = len(stops)
-        enough = stops[level] + max(_FRESH_ROWS, len(extreme))
-        following = int(np.searchsorted(stops, enough, side="right"))
-        if following < len(stops):
-            kept = np.concatenate([extreme, np.arange(stops[level], stops[following])])
+        levels[extreme] = len(prefix_sizes)
+        enough = prefix_sizes[level] + max(_FRESH_ROWS, len(extreme))
+        following = int(np.searchsorted(prefix_sizes, enough, side="right"))
+        if following < len(prefix_sizes):
+            kept = np.concatenate(
+                [extreme, np.arange(prefix_sizes[level], prefix_sizes[following])]
+            )
         level = following
     return levels
 

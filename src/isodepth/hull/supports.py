@@ -14,15 +14,15 @@ _BLOCK_ELEMENTS = 1 << 21
 def hausdorff_lower(
     first: ArrayLike,
     second: ArrayLike,
-    stops_first: ArrayLike,
-    stops_second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
     directions: ArrayLike,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest gap that given directions attain at each level, both u and -u.
 
     Parameters
     ----------
-    first, second, stops_first, stops_second
+    first, second, prefix_sizes_first, prefix_sizes_second
         As in :func:`hausdorff_levels`.
     directions : array-like of shape (K, d)
 
@@ -39,7 +39,7 @@ def hausdorff_lower(
     >>> gaps.tolist()
     [0.0, 4.0]
     """
-    pair = nested_pair(first, second, stops_first, stops_second)
+    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
     gaps, where, _ = largest_gaps(pair, directions)
     return pair.frame.lengths(gaps), where
 
@@ -57,7 +57,7 @@ def largest_gaps(
     """
     units = check_direction_rows(directions, pair.frame.dimension)
     first, second = pair.frame.first, pair.frame.second
-    n_levels = len(pair.stops_first)
+    n_levels = len(pair.prefix_sizes_first)
     gaps, found = np.full(n_levels, -1.0), np.zeros(n_levels, dtype=np.int64)
     signs, from_first = np.ones(n_levels), np.zeros(n_levels, dtype=bool)
     block = max(1, _BLOCK_ELEMENTS // (len(first) + len(second)))
@@ -66,8 +66,8 @@ def largest_gaps(
         along_first, along_second = first @ vectors, second @ vectors
         for sign, reach in ((1.0, np.maximum), (-1.0, np.minimum)):
             ahead = sign * (
-                reach.accumulate(along_first)[pair.stops_first - 1]
-                - reach.accumulate(along_second)[pair.stops_second - 1]
+                reach.accumulate(along_first)[pair.prefix_sizes_first - 1]
+                - reach.accumulate(along_second)[pair.prefix_sizes_second - 1]
             )
             best = np.abs(ahead).argmax(axis=1)
             value = ahead[np.arange(n_levels), best]

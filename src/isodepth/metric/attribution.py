@@ -1,4 +1,4 @@
-"""Where two samples differ: the columns that carry the difference, and the rows that stick out."""
+"""Where two samples differ: contributions of columns, and rows outside the region of the other."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RowsOutside(ResultMixin):
     Attributes
     ----------
     rows : int64 ndarray of shape (k,)
-        Their places in Y as it was given.
+        Their indices in Y.
     distances : float64 ndarray of shape (k,), falling
         How far outside they lie at least, in the units of the comparison: along the direction in
         which they stick out most.

@@ -1,4 +1,4 @@
-"""BaseMetric: one frozen value that holds all settings, and the pipeline for arrays."""
+"""BaseMetric: all settings of the distance in one frozen object, and the pipeline for arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from isodepth.metric.table import STORAGES, RegionTable
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BaseMetric:
-    """The pseudo-metric DR_{p,eps}: all its settings, checked once.
+    """The pseudo-metric DR_{p,eps} with all its settings.
 
     Parameters
     ----------
@@ -41,21 +41,22 @@ class BaseMetric:
         How points are ordered from the center outwards. A depth estimator contributes its own
         settings (such as a covariance); directions come from the metric, the same for both samples.
         Any estimator with `fit` and `score_samples` and any function of the points (and the
-        weights, when given) is taken as well. Estimators are copied: what becomes of the caller's
-        object later does not change the metric.
+        weights, when given) is accepted as well. Estimators are copied. With the projection depth
+        up to a share `eps` of contaminated rows has a bounded effect; other depths protect against
+        fewer.
     p : float in (0, inf]
-        Power of the mean over levels; inf takes the largest gap. Below 1 the triangle inequality
-        only holds for the p-th power; towards 0 it tends to the geometric mean.
+        Order of the mean over levels; inf is the largest gap. Below 1 the triangle inequality
+        only holds for the p-th power; as p tends to 0 it becomes the geometric mean.
     q : float in [1, inf]
-        Power of the mean over directions. inf, the paper, takes the largest gap (the Hausdorff
-        distance of the regions); a finite q the mean of ``|h_X(u) - h_Y(u)|**q`` over the
-        directions and their opposites, to the 1/q, divided by what it is for a translation of
-        length one, so that a translation by m has distance |m| for every q. It is less biased
-        upwards in many dimensions and smoother; with p = q = 2 it is Euclidean.
+        Order of the mean over directions. inf is the largest gap, as in the paper (the Hausdorff
+        distance of the regions). A finite q is the mean of ``|h_X(u) - h_Y(u)|**q`` over the
+        directions and their opposites, to the power 1/q, divided by its value for a translation
+        of length one, so that a translation by m has distance |m| for every q. It has a smaller
+        upward bias in many dimensions and is smoother; with p = q = 2 it is Euclidean.
     eps : float in (0, 1]
-        Share of the least deep mass that is ignored.
+        Share of the least deep mass that is left out.
     n_directions : int
-        How many directions are looked along; time grows in proportion.
+        Number of directions; the time is proportional to it.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
@@ -64,46 +65,44 @@ class BaseMetric:
     n_levels : int or None
         Only with ``levels="monte-carlo"``.
     normalize : bool
-        Average over [0, 1 - eps] (so that DR = |m1 - m2| for Gaussians of one covariance); False
-        gives the plain integral of the paper's definition.
+        Average over [0, 1 - eps] (so that DR = |m1 - m2| for Gaussians of equal covariance); False
+        is the integral without the factor 1 / (1 - eps), as in the paper.
     refine : int or None
-        Steps of ascent from the best directions found, for a supremum that random directions miss
-        in more than a few dimensions; 0 switches it off. It never lowers a gap. None takes 20 for
-        q = inf, and 0 for a finite q, where there is nothing to climb to; also for tensors that
-        require grad, since what is refined has no gradient.
+        Steps of ascent from the best sampled directions towards the supremum; without it
+        (``refine=0``) the maximum is too small in more than a few dimensions. It never lowers a
+        gap. None means 20 for q = inf, and 0 for a finite q, which has no supremum, and for tensors
+        that require grad, since a refined distance has no gradient.
     gap : {"search", "exact"}
-        `search` takes the largest gap over the directions, refined; `exact` the Hausdorff distance
+        "search" is the largest gap over the directions, refined; "exact" the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
     region : {"sample", "exact", "envelope"}
         Regions as convex hulls of the sample points inside (the paper), or, for the halfspace depth
         in the plane, all points of the plane that are deep enough, with exact depths. "envelope"
-        takes regions of equal depth instead of equal mass, the directional quantile envelopes:
+        means regions of equal depth instead of equal mass, the directional quantile envelopes:
         h(u) at level beta is the quantile of order (1 + beta) / 2 along u. They need no depth, and
         on a line are the halfspace regions.
     scale : None, "pooled", "reference" or array of shape (d,)
-        What each column is divided by before anything else. None takes columns as they are (the
-        paper): the one with the widest spread decides. "pooled" divides by the robust spread of
-        the column in both samples together (median absolute deviation; where it is 0, the median
-        of the deviations that are positive; 1 for a constant column), "reference" by that in X
-        alone.
+        What each column is divided by first. None leaves columns as they are (the paper): the one
+        with the largest spread dominates. "pooled" divides by the robust spread of the column in
+        both samples together (median absolute deviation; if it is 0, the median of the positive
+        deviations; 1 for a constant column), "reference" by the spread in X alone.
     nan_policy : {"raise", "omit"}
-        What to do about missing values: raise an error, or leave out the rows that have any.
+        How to handle missing values: raise an error, or leave out the rows that have any.
         Infinite values are always an error.
     dtype : {"float32", "float64"} or None
-        Precision of the heavy steps; None keeps float32 data in float32 and takes float64
-        otherwise.
+        Precision of the projections; None means float32 for float32 data and float64 otherwise.
     random_state : None, int or numpy.random.Generator
-        Where random directions and levels come from. The same integer gives the same bits, on any
-        machine and with any `n_jobs`. None draws anew at every call: two calls give slightly
-        different numbers, and neither can be repeated. Give an integer wherever numbers are
-        compared with each other, written down or tested.
+        Source of random directions and levels. The same integer gives the same directions on any
+        machine, and the same bits with any `n_jobs`. With None every call samples new directions:
+        two calls give slightly different numbers, which cannot be reproduced. Use an integer if
+        numbers are compared with each other, published or tested.
     n_jobs : int or None
-        Threads; None for all cores. The result does not depend on it.
+        Number of threads; None for all cores. The result does not depend on it.
     memory_mb : float or None
-        How much scratch memory all threads together may take for blocks of directions; fewer of
-        them are used where it is short. One thread with one direction is the least. The result
-        does not depend on it. None takes 256 on the host; for tensors on another device a share
-        of what is free there, at most 8 GB.
+        Working memory of all threads together, for blocks of directions; with little memory fewer
+        threads are used. The minimum is one thread with one direction. The result does not depend
+        on it. None means 256 on the host; for tensors on another device a share of the free
+        memory, at most 8 GB.
 
     Examples
     --------
@@ -195,7 +194,7 @@ class BaseMetric:
 
     @property
     def signature(self) -> str:
-        """A short string that says how numbers of this metric are made."""
+        """A short string that describes how numbers of this metric are computed."""
         return str(Signature.of(self._options(), self.dtype))
 
     # -- what it makes ----------------------------------------------------------------------
@@ -216,11 +215,10 @@ class BaseMetric:
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """The nested regions of one sample.
 
-        They keep what decided the order of the points, the depth and the directions, and can be
-        given to `distance` and `compare` of any metric that has the same; p, eps, levels and the
-        way of finding gaps may differ. A metric without an integer `random_state` takes the
-        directions of the regions it is given. Two regions that it made one after the other have
-        different directions, and are refused: make them together with `fit`.
+        They store their depth and directions, and can be passed to `distance` and `compare` of any
+        metric that has the same ones; p, eps, levels and gap may differ. A metric without an
+        integer `random_state` uses the directions of the regions that it is given. Regions from two
+        separate calls of such a metric have different directions and are refused: use `fit`.
 
         Parameters
         ----------
@@ -236,15 +234,14 @@ class BaseMetric:
         return fitted.fit_regions(points, checked, columns, sample)
 
     def fit(self, n_features: int, dtype: str | None = None) -> FittedMetric:
-        """This metric with its directions and levels sampled once: fit once, compare many.
+        """This metric with its directions and levels sampled once, to compare many samples.
 
         Parameters
         ----------
         n_features : int
-            Columns of the samples to come.
+            Number of columns of the samples.
         dtype : {"float64", "float32"} or None
-            Precision of the samples to come, where it is known: directions are then rounded to it
-            once, and not for each sample.
+            Precision of the samples, if it is known: directions are then converted once.
 
         Returns
         -------

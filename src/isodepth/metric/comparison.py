@@ -42,13 +42,13 @@ class Comparison(ReportableResult):
         DR_{p,eps}; `float(comparison)` is the same.
     regions : pair of TrimmedRegions
     signature : str
-        How the number was made; `Metric.from_signature` rebuilds the settings.
+        How the number was computed; `Metric.from_signature` makes the metric from it.
     columns : tuple of str or None
     missing : MissingPair or None
-        With ``nan_policy="omit"``: how many of how many rows were left out, because of which
-        columns, and how the missing shares of the two samples compare.
+        With ``nan_policy="omit"``: how many rows were left out, because of which columns, and
+        whether the shares of missing values differ between the samples.
     test : TwoSampleResult or None
-        Whether the difference is real, where :func:`isodepth.compare` was asked to test it.
+        The two-sample test, with ``n_permutations`` of :func:`isodepth.compare`.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class Comparison(ReportableResult):
     def bracket(self) -> tuple[float, float]:
         """The distance attained, and an upper bound of what any directions could attain.
 
-        Both are for the samples at hand with the depths they have; between them lies the value of
-        ``gap="exact"``. Worked out when first asked for: it may cost more than the distance.
+        Both are for these samples with their depths; the value of ``gap="exact"`` lies between
+        them. Computed on first access, which may take longer than the distance.
         """
         if self._q < math.inf:
             raise InvalidOptionError(
@@ -125,16 +125,15 @@ class Comparison(ReportableResult):
         return self.distance, power_mean(upper, plan.shares, *self._power)
 
     def gradient(self) -> Gradient:
-        """How the distance changes when rows of X and Y move: its derivative by each entry.
+        """The derivative of the distance with respect to each entry of X and Y.
 
-        Exact almost everywhere: at each level it pulls at the two rows that are furthest out along
-        the direction of the gap, and only there. Rows that are equal share what pulls at their
-        place. Where the distance is 0 so is the gradient. With ``gap="exact"`` one of the two
-        points is a mixture of rows, which share its pull. A refined distance (``refine`` above 0,
-        in more than one dimension) has none that is known, and full regions and envelopes have
-        corners that are no rows. A mean over directions (a finite ``q``) pulls at two rows along
-        each of them. Columns that were divided by a given ``scale`` are differentiated as they
-        were before; a scale that was taken from the data is not, and there is no gradient.
+        Exact almost everywhere: at each level only the two rows that are farthest out along
+        the direction of the gap have a nonzero derivative, with a finite ``q`` two rows along each
+        direction. Equal rows share it. If the distance is 0 so is the gradient. With
+        ``gap="exact"`` one of the two points is a convex combination of rows, which share its
+        derivative. There is no gradient for a refined distance (``refine`` above 0, in more than
+        one dimension), for full regions and envelopes, whose vertices are not rows, and for a scale
+        that is estimated from the data. A given ``scale`` is included in the derivative.
 
         Returns
         -------
@@ -161,9 +160,8 @@ class Comparison(ReportableResult):
         """Contribution of each column to the difference, largest first; the shares add up to 1.
 
         Squared entries of the directions in which the samples differ, averaged over all levels with
-        weights width x gap^2. The direction of one extreme level is mostly chance; the average is
-        not. For a translation by m the shares are m_j^2 / |m|^2. Where there is no difference at
-        all, they are equal.
+        weights width x gap^2. For a translation by m the shares are m_j^2 / |m|^2. If the distance
+        is 0, they are equal.
         """
         if self._q < math.inf:
             shares = shares_of_directions(
@@ -174,16 +172,16 @@ class Comparison(ReportableResult):
         return self._named(shares)
 
     def rows_outside(self) -> RowsOutside:
-        """Which rows of Y lie outside of X's outermost region, the most outlying first.
+        """The rows of Y outside the outermost region of X, the most outlying first.
 
         The outermost region is that of the last level: the hull of all but the least deep share eps
-        of X. A row is outside if it lies beyond it along any of the directions of the comparison;
-        rows that do so along others alone are not found.
+        of X. A row is outside if it lies beyond it along one of the directions of the comparison;
+        other directions are not examined. Two samples of the same distribution have such rows too.
 
         Returns
         -------
         outside : RowsOutside
-            With `rows` (places in Y as it was given), `distances` and `directions`.
+            With `rows` (indices into Y), `distances` and `directions`.
         """
         y = self.regions[1]
         # As they are used: what is rounded to the precision of the data has other supports.
@@ -230,22 +228,22 @@ class Comparison(ReportableResult):
 
     @property
     def keeps_rows(self) -> bool:
-        """Whether the rows of both samples are at hand: not where they were read in chunks."""
+        """Whether the rows of both samples are in memory; False if they were read in chunks."""
         return isinstance(self.regions[0], TrimmedRegions)
 
     @cached_property
     def null_profile(self) -> Any:
-        """What the same distribution gives at each level, where the comparison was tested.
+        """The gaps at each level for samples of the same distribution, if there is a test.
 
         A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
-        rows assigned at random, worked out when first asked for; None without a test.
+        randomly assigned rows, computed on first access; None without a test.
         """
         return None if self.test is None else self.test.profile_of(self)
 
     # -- forms ------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, texts, lists and dictionaries that JSON knows.
+        """The result as numbers, strings, lists and dictionaries, for JSON.
 
         With `distance`, `rows`, `column_shares`, `largest_gap`, `levels` and `gaps` (the profile),
         `missing`, `test` and `signature`.

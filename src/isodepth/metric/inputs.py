@@ -242,7 +242,7 @@ def _with_regions(
             sides.append((given.points, given.columns))
         else:
             raise InvalidInputError(
-                f"{name} are regions, which have taken in their weights already, got weights of "
+                f"{name} are regions, which already include their weights, got weights of "
                 f"{name} as well; give None for them, or the sample itself"
             )
     (x, x_columns), (y, y_columns) = sides

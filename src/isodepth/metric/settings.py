@@ -131,13 +131,13 @@ def _checked_refine(refine: Any, q: float, region: str) -> int:
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:
         raise InvalidOptionError(
-            f"refine climbs towards the supremum over directions, which is q=inf; got "
+            f"refine is for the supremum over directions, which is q=inf; got "
             f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
             "refine=0"
         )
     if steps > 0 and region == "envelope":
         raise InvalidOptionError(
-            f"refine climbs from corner to corner of convex regions, which envelopes do not have; "
+            f"refine moves between vertices of convex regions, which envelopes do not have; "
             f"got refine={refine!r} with region='envelope': leave refine out, or write refine=0"
         )
     return steps

@@ -22,29 +22,28 @@ KIND = "region table"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionTable:
-    """The nested regions of one sample, known on a grid: all that a comparison needs of it.
+    """The support values of the nested regions of one sample, on a grid of levels and directions.
 
-    Two tables made with the same settings are compared without going back to the points, so that N
-    samples cost N fits and cheap distances instead of N^2 comparisons. Made by
+    Two tables with the same settings are compared without their rows, so that N samples need N
+    fits and cheap distances instead of N^2 comparisons. Made by
     :meth:`isodepth.Metric.table` or :func:`isodepth.tables`.
 
-    A table only knows its own directions: there is nothing left to refine, so in more than a few
-    dimensions distances fall short of those of a refined :meth:`isodepth.Metric.distance`, for all
-    pairs alike.
+    Tables cannot be refined: with ``q=inf`` and more than a few dimensions, distances are smaller
+    than those of a refined :meth:`isodepth.Metric.distance`, for all pairs alike.
 
     Attributes
     ----------
     values : ndarray of shape (L, 2K), read-only
         Support values at each level: h(u) for the K directions, then h(-u).
     signature : str
-        How the table was made. Tables of different signatures cannot be compared; the version in
-        them does not matter.
+        How the table was computed. Tables with different signatures cannot be compared, except for
+        the version.
     n_features : int
         The dimension of the space.
     columns : tuple of str or None
     algorithm : int
-        Raised when a depth begins to give other numbers, and for that depth only. Tables of
-        different algorithm numbers cannot be compared; None stands for that of this version.
+        Raised when a depth gives other numbers than before. Tables with different algorithm
+        numbers cannot be compared; None means that of this version.
     scale : ndarray of shape (d,) or None
         What the columns of the sample were divided by.
 
@@ -91,14 +90,14 @@ class RegionTable:
         return replace(self, values=self.values.astype(storage))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to an .npz file; a file already there is replaced whole or not at all."""
+        """Write the table to an .npz file; an existing file is replaced atomically."""
         from isodepth.data.archive import write_archive
 
         write_archive(path, KIND, table_header(self), table_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
-        """Read what `save` wrote; a damaged or foreign file raises UnreadableFileError."""
+        """Read a file of `save`; any other file, or a damaged one, raises UnreadableFileError."""
         from isodepth.data.archive import read_archive
 
         return table_from(*read_archive(path, KIND), path)

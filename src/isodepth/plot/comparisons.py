@@ -36,10 +36,10 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
     The curve is the gap (the Hausdorff distance between the two regions of level beta) over
     the levels that enter the distance. A gap that is large on the left says that the centers
-    differ; one that only rises on the right says that the outskirts do. The largest gap
+    differ; one that only rises on the right says that the outer parts do. The largest gap
     is marked, with the columns that contribute most, and a dashed line shows the distance: the
-    mean of order p of the curve. Where the comparison was tested, a hatched band shows what the
-    same rows give when they are assigned to two samples at random: 90% of the gaps of each level.
+    mean of order p of the curve. With a test, a hatched band shows 90% of the gaps of each level
+    for the same rows assigned to two samples at random.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     ----------
     result : Comparison, TwoSampleResult or Verdict
         Of a comparison and of a verdict the shares are drawn; of a test how far apart the samples
-        are along each column. Where there is a test, columns that are not significant by
-        themselves (adjusted p above 0.05) are hollow, and p-values stand beside the bars.
+        are along each column. With a test, columns that are not significant
+        (adjusted p above 0.05) are hollow, and p-values are written next to the bars.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     most : int

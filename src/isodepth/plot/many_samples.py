@@ -44,10 +44,10 @@ _KINDS = (
 
 
 def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
-    """Draw a matrix of distances, similar samples beside each other, with their tree above.
+    """Draw a matrix of distances with similar samples next to each other, and their dendrogram.
 
-    Samples that were compared among themselves are put in the order of their tree (joined by
-    average distance); rows and columns of others stay as they are.
+    A square matrix is ordered by the dendrogram (average linkage); the rows and columns of a
+    rectangular one keep their order.
 
     Parameters
     ----------
@@ -117,10 +117,10 @@ def _write_numbers(ax: Axes, values: np.ndarray) -> None:
 
 
 def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axes:
-    """Draw samples as points in a plane, whose distances are as close to theirs as it allows.
+    """Draw samples as points of a plane, by classical multidimensional scaling of their distances.
 
-    Classical scaling; the label says how much of the distances it shows. Names that would cover
-    others are left out, and counted.
+    The label says how much of the distances it represents. Names that would overlap are left out,
+    and counted.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     kinds : sequence of N labels, optional
-        What kind each sample is of, such as its cluster; at most 8 different ones.
+        The kind of each sample, such as its cluster; at most 8 different ones.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
 
 
 def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
-    """Draw which samples are close to each other: a tree of samples joined by average distance.
+    """Draw the dendrogram of samples (average linkage).
 
     Parameters
     ----------
@@ -234,11 +234,10 @@ def symmetric_matrix(matrix: Any, fewest: int) -> DistanceMatrix:
     values = found.values
     if not found.among_themselves or not np.array_equal(values, values.T):
         raise InvalidInputError(
-            "this picture needs distances of samples among themselves, a symmetric matrix; got "
-            f"shape {values.shape}"
+            f"this figure needs a symmetric matrix of distances; got shape {values.shape}"
         )
     if len(found) < fewest:
-        raise InvalidInputError(f"this picture needs {fewest} samples or more, got {len(found)}")
+        raise InvalidInputError(f"this figure needs at least {fewest} samples, got {len(found)}")
     return found
 
 

@@ -38,16 +38,16 @@ def bagplot(
     """Draw one sample in the plane as a bagplot (Rousseeuw, Ruts and Tukey).
 
     The bag is the region that holds the deepest half of the sample, the cross its deepest point
-    (the mean of them, where there are several). Blown up by `factor` around that point the bag is
-    the fence, which is not drawn: rows outside are outliers, and the loop is around all others.
+    (or the mean of the deepest points). The bag, enlarged by `factor` around that point, is
+    the fence, which is not drawn: rows outside it are outliers. The loop is the hull of all others.
 
     Parameters
     ----------
     sample : array-like or data frame of shape (n, d)
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-    columns : pair of names or places, optional
-        Which two columns; needed where there are others.
+    columns : pair of names or indices, optional
+        Which two columns; needed if there are more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
     factor : float
@@ -99,7 +99,7 @@ def depth_contours(
     columns: Sequence[Any] | None = None,
     depth: Any = "projection",
 ) -> Axes:
-    """Draw the depth of every place of the plane in one sample, as contours around it.
+    """Draw contours of the depth in the plane, for one sample.
 
     Each contour is labeled with the share of the rows that are at least as deep.
 
@@ -108,8 +108,8 @@ def depth_contours(
     sample : array-like or data frame of shape (n, d)
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-    columns : pair of names or places, optional
-        Which two columns; needed where there are others.
+    columns : pair of names or indices, optional
+        Which two columns; needed if there are more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
 
@@ -133,8 +133,8 @@ def depth_contours(
     low, high = kept.min(axis=0), kept.max(axis=0)
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
-    places = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    heights = _depths(regions, places).reshape(_GRID, _GRID)
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    heights = _depths(regions, grid).reshape(_GRID, _GRID)
     at = np.array([regions.alpha(mass) for mass in MASSES])
     distinct = np.unique(at)
     top = max(float(heights.max()), float(distinct[-1])) + 1e-9
@@ -161,16 +161,16 @@ def depth_contours(
     return ax
 
 
-def _depths(regions: TrimmedRegions, places: np.ndarray) -> np.ndarray:
-    """Depths of places (m, 2) in the sample of the regions."""
+def _depths(regions: TrimmedRegions, points: np.ndarray) -> np.ndarray:
+    """Depths of points (m, 2) in the sample of the regions."""
     origin: Any = regions.origin
     if not isinstance(origin.source, Depth):
         raise InvalidOptionError(
-            f"contours need the depth of any place, which {origin.depth} does not give; use one of "
+            f"contours need the depth at any point, which {origin.depth} does not give; use one of "
             f"{', '.join(BY_NAME)}"
         )
     used = origin.directions.astype(regions.points.dtype, copy=False)
-    wanted = places.astype(regions.points.dtype, copy=False)
+    wanted = points.astype(regions.points.dtype, copy=False)
     return origin.source.point_depth(regions.sample, wanted, used, Resources())
 
 
@@ -181,8 +181,8 @@ def _planar_regions(
     points, names = check_points(sample, "sample")
     known = names or column_labels(points.shape[1])
     if columns is not None:
-        points = points[:, [_place(column, known) for column in _two(columns)]]
-        known = tuple(known[_place(column, known)] for column in columns)
+        points = points[:, [_column_index(column, known) for column in _two(columns)]]
+        known = tuple(known[_column_index(column, known)] for column in columns)
     elif points.shape[1] != 2:
         raise InvalidInputError(
             f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
@@ -194,11 +194,11 @@ def _planar_regions(
 
 def _two(columns: Sequence[Any]) -> Sequence[Any]:
     if isinstance(columns, str) or len(columns) != 2:
-        raise InvalidOptionError(f"columns must be two names or places, got {columns!r}")
+        raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
     return columns
 
 
-def _place(column: Any, known: tuple[str, ...]) -> int:
+def _column_index(column: Any, known: tuple[str, ...]) -> int:
     if isinstance(column, int) and 0 <= column < len(known):
         return column
     if column in known:

@@ -12,8 +12,8 @@ from isodepth.tensors.products import blocks
 def search_gaps(
     x: torch.Tensor,
     y: torch.Tensor,
-    stops_x: torch.Tensor,
-    stops_y: torch.Tensor,
+    prefix_sizes_x: torch.Tensor,
+    prefix_sizes_y: torch.Tensor,
     directions: torch.Tensor,
     budget: int,
     locate: bool = False,
@@ -23,7 +23,7 @@ def search_gaps(
     Parameters
     ----------
     x, y : tensors of shape (n, d) and (m, d), deepest rows first
-    stops_x, stops_y : int64 tensors of shape (L,), rising
+    prefix_sizes_x, prefix_sizes_y : int64 tensors of shape (L,), rising
         How many rows of each sample belong to each level.
     directions : tensor of shape (K, d)
     budget : int
@@ -37,13 +37,13 @@ def search_gaps(
     where : int64 tensor of shape (L,), or None
         Codes of directions and signs, as in `engine.gap_passes`; of equal gaps the first direction.
     """
-    rows = [x[: int(stops_x[-1])], y[: int(stops_y[-1])]]
-    last_x, last_y = stops_x - 1, stops_y - 1
-    gaps = x.new_full((len(stops_x),), -1.0)
-    where = torch.zeros_like(stops_x) if locate else None
+    rows = [x[: int(prefix_sizes_x[-1])], y[: int(prefix_sizes_y[-1])]]
+    last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
+    gaps = x.new_full((len(prefix_sizes_x),), -1.0)
+    where = torch.zeros_like(prefix_sizes_x) if locate else None
     # Projections, running extremes with their indices, and four supports at each level.
     size = x.element_size()
-    each = (len(rows[0]) + len(rows[1])) * (2 * size + 8) + len(stops_x) * 6 * size
+    each = (len(rows[0]) + len(rows[1])) * (2 * size + 8) + len(prefix_sizes_x) * 6 * size
     for which in blocks(len(directions), each, budget):
         units = directions[which].T
         projections = [side @ units for side in rows]
@@ -67,7 +67,7 @@ def search_gaps(
 
 def support_rows(
     rows: torch.Tensor,
-    stops: torch.Tensor,
+    prefix_sizes: torch.Tensor,
     directions: torch.Tensor,
     place: torch.Tensor,
     sign: torch.Tensor,
@@ -78,13 +78,13 @@ def support_rows(
     Parameters
     ----------
     rows : tensor of shape (n, d), deepest first
-    stops : int64 tensor of shape (L,), rising
+    prefix_sizes : int64 tensor of shape (L,), rising
     directions : tensor of shape (K, d)
     place, sign : int64 and float tensors of shape (L,), the direction of each level
     """
-    found = torch.empty_like(stops)
+    found = torch.empty_like(prefix_sizes)
     asked, column = torch.unique(place * 2 + (sign < 0), return_inverse=True)
-    inside = rows[: int(stops[-1])]
+    inside = rows[: int(prefix_sizes[-1])]
     numbers = torch.arange(len(inside), device=rows.device)
     each = len(inside) * (3 * rows.element_size() + 4 * 8)
     for which in blocks(len(asked), each, budget):
@@ -95,7 +95,7 @@ def support_rows(
         torch.gt(tops[:, 1:], tops[:, :-1], out=fresh[:, 1:])
         holder = torch.where(fresh, numbers, 0).cummax(dim=1).values
         mine = (column >= which.start) & (column < which.stop)
-        found[mine] = holder[column[mine] - which.start, stops[mine] - 1]
+        found[mine] = holder[column[mine] - which.start, prefix_sizes[mine] - 1]
     return found
 
 
@@ -117,8 +117,8 @@ def _running_lows(values: torch.Tensor, dim: int = 0) -> torch.Tensor:
 def mean_gaps(
     x: torch.Tensor,
     y: torch.Tensor,
-    stops_x: torch.Tensor,
-    stops_y: torch.Tensor,
+    prefix_sizes_x: torch.Tensor,
+    prefix_sizes_y: torch.Tensor,
     directions: torch.Tensor,
     q: float,
     largest: torch.Tensor,
@@ -128,13 +128,13 @@ def mean_gaps(
 
     Parameters
     ----------
-    x, y, stops_x, stops_y, directions, budget : as in `gap.search_gaps`
+    x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `gap.search_gaps`
     q : float in [1, inf)
     largest : float64 tensor of shape (L,), the largest gaps, to keep powers from overflowing
     """
     total = torch.zeros_like(largest)
     scale = torch.where(largest > 0, largest, torch.ones_like(largest))[:, None]
-    for _, sides in _supports((x, y), (stops_x, stops_y), directions, budget):
+    for _, sides in _supports((x, y), (prefix_sizes_x, prefix_sizes_y), directions, budget):
         for mine, other in zip(*sides, strict=True):
             total += ((mine.values - other.values).abs() / scale).pow_(q).sum(dim=1)
     return largest * (total / (2 * len(directions))) ** (1.0 / q)
@@ -142,7 +142,7 @@ def mean_gaps(
 
 def mean_pulls(
     rows: list[torch.Tensor],
-    stops: tuple[torch.Tensor, torch.Tensor],
+    prefix_sizes: tuple[torch.Tensor, torch.Tensor],
     directions: torch.Tensor,
     q: float,
     means: torch.Tensor,
@@ -157,7 +157,7 @@ def mean_pulls(
     positive = means > 0
     share = torch.where(positive, slopes / (2 * len(directions)), torch.zeros_like(slopes))[:, None]
     scale = torch.where(positive, means, torch.ones_like(means))[:, None]
-    for which, sides in _supports((rows[0], rows[1]), stops, directions, budget):
+    for which, sides in _supports((rows[0], rows[1]), prefix_sizes, directions, budget):
         vectors = directions[which].double()
         for outward, pair in zip((1.0, -1.0), zip(*sides, strict=True), strict=True):
             apart = pair[0].values - pair[1].values
@@ -172,53 +172,57 @@ def mean_pulls(
 class _Found:
     """Supports (L, B) in float64 and the rows that give them, the first of equal ones."""
 
-    def __init__(self, projections: torch.Tensor, stops: torch.Tensor) -> None:
+    def __init__(self, projections: torch.Tensor, prefix_sizes: torch.Tensor) -> None:
         tops = projections.cummax(dim=0).values
         fresh = torch.ones_like(tops, dtype=torch.bool)
         torch.gt(tops[1:], tops[:-1], out=fresh[1:])
         numbers = torch.arange(len(tops), device=tops.device)[:, None]
         holders = torch.where(fresh, numbers, 0).cummax(dim=0).values
-        self.values = tops[stops - 1].double()
-        self.rows = holders[stops - 1]
+        self.values = tops[prefix_sizes - 1].double()
+        self.rows = holders[prefix_sizes - 1]
 
 
 def _supports(
     rows: tuple[torch.Tensor, torch.Tensor],
-    stops: tuple[torch.Tensor, torch.Tensor],
+    prefix_sizes: tuple[torch.Tensor, torch.Tensor],
     directions: torch.Tensor,
     budget: int,
 ) -> Iterator[tuple[slice, list[list[_Found]]]]:
     """For blocks of directions and each sample: the supports of u and of -u."""
     size = rows[0].element_size()
-    each = (len(rows[0]) + len(rows[1])) * (3 * size + 48) + len(stops[0]) * 96
+    each = (len(rows[0]) + len(rows[1])) * (3 * size + 48) + len(prefix_sizes[0]) * 96
     for which in blocks(len(directions), each, budget):
         sides = []
-        for own, stop in zip(rows, stops, strict=True):
+        for own, stop in zip(rows, prefix_sizes, strict=True):
             projections = own @ directions[which].T
             sides.append([_Found(projections, stop), _Found(-projections, stop)])
         yield which, sides
 
 
 def supports(
-    ordered: torch.Tensor, stops: torch.Tensor, directions: torch.Tensor, budget: int
+    ordered: torch.Tensor, prefix_sizes: torch.Tensor, directions: torch.Tensor, budget: int
 ) -> torch.Tensor:
-    """h(u) and h(-u) of the prefixes of `ordered` (n, d) that end at `stops` (L,), rising.
+    """h(u) and h(-u) of the prefixes of `ordered` (n, d) that end at `prefix_sizes` (L,), rising.
 
     Returns
     -------
     supports : tensor of shape (L, 2K): those of the directions (K, d), then of their opposites
     """
-    inside = ordered[: int(stops[-1])]
+    inside = ordered[: int(prefix_sizes[-1])]
     count = len(directions)
-    out = ordered.new_empty(len(stops), 2 * count)
+    out = ordered.new_empty(len(prefix_sizes), 2 * count)
     # Extremes between one stop and the next, then of all up to each: L of them are accumulated.
-    piece = torch.searchsorted(stops, torch.arange(len(inside), device=stops.device), right=True)
-    each = len(inside) * (ordered.element_size() + 8) + len(stops) * 6 * ordered.element_size()
+    piece = torch.searchsorted(
+        prefix_sizes, torch.arange(len(inside), device=prefix_sizes.device), right=True
+    )
+    each = (
+        len(inside) * (ordered.element_size() + 8) + len(prefix_sizes) * 6 * ordered.element_size()
+    )
     for which in blocks(count, each, budget):
         projections = inside @ directions[which].T
         index = piece[:, None].expand_as(projections)
         for sign, first in ((1.0, which.start), (-1.0, count + which.start)):
-            tops = projections.new_full((len(stops), projections.shape[1]), -torch.inf)
+            tops = projections.new_full((len(prefix_sizes), projections.shape[1]), -torch.inf)
             tops.scatter_reduce_(0, index, sign * projections, "amax")
             out[:, first : first + projections.shape[1]] = tops.cummax(dim=0).values
     return out

@@ -29,7 +29,7 @@ def largest_outlyingness(
     budget : int
         Bytes for blocks of directions.
     """
-    zero, reach = rounding_of(points)
+    zero, rounding_bound = rounding_of(points)
     out = points.new_zeros(len(points))
     # Projections, deviations, their sorted copies with indices, and scratch of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
@@ -42,7 +42,7 @@ def largest_outlyingness(
         if bool(usual.all()):
             scaled = deviations.mul_((1.0 / mad)[:, None])
         else:
-            raise_where_flat(deviations[~usual], masses, reach, out)
+            raise_where_flat(deviations[~usual], masses, rounding_bound, out)
             scaled = deviations[usual].mul_((1.0 / mad[usual])[:, None])
         if len(scaled):
             torch.maximum(out, scaled.amax(dim=0), out=out)
@@ -74,7 +74,10 @@ def rounding_of(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def raise_where_flat(
-    deviations: torch.Tensor, masses: torch.Tensor | None, reach: torch.Tensor, out: torch.Tensor
+    deviations: torch.Tensor,
+    masses: torch.Tensor | None,
+    rounding_bound: torch.Tensor,
+    out: torch.Tensor,
 ) -> None:
     """Raise `out` (u,) along directions in which the MAD is zero, by deviations (B, u).
 
@@ -82,7 +85,7 @@ def raise_where_flat(
     that are not zero. Rare, so one direction after the other.
     """
     for away in deviations:
-        off = away > reach
+        off = away > rounding_bound
         found = torch.where(off, away, torch.zeros_like(away))
         if not bool(off.any()):
             continue

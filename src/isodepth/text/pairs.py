@@ -25,8 +25,8 @@ def pair_distances(
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
-    The same numbers as `metric.distance` gives for one pair at a time, without its cost for each:
-    directions are drawn once and every cloud is fitted once. No number depends on the other pairs.
+    The same numbers as from `metric.distance` for each pair, in less time: directions are sampled
+    once and every cloud is fitted once. A number does not depend on the other pairs.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> floa
 
 def _hull_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:
     """Exact gaps, in the few coordinates that the points of both span."""
-    first, second, stops = x.ordered, y.ordered, (plan.prefix_sizes_x, plan.prefix_sizes_y)
+    first, second, sizes = x.ordered, y.ordered, (plan.prefix_sizes_x, plan.prefix_sizes_y)
     # Rounding differs between (x, y) and (y, x): always take them in one order.
     if first.tobytes() > second.tobytes():
-        first, second, stops = second, first, stops[::-1]
+        first, second, sizes = second, first, sizes[::-1]
     a, b = span_coordinates(first, second)
-    return hausdorff_levels(a, b, *stops)[0]
+    return hausdorff_levels(a, b, *sizes)[0]
 
 
 def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

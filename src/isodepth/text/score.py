@@ -26,9 +26,9 @@ _MULTI_REF = ("mean", "min", "first")
 class DepthScore:
     """DR between the token clouds of candidate and reference texts: lower is closer.
 
-    A text becomes the cloud of its contextual token vectors; the score is the distance DR between
-    the cloud of the candidate and that of its reference. It depends on these two texts alone,
-    never on what else is scored with them.
+    A text is represented by the set of its contextual token vectors; the score is the distance DR
+    between that of the candidate and that of its reference. It depends on these two texts only, not
+    on other texts that are scored in the same call.
 
     Parameters
     ----------
@@ -40,44 +40,44 @@ class DepthScore:
         Which hidden state of the model, 0 for its input embeddings; None for the last.
     depth : {"irw", "dual", "ai_irw", ...} or depth estimator
         How tokens are ordered from the center outwards. "irw" is estimated by
-        :class:`SteadyIRWDepth`, "dual" is :class:`DualDepth`, exact and free of chance. There are
-        fewer tokens than dimensions, where all affine-invariant depths ("halfspace",
-        "projection", "ai_irw") are constant and say so in a warning.
+        :class:`SteadyIRWDepth`, "dual" is :class:`DualDepth`, which is deterministic. There are
+        fewer tokens than dimensions, in which case all affine-invariant depths ("halfspace",
+        "projection", "ai_irw") are constant; a warning is issued.
     covariance : str, estimator or None
         Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
     p : float in (0, inf]
-        Power of the mean over levels; inf takes the largest gap.
+        Order of the mean over levels; inf is the largest gap.
     q : float in [1, inf]
-        Power of the mean over directions; inf, the paper, takes the largest difference.
+        Order of the mean over directions; inf, as in the paper, is the largest difference.
     eps : float in (0, 1]
-        Share of the least deep tokens of each text that is ignored.
+        Share of the least deep tokens of each text that is left out.
     levels : "exact" or int
         Integrate over levels exactly, or over a grid of that many.
     n_directions : int
-        For the depth, and for the gap when that is "search". With fewer than the default, seeds
-        move correlations with human judgment by more than they should.
+        For the depth, and for the gap when that is "search". With fewer than the default,
+        correlations with human judgment depend more on the seed.
     gap : {"exact", "search"} or None
         The exact supremum over all directions, found in the span of the tokens, or the largest
-        over random directions (and `refine` steps up from there), which finds about a seventh of
-        it in 384 dimensions. None takes "exact" for q = inf, and "search" for a finite q, which is
+        over random directions (with `refine` steps of ascent), which is about a seventh of
+        it in 384 dimensions. None means "exact" for q = inf, and "search" for a finite q, which is
         a mean over the directions.
     refine : int
         Only with ``gap="search"``.
     multi_ref : {"mean", "min", "first"}
-        Of several references, take the distance to the closest, the mean, or the first alone.
+        With several references: the mean of the distances, the smallest, or that to the first.
     special_tokens, max_length, truncation, batch_size, device, precision, progress
         As in :class:`Encoder`: markers such as [CLS] are dropped; texts longer than the model
-        takes are cut, with a warning that counts them. On a GPU the token vectors stay there for
-        the depths "irw" and "dual", and come to the host once, for the gaps.
+        allows are truncated, with a warning that counts them. On a GPU the token vectors remain
+        there for the depths "irw" and "dual", and are copied to the host once, for the gaps.
     l2_normalize : bool
         Whether every token vector is scaled to length one.
     empty : {"origin", "nan", "error"}
         What a text without tokens is: a single token at the origin, as far from every direction
         as from its opposite; no score; or an error.
     random_state : int
-        Where the directions of the depth come from.
+        Seed of the directions.
     n_jobs : int or None
-        Threads of the depth part; None for all cores. The scores do not depend on it.
+        Number of threads; None for all cores. The scores do not depend on it.
 
     Examples
     --------
@@ -256,7 +256,7 @@ class DepthScore:
             for name in ("layer", "max_length", "device"):
                 if getattr(self, name) is not None:
                     raise InvalidOptionError(
-                        f"{name}={getattr(self, name)!r} has no meaning for an encoder of your own"
+                        f"{name}={getattr(self, name)!r} does not apply to a custom encoder"
                     )
             return self.model
         return Encoder(

@@ -123,7 +123,7 @@ def breakdown_bound(
     check_choice(statement, "statement", ("paper", "proved"))
     if statement == "proved" and alpha_max is not None:
         raise InvalidOptionError(
-            f"alpha_max plays no part in the bound that is proved, got alpha_max={alpha_max!r}; "
+            f"alpha_max does not enter the bound that is proved, got alpha_max={alpha_max!r}; "
             "drop it, or ask for statement='paper'"
         )
     counts = _depth_counts(points, depth)

@@ -27,8 +27,8 @@ from isodepth.torch.regions import (
     exact_plan,
     level_plan,
     mean_of_gaps,
+    prefix_sizes_of,
     regions_of,
-    stops_of,
 )
 from isodepth.torch.samples import DeviceSample, check_finite_tensor
 
@@ -59,7 +59,7 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
         value = getattr(metric, name)
         if value is not known and (not isinstance(value, np.ndarray) and value != known):
             raise InvalidOptionError(
-                f"{name}={value!r} is not worked out on the device {device}; move the tensors to "
+                f"{name}={value!r} is not available on the device {device}; move the tensors to "
                 "the host with .cpu()"
             )
     check_depth(metric._source, device)
@@ -76,12 +76,12 @@ def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -
         x, y = regions
         eps = metric.eps
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
-        last = torch.stack([plan.stops_x[-1], plan.stops_y[-1]]).tolist()
+        last = torch.stack([plan.prefix_sizes_x[-1], plan.prefix_sizes_y[-1]]).tolist()
         x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
         rows = [x_rows, y_rows]
         passes = passes_for(rows[0], None)
-        stops = plan.stops_x, plan.stops_y
-        sides = x_rows, y_rows, plan.stops_x, plan.stops_y
+        prefix_sizes = plan.prefix_sizes_x, plan.prefix_sizes_y
+        sides = x_rows, y_rows, plan.prefix_sizes_x, plan.prefix_sizes_y
         gaps, where = passes.search_gaps(
             *sides, directions, budget, locate=gradient and math.isinf(metric.q)
         )
@@ -97,7 +97,9 @@ def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -
         if where is not None:
             pulls = _pulls(rows, plan, directions, where, slopes, budget)
         else:
-            pulls = mean_pulls(rows, stops, directions, metric.q, gaps, slopes / unit, budget)
+            pulls = mean_pulls(
+                rows, prefix_sizes, directions, metric.q, gaps, slopes / unit, budget
+            )
         by_row = [
             _by_row(r, pull, len(given))
             for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
@@ -143,9 +145,9 @@ def table_from_device(
         if regions is None:
             return None
         assert drawn.betas is not None
-        stops = stops_of(regions, drawn.betas)
-        ordered = regions.sample.points[regions.order[: int(stops[-1])]]
-        return supports(ordered, stops, units, budget).cpu().numpy()
+        prefix_sizes = prefix_sizes_of(regions, drawn.betas)
+        ordered = regions.sample.points[regions.order[: int(prefix_sizes[-1])]]
+        return supports(ordered, prefix_sizes, units, budget).cpu().numpy()
 
 
 # -- its parts ------------------------------------------------------------------------------------
@@ -290,10 +292,10 @@ def _pulls(
     place = torch.where(where >= 0, where, -1 - where)
     sign = torch.where(where >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
-    stops = (plan.stops_x, plan.stops_y)
+    prefix_sizes = (plan.prefix_sizes_x, plan.prefix_sizes_y)
     at = [
         support_rows(own, stop, directions, place, sign, budget)
-        for own, stop in zip(rows, stops, strict=True)
+        for own, stop in zip(rows, prefix_sizes, strict=True)
     ]
     away = rows[0][at[0]].double() - rows[1][at[1]].double()
     ahead = torch.where((away * vectors).sum(dim=1) >= 0, 1.0, -1.0)

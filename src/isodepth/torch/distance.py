@@ -40,7 +40,7 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     Returns
     -------
     distance : tensor without dimensions, of the same device and dtype
-        Integers are taken as float64. Half precision is worked on in float32.
+        Integers become float64. Half precision is computed in float32.
     """
     if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
         return _beside_regions(metric, X, Y, weights)

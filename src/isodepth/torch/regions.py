@@ -30,8 +30,8 @@ class DevicePlan(NamedTuple):
     """The levels at which two samples are compared, as `core.levels.LevelPlan` has them."""
 
     shares: torch.Tensor  # float64 (L,)
-    stops_x: torch.Tensor  # int64 (L,)
-    stops_y: torch.Tensor
+    prefix_sizes_x: torch.Tensor  # int64 (L,)
+    prefix_sizes_y: torch.Tensor
 
 
 def check_depth(source: Any, device: torch.device) -> None:
@@ -103,22 +103,22 @@ def exact_plan(x: DeviceRegions, y: DeviceRegions, eps: float) -> DevicePlan:
     edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
     starts = edges[:-1].contiguous()
     shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
-    return DevicePlan(shares, _stops(x, starts), _stops(y, starts))
+    return DevicePlan(shares, _prefix_sizes(x, starts), _prefix_sizes(y, starts))
 
 
 def level_plan(x: DeviceRegions, y: DeviceRegions, betas: np.ndarray) -> DevicePlan:
     """Given levels (L,), each standing for an equal share."""
     levels = torch.from_numpy(np.sort(betas)).to(x.depth.device)
     shares = torch.full_like(levels, 1.0 / len(levels))
-    return DevicePlan(shares, _stops(x, levels), _stops(y, levels))
+    return DevicePlan(shares, _prefix_sizes(x, levels), _prefix_sizes(y, levels))
 
 
-def stops_of(regions: DeviceRegions, betas: np.ndarray) -> torch.Tensor:
+def prefix_sizes_of(regions: DeviceRegions, betas: np.ndarray) -> torch.Tensor:
     """How many of the ordered points lie in the regions of levels (L,)."""
-    return _stops(regions, torch.from_numpy(betas).to(regions.depth.device))
+    return _prefix_sizes(regions, torch.from_numpy(betas).to(regions.depth.device))
 
 
-def _stops(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
+def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
     return regions.counts[torch.searchsorted(regions.masses, betas, right=True)]
 
 

@@ -51,7 +51,7 @@ def units(seed, count, d, *, axes=False):
     return torch.tensor(rows, dtype=torch.float32, device=DEVICE)
 
 
-def stops(seed, n, levels):
+def prefix_sizes(seed, n, levels):
     rng = np.random.default_rng(seed + 2)
     found = np.sort(rng.integers(1, n + 1, levels))
     return torch.tensor(found, device=DEVICE)
@@ -68,7 +68,7 @@ def test_walk(seed, monkeypatch):
     kind = "lattice" if seed % 3 == 0 else "gaussian"
     x, y = cloud(seed, n, d, kind).to(dtype), cloud(seed + 50, m, d, kind).to(dtype)
     u = units(seed, 20, d, axes=kind == "lattice").to(dtype)
-    ends = stops(seed, len(x), levels), stops(seed + 9, len(y), levels)
+    ends = prefix_sizes(seed, len(x), levels), prefix_sizes(seed + 9, len(y), levels)
     expected, codes = gaps.search_gaps(x, y, *ends, u, BUDGET, locate=True)
     for budget in (BUDGET, 4_000):
         found, mine = walk.search_gaps(x, y, *ends, u, budget, locate=True)

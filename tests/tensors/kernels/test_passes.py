@@ -30,7 +30,7 @@ def tensors_of(sample, directions):
     return torch.from_numpy(sample.points), masses, sample.total, torch.from_numpy(directions)
 
 
-def stops_of(n, rng):
+def prefix_sizes_of(n, rng):
     count = int(rng.integers(1, n + 1))
     return np.sort(rng.choice(np.arange(1, n + 1), size=count))
 
@@ -56,10 +56,10 @@ def test_ranks_and_spreads(case):
 def test_gaps_and_supports(case):
     rng = np.random.default_rng(len(case.x))
     levels = min(len(case.x), len(case.y))
-    stops = [np.sort(rng.integers(1, len(rows) + 1, levels)) for rows in (case.x, case.y)]
+    prefix_sizes = [np.sort(rng.integers(1, len(rows) + 1, levels)) for rows in (case.x, case.y)]
     x, y = np.ascontiguousarray(case.x), np.ascontiguousarray(case.y)
-    expected_gaps, where = level_gaps(x, y, stops, case.directions, ONE)
-    tensors = [torch.from_numpy(np.array(a)) for a in (x, y, *stops, case.directions)]
+    expected_gaps, where = level_gaps(x, y, prefix_sizes, case.directions, ONE)
+    tensors = [torch.from_numpy(np.array(a)) for a in (x, y, *prefix_sizes, case.directions)]
     found, codes = gaps.search_gaps(*tensors, BUDGET, locate=True)
     np.testing.assert_allclose(found.numpy(), expected_gaps, rtol=1e-12, atol=1e-13)
     assert gaps.search_gaps(*tensors, BUDGET)[1] is None
@@ -67,13 +67,13 @@ def test_gaps_and_supports(case):
     if exact:
         np.testing.assert_array_equal(codes.numpy(), where)
     out = np.empty((levels, 2 * len(case.directions)))
-    write_supports(x, stops[0], case.directions, out, ONE)
+    write_supports(x, prefix_sizes[0], case.directions, out, ONE)
     mine = gaps.supports(tensors[0], tensors[2], tensors[4], BUDGET)
     np.testing.assert_allclose(mine.numpy(), out, rtol=1e-12, atol=1e-13)
     place = torch.from_numpy(rng.integers(0, len(case.directions), levels))
     sign = torch.from_numpy(rng.choice([-1, 1], levels))
     rows = gaps.support_rows(tensors[0], tensors[2], tensors[4], place, sign, BUDGET)
-    known = support_rows(x, stops[0], case.directions)
+    known = support_rows(x, prefix_sizes[0], case.directions)
     at, upward = (np.arange(levels), place.numpy()), sign.numpy() > 0
     expected = np.where(upward, known.top_rows[at], known.low_rows[at])
     if exact:

@@ -27,17 +27,17 @@ _SCANNED = 16
 def search_gaps(
     x: torch.Tensor,
     y: torch.Tensor,
-    stops_x: torch.Tensor,
-    stops_y: torch.Tensor,
+    prefix_sizes_x: torch.Tensor,
+    prefix_sizes_y: torch.Tensor,
     directions: torch.Tensor,
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The same as `tensors.gap.search_gaps`."""
-    ends = torch.stack([stops_x[-1], stops_y[-1]]).tolist()
+    ends = torch.stack([prefix_sizes_x[-1], prefix_sizes_y[-1]]).tolist()
     rows = [x[: ends[0]], y[: ends[1]]]
     chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
-    fine_x, fine_y, real = _fine_stops(stops_x, stops_y, chunk)
+    fine_x, fine_y, real = _finer_prefix_sizes(prefix_sizes_x, prefix_sizes_y, chunk)
     levels = len(fine_x)
     cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * chunk)
     n_chunks = len(cuts) - 1
@@ -51,11 +51,11 @@ def search_gaps(
         units = directions[which]
         tiles = triton.cdiv(width, _TILE)
         projections, before = [], []
-        for side, stops in zip(rows, (fine_x, fine_y), strict=True):
+        for side, prefix_sizes in zip(rows, (fine_x, fine_y), strict=True):
             projections.append(products(side, units))
             extremes = x.new_empty(2, n_chunks + 1, width)
             _chunk_extremes[(n_chunks, tiles)](
-                projections[-1], stops, cuts, extremes, width, extremes[0].numel(),
+                projections[-1], prefix_sizes, cuts, extremes, width, extremes[0].numel(),
                 TILE=_TILE, num_warps=1,
             )  # fmt: skip
             _scan_extremes[(2, tiles)](
@@ -90,21 +90,24 @@ def search_gaps(
     return gaps.double(), where
 
 
-def _fine_stops(
-    stops_x: torch.Tensor, stops_y: torch.Tensor, most: int
+def _finer_prefix_sizes(
+    prefix_sizes_x: torch.Tensor, prefix_sizes_y: torch.Tensor, most: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Stops with further ones between those far apart, and where the given ones are among them."""
-    steps = [stops.diff(prepend=stops.new_zeros(1)) for stops in (stops_x, stops_y)]
+    """Prefix sizes with more between distant ones, and the indices of the given ones among them."""
+    steps = [
+        prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
+        for prefix_sizes in (prefix_sizes_x, prefix_sizes_y)
+    ]
     parts = (torch.maximum(*steps) + most - 1) // most
     parts.clamp_(min=1)
     if bool((parts == 1).all()):
-        return stops_x, stops_y, None
+        return prefix_sizes_x, prefix_sizes_y, None
     level = torch.repeat_interleave(parts)
     last = parts.cumsum(0)
     part = torch.arange(len(level), device=level.device) - (last - parts)[level] + 1
     fine = [
-        (stops - step)[level] + step[level] * part // parts[level]
-        for stops, step in zip((stops_x, stops_y), steps, strict=True)
+        (prefix_sizes - step)[level] + step[level] * part // parts[level]
+        for prefix_sizes, step in zip((prefix_sizes_x, prefix_sizes_y), steps, strict=True)
     ]
     return fine[0], fine[1], last - 1
 
@@ -120,15 +123,15 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
 
 
 @triton.jit
-def _chunk_extremes(P, stops, cuts, ends, width, opposite, TILE: tl.constexpr):
+def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.constexpr):
     """Largest and smallest projection among the rows of one chunk, to the place after its own."""
     chunk = tl.program_id(0)
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     ok = cols < width
     first_level = tl.load(cuts + chunk)
     last_level = tl.load(cuts + chunk + 1)
-    row = tl.load(stops + first_level - 1, mask=first_level > 0, other=0)
-    stop = tl.load(stops + last_level - 1, mask=last_level > 0, other=0)
+    row = tl.load(prefix_sizes + first_level - 1, mask=first_level > 0, other=0)
+    stop = tl.load(prefix_sizes + last_level - 1, mask=last_level > 0, other=0)
     top = tl.full([TILE], float("-inf"), P.dtype.element_ty)
     low = tl.full([TILE], float("inf"), P.dtype.element_ty)
     at = P + row * width + cols
@@ -178,7 +181,7 @@ def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr
 
 @triton.jit
 def _walk(
-    Px, Py, stops_x, stops_y, cuts, before_x, before_y, largest, codes,
+    Px, Py, prefix_sizes_x, prefix_sizes_y, cuts, before_x, before_y, largest, codes,
     width, levels, opposite,
     LOCATE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
@@ -189,8 +192,8 @@ def _walk(
     ok = cols < width
     first_level = tl.load(cuts + chunk)
     last_level = tl.load(cuts + chunk + 1)
-    row_x = tl.load(stops_x + first_level - 1, mask=first_level > 0, other=0)
-    row_y = tl.load(stops_y + first_level - 1, mask=first_level > 0, other=0)
+    row_x = tl.load(prefix_sizes_x + first_level - 1, mask=first_level > 0, other=0)
+    row_y = tl.load(prefix_sizes_y + first_level - 1, mask=first_level > 0, other=0)
     prefix = chunk.to(tl.int64) * width + cols
     # Beyond the last direction everything is zero, and so is the gap.
     top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
@@ -200,8 +203,8 @@ def _walk(
     at_x = Px + row_x * width + cols
     at_y = Py + row_y * width + cols
     for level in range(first_level, last_level):
-        stop_x = tl.load(stops_x + level)
-        stop_y = tl.load(stops_y + level)
+        stop_x = tl.load(prefix_sizes_x + level)
+        stop_y = tl.load(prefix_sizes_y + level)
         while row_x < stop_x:
             v = tl.load(at_x, mask=ok, other=0.0)
             top_x = tl.maximum(top_x, v)

@@ -9,7 +9,7 @@ from isodepth.text.clouds import one_each
 
 
 class RememberingEncoder:
-    """Another encoder, asked about each text once.
+    """An encoder that caches the vectors of each text.
 
     Parameters
     ----------

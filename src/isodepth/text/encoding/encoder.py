@@ -35,8 +35,8 @@ _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "
 class Encoder:
     """Contextual token vectors of texts.
 
-    Calling it with texts gives one array of shape (tokens, width) for each; loaded models are kept,
-    so that a second encoder of the same model costs nothing.
+    Calling it with texts gives one array of shape (tokens, width) for each. Models are cached,
+    so that a second encoder of the same model does not load it again.
 
     Parameters
     ----------
@@ -48,19 +48,19 @@ class Encoder:
     special_tokens : {"drop", "keep"}
         What to do with the markers that the tokenizer adds, such as [CLS] and [SEP].
     max_length : int or None
-        Longer texts are cut after this many tokens, special ones included; None for what the model
-        can take.
+        Longer texts are truncated to this many tokens, special ones included; None for the limit of
+        the model.
     truncation : {"warn", "error"}
-        What to say of texts that are too long.
+        Whether to warn of texts that are too long, or to refuse them.
     batch_size : int
     device : str or None
         Where to run, such as "cpu" or "cuda:1"; None for the first GPU, if there is one.
     precision : {"double", "single"}
-        In double precision what rounding and padding do to a vector is lost when the result is
-        rounded to single: it does not depend on the other texts of its batch. Single precision is
+        In double precision the result is rounded to single at the end, so that it does not depend
+        on the other texts of its batch. Single precision is
         about twice as fast, and differs from batch to batch in the seventh digit.
     progress : bool or None
-        Whether to draw a progress bar; None for only on a terminal.
+        Whether to show a progress bar; None for only on a terminal.
 
     Examples
     --------
@@ -257,6 +257,6 @@ class Encoder:
         message = f"{count} of {total} text(s) have more than {limit} tokens"
         if self.truncation == "error":
             raise InvalidInputError(
-                f"{message}; shorten them, or let them be cut with truncation='warn'"
+                f"{message}; shorten them, or have them truncated with truncation='warn'"
             )
         warnings.warn(f"{message} and were cut there", UserWarning, stacklevel=4)

@@ -1,0 +1,96 @@
+"""Draw the layers of the package, as tests/test_layout.py checks them: docs/figures/layers.png.
+
+Run it in the root of the repository: ``python docs/figures/draw_layers.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+from test_layout import LAYERS  # noqa: E402
+
+#: What each package is for; a layer without an entry is not drawn.
+CONTENT = {
+    "cli": "commands",
+    "report": "HTML reports",
+    "plot": "figures",
+    "monitor": "batches against a reference, alarms",
+    "many": "all pairs, tables, estimators",
+    "text": "scores of generated text",
+    "api": "distance, compare, Metric",
+    "chunked": "data that do not fit into memory",
+    "torch": "tensors as input, gradients",
+    "significance": "two-sample test",
+    "metric": "settings, signature, Comparison, RegionTable",
+    "gap": "gaps between regions",
+    "theory": "closed forms, bounds",
+    "depth": "halfspace, projection, IRW, AI-IRW",
+    "core": "sample, directions, regions, levels",
+    "hull": "Hausdorff distance of hulls",
+    "tensors": "the passes on tensors: torch, Triton",
+    "engine": "calls of the compiled passes; threads, memory",
+    "data": "checks, frames, files, missing values, results",
+    "_core": "compiled passes (C++, src/core)",
+    "errors": "errors and warnings",
+}
+#: Which steps a group of neighboring layers serves, by one of its packages.
+COLORS = {
+    "use": ("#dbe9f6", {"cli", "report", "plot", "monitor"}),
+    "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
+    "distance": ("#fdeccf", {"metric", "gap", "theory", "depth", "core", "hull"}),
+    "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
+}
+
+
+def color_of(package: str) -> str:
+    """The color of the group that a package belongs to."""
+    return next(color for color, packages in COLORS.values() if package in packages)
+
+
+def draw() -> plt.Figure:
+    """One box for each package, one row for each layer; imports point downwards."""
+    rows = [[package for package in layer if package in CONTENT] for layer in reversed(LAYERS)]
+    rows = [row for row in rows if row]
+    figure, axes = plt.subplots(figsize=(9, 0.62 * len(rows) + 0.3), layout="constrained")
+    for i, row in enumerate(rows):
+        width = (10 - 0.15 * (len(row) - 1)) / len(row)
+        for j, package in enumerate(row):
+            left, bottom = j * (width + 0.15), -i
+            axes.add_patch(
+                FancyBboxPatch(
+                    (left, bottom), width, 0.78, boxstyle="round,pad=0,rounding_size=0.08",
+                    facecolor=color_of(package), edgecolor="#555555", linewidth=0.8,
+                )
+            )  # fmt: skip
+            axes.text(
+                left + 0.15, bottom + 0.39, package, va="center", family="monospace", weight="bold",
+            )  # fmt: skip
+            axes.text(
+                left + width - 0.15, bottom + 0.39, CONTENT[package], va="center", ha="right",
+                fontsize=9, color="#333333",
+            )  # fmt: skip
+    axes.annotate(
+        "",
+        (10.45, 1 - len(rows)),
+        (10.45, 0.78),
+        arrowprops={"arrowstyle": "->"},
+    )
+    middle = (1.78 - len(rows)) / 2
+    axes.text(10.6, middle, "imports", rotation=270, va="center", color="#333333", fontsize=9)
+    axes.set_xlim(-0.1, 11)
+    axes.set_ylim(0.9 - len(rows), 0.9)
+    axes.axis("off")
+    return figure
+
+
+if __name__ == "__main__":
+    draw().savefig(HERE / "layers.png", dpi=120)
