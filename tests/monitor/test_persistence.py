@@ -32,17 +32,13 @@ BATCHES = [RNG.normal(size=(20, 2)) + (i >= 8) for i in range(14)]
 OPTIONS: dict[str, Any] = {"batch_size": 20, "n_directions": 12, "levels": 5, "random_state": 0}
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "arl": {"arl": 20.0},
-    "patience": {"patience": 3},
+    "patience, unscaled": {"patience": 3, "scale": None},
     "tolerance": {"tolerance": 0.1},
     "tolerance, patience, arl": {"tolerance": 0.1, "patience": 2, "arl": 20.0},
-    "sizes": {"batch_size": [10, 40]},
+    "sizes, float32": {"batch_size": [10, 40], "dtype": "float32"},
     "blocks": {"batch_size": None, "blocks": np.arange(1500) // 20},
-    "float32": {"dtype": "float32"},
     "tolerance, float32": {"tolerance": 0.1, "dtype": "float32"},
     "directions": {"directions": np.eye(2), "n_directions": 2},
-    "unscaled": {"scale": None},
     "tolerance, unscaled": {"scale": None, "tolerance": 0.1},
 }
 
@@ -431,16 +427,6 @@ def test_killed_at_any_point_it_is_before_or_after(tmp_path: Path) -> None:
     assert before > 5
     assert after >= 1
     assert lines > 300
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks of POSIX systems")
-def test_killed_at_every_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path), "1"],
-        capture_output=True, text=True, timeout=3000,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 WORKER = """

@@ -69,11 +69,6 @@ def test_batches_are_taken_in_the_precision_of_the_reference() -> None:
     assert coarse.score(BATCH) == coarse.score(single)
 
 
-def test_without_a_seed_scores_stay_comparable() -> None:
-    monitor = DepthMonitor(REFERENCE, levels=4, n_directions=3)
-    assert monitor.score(BATCH) == monitor.score(BATCH)
-
-
 def test_bad_batches_and_settings() -> None:
     pd = pytest.importorskip("pandas")
     monitor = DepthMonitor(pd.DataFrame(REFERENCE, columns=list("abc")), **OPTIONS)
@@ -129,19 +124,3 @@ def test_directions_that_are_not_those_of_the_reference(
     write_archive(tmp_path / "other.npz", "depth monitor", header, arrays)
     with pytest.raises(UnreadableFileError, match=r"directions|dirs are not those"):
         DepthMonitor.load(tmp_path / "other.npz")
-
-
-@pytest.mark.parametrize("width", [3, 20_000])
-def test_the_layout_of_directions_in_memory_does_not_matter(tmp_path: Path, width: int) -> None:
-    """Sums along the rows of a wide Fortran-ordered array round differently."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(10, width))
-    reference, batch = rng.normal(size=(6, width)), rng.normal(size=(5, width))
-    plain, fortran = (
-        DepthMonitor(reference, directions=directions, levels=3, depth="irw")
-        for directions in (rows, np.asfortranarray(rows))
-    )
-    assert fortran.signature == plain.signature
-    fortran.save(tmp_path / "monitor.npz")
-    loaded = DepthMonitor.load(tmp_path / "monitor.npz")
-    assert loaded.score(batch) == fortran.score(batch) == plain.score(batch) > 0
