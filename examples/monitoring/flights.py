@@ -42,7 +42,7 @@ def watched(flights: pd.DataFrame, week: np.ndarray, **options: Any) -> isodepth
         flights[early], blocks=week[early], nan_policy="omit", alpha=0.05, random_state=0, **options
     )
     for number in range(REFERENCE_WEEKS, WEEKS):
-        monitor.check(flights[week == number])
+        monitor.check(flights[week == number], label=date(number))
     return monitor
 
 
@@ -63,11 +63,10 @@ def main(folder: Path) -> None:
             f"score {verdict.score:5.2f}  p {verdict.p_value:4.2f}  "
             f"evidence {verdict.evidence:7.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}"
         )
-    labels = [date(number) for number in range(REFERENCE_WEEKS, WEEKS)]
-    save_picture(monitor_timeline(monitor, labels), folder / "monitoring_flights.png")
+    save_picture(monitor_timeline(monitor), folder / "monitoring_flights.png")
     for options in ({"patience": 2}, {"tolerance": 0.05}):
-        rings = [v.batch for v in watched(flights, week, **options).verdicts if v.alarm]
-        when = f"rings at {date(REFERENCE_WEEKS + rings[0] - 1)}" if rings else "quiet"
+        alarms = [v.batch for v in watched(flights, week, **options).verdicts if v.alarm]
+        when = f"alarm at {date(REFERENCE_WEEKS + alarms[0] - 1)}" if alarms else "no alarm"
         print(f"with {options}: {when}")
     shuffled = isodepth.DepthMonitor(
         flights[week < REFERENCE_WEEKS], batch_size=[5000, 7000], nan_policy="omit", alpha=0.05,
@@ -75,7 +74,7 @@ def main(folder: Path) -> None:
     )  # fmt: skip
     for number in range(REFERENCE_WEEKS, WEEKS):
         if shuffled.check(flights[week == number]).alarm:
-            print(f"with rows instead of weeks as reference: rings at {date(number)}")
+            print(f"with rows instead of weeks as reference: alarm at {date(number)}")
             break
 
 

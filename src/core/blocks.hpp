@@ -6,8 +6,8 @@
 
 namespace isodepth {
 
-// Up to this many points are looked at along several directions at once, one in each lane: at 50 points 1.5 to
-// 2.7 times as fast as one direction after the other.
+// Up to this many points are looked at along several directions at once, one in each lane: at 50 points 1.5
+// to 2.7 times as fast as one direction after the other.
 constexpr int64_t few_points = 64;
 
 // How directions are cut up; the result does not depend on it.

@@ -9,56 +9,88 @@
 
 namespace isodepth {
 
+// Rows (n, d), moved and scaled by a frame, and the directions (K, d) along which they are looked at.
 template <class T> class ChunkPass {
   public:
-    const T* points;  // (n, d), moved and scaled by the frame before anything else
-    int64_t n, d;
-    Frame<T> frame;
-    const T* directions;     // (count, d)
-    const int64_t* weights;  // (n,) or null
-    int64_t count, n_threads;
+    using Weights = std::optional<Vector<int64_t>>;
+    const int64_t n, d, count;
+    const int64_t* const weights;  // (n,) or null
 
-    int64_t weight(int64_t i) const { return weights ? weights[i] : 1; }
+    ChunkPass(Matrix<T> points, Vector<T> center, int exponent, Matrix<T> directions, Weights weights,
+              int64_t n_threads)
+        : n(points.shape(0)),
+          d(points.shape(1)),
+          count(directions.shape(0)),
+          weights(weights ? weights->data() : nullptr),
+          points_(points),
+          directions_(directions),
+          weights_(weights),
+          frame_(center.data(), int64_t(center.shape(0)), exponent),
+          n_threads_(n_threads) {
+        if (n == 0 || int64_t(center.shape(0)) != d || int64_t(directions.shape(1)) != d ||
+            (weights && int64_t(weights->shape(0)) != n))
+            throw nb::value_error("points (n, d), center (d,), directions (K, d) and weights (n,) must fit");
+    }
 
     // Calls `work(rows, along, k)` with the projections (n,), which it may change, on each direction k.
     template <class Work> void over_directions(Work work) const {
-        const Tiles<T> rows(points, n, d, n_threads, &frame);
+        const Tiles<T> rows(points_.data(), n, d, n_threads_, &frame_);
         const int64_t parts = (count + each - 1) / each;
-        const int64_t workers = worker_count(n_threads, parts, 4 * n * count);
+        const int64_t workers = worker_count(n_threads_, parts, 4 * n * count);
         PerWorker<Workspace<T>> spaces(workers);
         parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
             T* along = spaces.of(worker, [&] { return std::make_unique<Workspace<T>>(each * n); }).data();
             const int64_t first = part * each, some = std::min(each, count - first);
-            rows.project(directions + first * d, some, along);
+            rows.project(directions_.data() + first * d, some, along);
             for (int64_t k = 0; k < some; k++) work(rows, along + k * n, first + k);
         });
     }
 
     // Calls `work(rows, along, k, start)` for blocks of rows from `start` on, one direction after the other.
     template <class Work> void over_row_blocks(Work work) const {
-        over_rows(n, 4 * count, n_threads, [&](int64_t start, int64_t stop) {
-            const Tiles<T> rows(points + start * d, stop - start, d, 1, &frame);
+        over_rows(n, 4 * count, n_threads_, [&](int64_t start, int64_t stop) {
+            const Tiles<T> rows(points_.data() + start * d, stop - start, d, 1, &frame_);
             const Workspace<T> along(each * rows.n);
             for (int64_t first = 0; first < count; first += each) {
                 const int64_t some = std::min(each, count - first);
-                rows.project(directions + first * d, some, along.data());
+                rows.project(directions_.data() + first * d, some, along.data());
                 for (int64_t k = 0; k < some; k++) work(rows, along.data() + k * rows.n, first + k, start);
             }
         });
     }
 
+    // Adds the weights of all rows to counts (K, cells); `change` may change the projections before.
+    template <class Cells, class Change>
+    void count_cells(const Cells& cells, OutMatrix<int64_t>& counts, Change change) const {
+        over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
+            change(rows, along, k);
+            int64_t* own = counts.data() + k * int64_t(counts.shape(1));
+            for (int64_t i = 0; i < n; i++) own[cells(k, along[i])] += weights ? weights[i] : 1;
+        });
+    }
+
   private:
     static constexpr int64_t each = 4;  // directions whose projections stay in the cache
+    Matrix<T> points_, directions_;
+    Weights weights_;
+    Frame<T> frame_;
+    int64_t n_threads_;
 };
 
 // Projections x, or |x - center| where there are centers; what is rounding becomes -1.
 template <class T> struct Deviations {
-    const T* centers;  // (count,) or null
+    std::optional<Vector<T>> centers;  // (count,)
     std::optional<Rounding<T>> rounding;
 
-    void replace(const Tiles<T>& rows, T* along, int64_t k) const {
+    // Without a typical size nothing is rounding; with a negative one, only zero is.
+    Deviations(std::optional<Vector<T>> centers, std::optional<double> typical, int64_t d)
+        : centers(centers) {
+        if (typical) rounding.emplace(d, T(*typical));
+        if (typical && *typical < 0) rounding->share = 0;
+    }
+    void operator()(const Tiles<T>& rows, T* along, int64_t k) const {
         if (!centers) return;
-        const T center = centers[k];
+        const T center = centers->data()[k];
         for (int64_t i = 0; i < rows.n; i++) along[i] = std::fabs(along[i] - center);
         for (int64_t i = 0; rounding && i < rows.n; i++)
             if (rounding->covers(along[i], rows.size(i))) along[i] = T(-1);
@@ -121,25 +153,5 @@ template <class T> struct RankCells {
         return t < 0 ? half - 1 - place : half + place;
     }
 };
-
-// Largest outlyingness (n,) from medians and MADs that are known.
-template <class T> void known_outlyingness(const ChunkPass<T>& pass, const T* medians, const T* mads,
-                                           const T* scales, Rounding<T> rounding, T* out) {
-    std::fill_n(out, pass.n, T(0));
-    pass.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
-        T* found = out + start;
-        const T middle = medians[k], inverse = T(1) / mads[k];
-        if (mads[k] > rounding.of_mad())
-            for (int64_t i = 0; i < rows.n; i++) {
-                const T away = std::fabs(along[i] - middle) * inverse;
-                found[i] = away > found[i] ? away : found[i];
-            }
-        else
-            for (int64_t i = 0; i < rows.n; i++) {
-                const T away = std::fabs(along[i] - middle);
-                found[i] = std::max(found[i], rounding.outlyingness(away, scales[k], rows.size(i)));
-            }
-    });
-}
 
 }  // namespace isodepth

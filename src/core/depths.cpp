@@ -224,7 +224,7 @@ template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights 
                        const double rank = q * double(of.total - 1);
                        const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
                        Guess<T> start = {guess, spread};
-            const auto [lower, upper] = at_ranks<T, false>(of, first, last, start, room);
+                       const auto [lower, upper] = at_ranks<T, false>(of, first, last, start, room);
                        const T share = T(rank - double(first));
                        out.data()[row] = lower + share * (upper - lower);
                    });

@@ -1,4 +1,4 @@
-// The permutation test on regions.
+// Statistics of permuted labels.
 #include "labels.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
@@ -43,7 +43,25 @@ static auto label_distances(Matrix<double> projections, Words words, Centers cen
     return out;
 }
 
+static auto share_differences(Matrix<double> values, Words words, int64_t count, int64_t cuts,
+                              int64_t n_threads) {
+    const LabelTask task{nullptr, nullptr, words.data(), int64_t(values.shape(1)), 0, 0, count, 0};
+    auto half_lines = new_array<double>({values.shape(0), size_t(count)});
+    auto intervals = new_array<double>({values.shape(0), size_t(count)});
+    {
+        nb::gil_scoped_release released;
+        ShareDifferences(task, values.data(), int64_t(values.shape(0)), cuts, half_lines.data(),
+                         intervals.data())
+            .run(n_threads);
+    }
+    return nb::make_tuple(half_lines, intervals);
+}
+
 void bind_labels(nb::module_& m) {
+    m.def("share_differences", share_differences, "values"_a.noconvert(), "words"_a.noconvert(), "count"_a,
+          "cuts"_a, "n_threads"_a = 1,
+          "The largest differences (F, count) between the shares of the two parts of each labeling in a "
+          "half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.");
     m.def("label_centers", label_centers, "points"_a.noconvert(), "directions"_a.noconvert(),
           "words"_a.noconvert(), "count"_a, "zero"_a, "n_threads"_a = 1,
           "Projections (n, S) of points (n, d), and the medians and one over the MADs (count, 2, S) of the "

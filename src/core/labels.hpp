@@ -118,6 +118,35 @@ struct LabelTask {
     int64_t stride() const { return (k + lanes<double> - 1) / lanes<double> * lanes<double>; }
 };
 
+// Values in rising order, and the labels of 64 labelings in that order.
+class LabelsInOrder {
+  public:
+    const int64_t n, width;  // values, and words of bits
+
+    explicit LabelsInOrder(int64_t n)
+        : n(n), width((n + word_bits - 1) / word_bits), sorter_(n), bits_(word_bits * width) {}
+
+    void sort(const double* values) { sorter_.sort(values, n); }
+    const double* keys() const { return sorter_.keys.data(); }
+    const uint64_t* bits(int64_t labeling) const { return bits_.data() + labeling * width; }
+
+    // Take over the labels (n,), in the order of the rows, of the next 64 labelings.
+    void take(const uint64_t* labels) {
+        const uint32_t* index = sorter_.index.data();
+        for (int64_t k = 0; k < width; k++) {
+            uint64_t square[word_bits] = {};
+            for (int64_t i = word_bits * k; i < std::min(n, word_bits * (k + 1)); i++)
+                square[i - word_bits * k] = labels[index[i]];
+            transpose_bits(square);
+            for (int64_t b = 0; b < word_bits; b++) bits_[b * width + k] = square[b];
+        }
+    }
+
+  private:
+    Sorter<double> sorter_;
+    Workspace<uint64_t> bits_;
+};
+
 // Median and one over the MAD of both parts along every direction, for all labelings.
 class LabelCenters {
   public:
@@ -143,37 +172,32 @@ class LabelCenters {
   private:
     struct State {
         Workspace<double> along;
-        Sorter<double> sorter;
-        Workspace<uint64_t> bits, others;
+        LabelsInOrder labels;
+        Workspace<uint64_t> others;
         Workspace<int32_t> before, others_before;
         std::vector<double> off;
 
         State(int64_t n, int64_t directions)
             : along(directions * n),
-              sorter(n),
-              bits(word_bits * words(n)),
-              others(words(n)),
-              before(words(n) + 1),
-              others_before(words(n) + 1) {}
+              labels(n),
+              others(labels.width),
+              before(labels.width + 1),
+              others_before(labels.width + 1) {}
     };
 
     LabelTask task_;
     double *projections_, *centers_, *scales_;
 
-    static int64_t words(int64_t n) { return (n + word_bits - 1) / word_bits; }
-
     void along(State& state, const double* values, int64_t direction) {
-        const int64_t n = task_.n, width = words(n);
+        const int64_t n = task_.n, width = state.labels.width;
         for (int64_t i = 0; i < n; i++) projections_[i * task_.stride() + direction] = values[i];
-        state.sorter.sort(values, n);
-        uint64_t* bits = state.bits.data();
+        state.labels.sort(values);
         int64_t guesses[2] = {n / 8, n / 8};
         for (int64_t first = 0; first < task_.count; first += word_bits) {
-            gather(state, task_.words + first / word_bits * n);
-            const int64_t some = std::min(word_bits, task_.count - first);
-            for (int64_t b = 0; b < some; b++) {
-                count(state, bits + b * width);
-                const Subset x{state.sorter.keys.data(), bits + b * width, state.before.data(), width};
+            state.labels.take(task_.words + first / word_bits * n);
+            for (int64_t b = 0; b < std::min(word_bits, task_.count - first); b++) {
+                count(state, state.labels.bits(b));
+                const Subset x{state.labels.keys(), state.labels.bits(b), state.before.data(), width};
                 const Subset y{x.keys, state.others.data(), state.others_before.data(), width};
                 write(state, x, 2 * (first + b), direction, guesses[0]);
                 write(state, y, 2 * (first + b) + 1, direction, guesses[1]);
@@ -181,21 +205,8 @@ class LabelCenters {
         }
     }
 
-    // The labels of 64 labelings in the order of the values, one labeling after the other.
-    void gather(State& state, const uint64_t* labels) const {
-        const int64_t n = task_.n, width = words(n);
-        const uint32_t* index = state.sorter.index.data();
-        for (int64_t k = 0; k < width; k++) {
-            uint64_t square[word_bits] = {};
-            for (int64_t i = word_bits * k; i < std::min(n, word_bits * (k + 1)); i++)
-                square[i - word_bits * k] = labels[index[i]];
-            transpose_bits(square);
-            for (int64_t b = 0; b < word_bits; b++) state.bits[b * width + k] = square[b];
-        }
-    }
-
     void count(State& state, const uint64_t* bits) const {
-        const int64_t n = task_.n, width = words(n);
+        const int64_t n = task_.n, width = state.labels.width;
         int32_t in_x = 0;
         for (int64_t k = 0; k < width; k++) {
             state.before[k] = in_x;
@@ -359,6 +370,89 @@ class LabelDistances {
             for (; level<levels_&& double(end) / double(n)> betas_[level]; level++)
                 state.sizes[size_t(level)] = end;
         }
+    }
+};
+
+// The largest difference between the shares of the two parts in a half-line, and in an interval.
+class ShareDifferences {
+  public:
+    // values (functions, n); half_lines and intervals (functions, count); ends at most `cuts` values.
+    ShareDifferences(const LabelTask& task, const double* values, int64_t functions, int64_t cuts,
+                     double* half_lines, double* intervals)
+        : task_(task),
+          values_(values),
+          functions_(functions),
+          cuts_(cuts),
+          half_lines_(half_lines),
+          intervals_(intervals) {}
+
+    void run(int64_t n_threads) const {
+        const int64_t workers = worker_count(n_threads, functions_, task_.n * functions_ * word_bits);
+        PerWorker<State> states(workers);
+        parallel_for(workers, functions_, [&](int64_t worker, int64_t function) {
+            State& state = states.of(worker, [&] { return std::make_unique<State>(task_.n); });
+            along(state, function);
+        });
+    }
+
+  private:
+    struct State {
+        LabelsInOrder labels;
+        Workspace<int32_t> before;
+        std::vector<int64_t> ends;
+        explicit State(int64_t n) : labels(n), before(labels.width + 1) {}
+    };
+
+    LabelTask task_;
+    const double* values_;
+    int64_t functions_, cuts_;
+    double *half_lines_, *intervals_;
+
+    void along(State& state, int64_t function) const {
+        LabelsInOrder& labels = state.labels;
+        labels.sort(values_ + function * task_.n);
+        find_ends(labels.keys(), state.ends);
+        for (int64_t first = 0; first < task_.count; first += word_bits) {
+            labels.take(task_.words + first / word_bits * task_.n);
+            for (int64_t b = 0; b < std::min(word_bits, task_.count - first); b++) {
+                const int64_t place = function * task_.count + first + b;
+                measure(state, labels.bits(b), half_lines_[place], intervals_[place]);
+            }
+        }
+    }
+
+    void measure(State& state, const uint64_t* bits, double& half_line, double& interval) const {
+        int32_t in_x = 0;
+        for (int64_t k = 0; k < state.labels.width; k++) {
+            state.before[k] = in_x;
+            in_x += std::popcount(bits[k]);
+        }
+        const double per_x = 1 / double(in_x), per_y = 1 / double(task_.n - in_x);
+        double top = 0, low = 0;
+        for (const int64_t end : state.ends) {
+            const uint64_t inside = bits[end / word_bits] & ((uint64_t(1) << end % word_bits) - 1);
+            const int64_t x = state.before[end / word_bits] + std::popcount(inside);
+            const double gap = double(x) * per_x - double(end - x) * per_y;
+            top = std::max(top, gap);
+            low = std::min(low, gap);
+        }
+        half_line = std::max(top, -low);
+        interval = top - low;
+    }
+
+    // How many of the rising values lie up to each cut. Equal values are not parted; of many values the
+    // cuts are about equally far apart.
+    void find_ends(const double* keys, std::vector<int64_t>& ends) const {
+        ends.clear();
+        for (int64_t i = 1; i < task_.n; i++)
+            if (keys[i] > keys[i - 1]) ends.push_back(i);
+        if (int64_t(ends.size()) <= cuts_) return;
+        size_t kept = 0, at = 0;
+        for (int64_t cut = 1; cut <= cuts_; cut++) {
+            while (at + 1 < ends.size() && ends[at] * (cuts_ + 1) < cut * task_.n) at++;
+            if (!kept || ends[kept - 1] < ends[at]) ends[kept++] = ends[at];
+        }
+        ends.resize(kept);
     }
 };
 

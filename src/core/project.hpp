@@ -119,7 +119,7 @@ template <class T> class Tiles {
     }
     // The largest absolute value of row i.
     T size(int64_t i) const {
-        const T *at = row(i);
+        const T* at = row(i);
         T largest = 0;
         for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
         return largest;

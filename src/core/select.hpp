@@ -147,12 +147,11 @@ template <class T> struct Guess {
 };
 
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
-template <class T, bool folded>
-std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last, Guess<T>& start,
-                         const SelectRoom<T>& room) {
+template <class T, bool folded> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
+                                                         Guess<T>& start, const SelectRoom<T>& room) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
-    constexpr T density = T(0.54);       // mass per distance of the quartiles at the middle of a bell
+    constexpr T density = T(0.54);  // mass per distance of the quartiles at the middle of a bell
     // Both are in [low, high); `below` and `upto` count what is below these.
     T low = -inf, high = inf;
     int64_t below = 0, upto = of.total;

@@ -140,8 +140,12 @@ template <class T> class SpreadPass {
         const SpreadModel<T> model(points_);
         PerWorker<State> states(blocks.workers);
         auto make = [&, m = m, n = n, where = where, queries = queries, weights = weights] {
-            auto state = std::make_unique<State>(State{
-                Workspace<T>(m, T(0)), Workspace<T>(blocks.size * n), {}, {}, SelectRoom<T>(n, weights), model});
+            auto state = std::make_unique<State>(State{Workspace<T>(m, T(0)),
+                                                       Workspace<T>(blocks.size * n),
+                                                       {},
+                                                       {},
+                                                       SelectRoom<T>(n, weights),
+                                                       model});
             if (queries) state->judged = Workspace<T>(blocks.size * m);
             if (where) state->where = Workspace<int64_t>(m, 0);
             return state;

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import (
+    Budget,
     Frame,
     Numbers,
-    Room,
     keys_of,
     order_statistics,
     values_of,
@@ -78,7 +78,7 @@ def test_any_rank_from_any_bracket(
 
     found = order_statistics(
         fold, Numbers(Frame(np.zeros(3, dtype), 0), np.eye(3, dtype=dtype), centers), ranks,
-        low, high, 0.1, Room(numbers, total, n, 1),
+        low, high, 0.1, Budget(numbers, total, n, 1),
     )  # fmt: skip
     assert np.array_equal(found, expected)
 

@@ -59,7 +59,15 @@ def test_codes_numbers_log_show_and_reset(folder: Path) -> None:
     assert "probability 0.01 at most" in shown
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
     assert "Alarm since batch" in Path("r.html").read_text("utf-8")
+    again = run_json("monitor", "check", "m.npz", "loud7.csv", "--label", "Monday", code=1)
+    assert (again["batch"], again["label"]) == (11, "Monday")
+    again = run_json("monitor", "check", "m.npz", "loud7.csv", "--label", "Monday", code=1)
+    assert again["batch"] == 11
+    assert "has the label 'Monday'" in refusal(
+        "monitor", "check", "m.npz", "quiet0.csv", "--label", "Monday"
+    )
     assert run_json("monitor", "reset", "m.npz")["reset"]
+    assert "No alarm now" in run("monitor", "show", "m.npz").stdout
     assert "no alarm" in run("monitor", "check", "m.npz", "quiet0.csv").stdout
 
 
@@ -85,7 +93,7 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
                "--patience", 2, "--arl", 300).stdout  # fmt: skip
     assert "of group JFK" in text
     assert "at least 300 batches" in text
-    assert "up to 10% of the rows contaminated; an alarm takes 2 batches" in text
+    assert "up to 10% of the rows of a batch contaminated; an alarm takes 2 batches" in text
     assert "group must be one of 'EWR', 'JFK'" in refusal("monitor", "check", "g.npz", "quiet0.csv")
     assert run_json("monitor", "check", "g.npz", "quiet0.csv", "--group", "JFK")["group"] == "JFK"
     assert "--force" in refusal(*given, "--blocks", "week", "--drop-text")
@@ -104,8 +112,8 @@ def test_every_setting_reaches_the_monitor(folder: Path) -> None:
         eps=0.2, random_state=4,
     )  # fmt: skip
     assert found["signature"] == expected.signature
-    assert found["usual"] == expected.to_dict()["usual"]
-    assert found["promise"]["alpha"] == 0.2
+    assert found["null_intervals"] == expected.to_dict()["null_intervals"]
+    assert found["policy"]["alpha"] == 0.2
     lines = Path("quiet0.csv").read_text().splitlines()
     Path("holes.csv").write_text("\n".join([*lines[:-1], "1.0,,2.0"]))
     assert run_json("monitor", "check", "o.npz", "holes.csv", code=1)["n_rows"] == 39

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidInputError, InvalidOptionError, Metric
+from isodepth.depth.resolve import builtin_name, resolve_depth
 
 X = np.random.default_rng(0).standard_normal((9, 2))
 
@@ -26,6 +27,16 @@ def test_weights_are_passed_on_only_where_there_are_any() -> None:
     rows, given = calls[-1]
     np.testing.assert_array_equal(rows, X)
     np.testing.assert_array_equal(given, weights)
+
+
+def test_a_function_is_not_mistaken_for_a_depth_of_its_name() -> None:
+    def projection(rows: np.ndarray) -> np.ndarray:
+        return -np.abs(rows).sum(axis=1)
+
+    assert builtin_name(resolve_depth(projection)) is None
+    assert builtin_name(resolve_depth("projection")) == "projection"
+    assert Metric(depth=projection) != Metric(depth="projection")
+    assert "custom:projection" in Metric(depth=projection).signature
 
 
 @pytest.mark.parametrize(

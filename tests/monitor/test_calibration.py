@@ -80,9 +80,7 @@ def test_p_values_are_ranks() -> None:
     assert central_interval(np.arange(200.0)) == (2.0, 197.0)
     # Of all places a new score can have among n + 1, exactly k have p <= k / (n + 1).
     scores = rng().normal(size=20)
-    found = [
-        NullScores(0, np.sort(np.delete(scores, i)), False).p_value(scores[i]) for i in range(20)
-    ]
+    found = [NullScores(0, np.sort(np.delete(scores, i))).p_value(scores[i]) for i in range(20)]
     assert sorted(found) == [k / 20 for k in range(1, 21)]
 
 
@@ -92,7 +90,7 @@ def test_sizes_between_are_interpolated() -> None:
     # The noise of a mean of 178 rows is half way between those of 100 and 400.
     null = known.null_scores(178, None)
     assert null.interpolated
-    assert not known.exact(null)
+    assert not null.exact
     assert null.scores == pytest.approx(0.75 * np.arange(1.0, 21.0), rel=2e-3)
     own = known.strata[null.stratum].scores
     for given, expected in (
@@ -113,16 +111,16 @@ def test_sizes_between_are_interpolated() -> None:
 
 
 def test_sizes_of_blocks() -> None:
-    """No larger and no smaller than all blocks; exact only where all have one size."""
+    """Not smaller than all blocks, hardly larger; exact only for the size that all have."""
     known = Calibration([Stratum(None, 40, 20, np.arange(5.0))], "blocks")
-    for rows in (20, 30, 40):
-        assert not known.exact(known.null_scores(rows, None))
-    for rows in (19, 41):
+    for rows in (20, 30, 40, 44):
+        assert not known.null_scores(rows, None).exact
+    for rows in (19, 45):
         with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*20 to 40"):
             known.null_scores(rows, None)
     equal = Calibration([Stratum(None, 100, 100, np.arange(5.0))], "blocks")
-    assert equal.exact(equal.null_scores(100, None))
-    for rows in (50, 70, 99, 101):
+    assert [equal.null_scores(rows, None).exact for rows in (100, 101)] == [True, False]
+    for rows in (50, 70, 99, 111):
         with pytest.raises(InvalidInputError, match="blocks of the reference had 100"):
             equal.null_scores(rows, None)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import DepthMonitor, InvalidInputError, InvalidOptionError
+from isodepth import BusyFileError, DepthMonitor, InvalidInputError, InvalidOptionError
 
 RNG = np.random.default_rng(10)
 REFERENCE = RNG.normal(size=(4000, 3))
@@ -133,6 +133,14 @@ def test_copies_go_their_own_ways() -> None:
         assert len(monitor.verdicts) == 1
 
 
+def test_copies_of_a_saved_monitor_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    monitor = fresh(path=tmp_path / "m.npz")
+    other = copy.copy(monitor)
+    monitor.check(batches(1)[0])
+    with pytest.raises(BusyFileError):
+        other.check(batches(1)[0])
+
+
 def fresh_after(count: int) -> Any:
     monitor = fresh()
     return [monitor.check(batch) for batch in batches(count)][-1]
@@ -228,7 +236,7 @@ def test_blocks_know_what_weeks_have_in_common(tolerance: float) -> None:
     assert {(v.alarm, v.calibration, v.exact) for v in verdicts} == {(False, "blocks", False)}
     # Rows drawn from all weeks say that every week is unusual.
     assert any(shuffled.check(week[:40].repeat(2, axis=0)[:60]).alarm for week in new)
-    for n in (39, 80):
+    for n in (39, 87):
         with pytest.raises(InvalidInputError, match="blocks of the reference had 40 to 79"):
             of_weeks.check(np.zeros((n, 3)))
     with pytest.raises(InvalidOptionError, match="do not go together"):

@@ -34,8 +34,8 @@ def test_every_panel(monitor: DepthMonitor) -> None:
     assert beyond
     assert drawn[MARK].get_xdata().tolist() == beyond
     shaded = top.patches[0].get_extents().transformed(top.transData.inverted())
-    rings = [v.batch for v in verdicts if v.alarm]
-    assert (shaded.x0, shaded.x1) == pytest.approx((rings[0] - 0.5, rings[-1] + 0.5))
+    alarms = [v.batch for v in verdicts if v.alarm]
+    assert (shaded.x0, shaded.x1) == pytest.approx((alarms[0] - 0.5, alarms[-1] + 0.5))
     assert middle.lines[0].get_ydata() == pytest.approx([max(v.evidence, 1e-3) for v in verdicts])
     assert middle.get_yscale() == "log"
     threshold = [line for line in middle.lines if line.get_linestyle() == "--"]
@@ -55,6 +55,10 @@ def test_labels(monitor: DepthMonitor) -> None:
     assert [t.get_text() for t in figure.axes[2].get_xticklabels()][:2] == ["week 0", "week 1"]
     with pytest.raises(InvalidInputError, match="14 batches, got 1"):
         monitor_timeline(monitor, labels=["one"])
+    own = DepthMonitor(RNG.normal(size=(2000, 1)), batch_size=30, random_state=0)
+    own.check(RNG.normal(size=(30, 1)), label="2024-01-07")
+    shown = monitor_timeline(own).axes[2].get_xticklabels()
+    assert [text.get_text() for text in shown] == ["2024-01-07"]
 
 
 def test_nothing_to_draw() -> None:

@@ -1,7 +1,6 @@
 """The statistics of all labelings against plain loops, one labeling at a time.
 
-Sums of at most a few hundred terms of size one: rounding stays below 1e-12, and below 1e-6 where
-counts and directions are in single precision.
+Sums of at most a few hundred terms of size one: rounding stays below 1e-12.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from scipy.stats import gamma
 from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
+from isodepth._core import share_differences
 from isodepth.significance.aggregated import (
     WEIGHTS,
     Moments,
@@ -35,7 +35,6 @@ from isodepth.significance.tolerance import (
     allowed_share,
     learned_direction,
     mean_differences,
-    share_differences,
     tolerant_statistics,
 )
 
@@ -121,15 +120,17 @@ def test_changes_of_rank_correlations(drawn: Drawn) -> None:
 @cases
 def test_differences_of_shares(drawn: Drawn) -> None:
     values = drawn.rows.points.T
-    half_lines, intervals = share_differences(drawn.rows.permutations, values)
+    values = np.ascontiguousarray(values)
+    words = drawn.rows.permutations.words
+    half_lines, intervals = share_differences(values, words, COUNT + 1, 64, 2)
     wanted = np.array(
         [
             [twin.largest_share_differences(column, mine) for mine in drawn.labels]
             for column in values.tolist()
         ]
     )
-    assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-6)
-    assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-6)
+    assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-12)
+    assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-12)
 
 
 @settings(max_examples=30, deadline=None)
@@ -177,7 +178,7 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=400)
     permutations = Permutations(150, 250, 3, rng)
-    found, _ = share_differences(permutations, values[None])
+    found, _ = share_differences(values[None], permutations.words, 4, 64)
     mine = permutations.labels(dtype=bool).T
     exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
     # Between two cuts lie at most 7 of 400 rows.

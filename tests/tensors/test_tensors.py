@@ -162,6 +162,6 @@ def test_many_rows_are_moved_as_those_of_arrays(weighted):
     moved = sample.standardized()
     assert np.array_equal(moved[sample.leading].numpy(), standardize(expected, expected.points))
     sizes = np.abs(standardize(expected, expected.points)).max(axis=1)
-    zero, _ = rounding_of(moved, sample.masses)
+    zero, _ = rounding_of(moved)
     typical = np.median(sizes if weights is None else np.repeat(sizes, expected.masses))
     assert zero.item() == pytest.approx(torch.finfo(torch.float64).eps * 24 * typical, rel=0.05)

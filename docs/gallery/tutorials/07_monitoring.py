@@ -1,11 +1,11 @@
 """
-Monitoring: when to ring
-========================
+Monitoring: when to raise an alarm
+==================================
 
 Batches arrive, one after another, and most of them look a little different.
-:class:`isodepth.DepthMonitor` learns from a reference what is usual, and rings when the stream
-as a whole speaks against "nothing has changed". The chance that it ever rings for nothing is
-``alpha``, however long one looks.
+:class:`isodepth.DepthMonitor` learns from a reference how undrifted batches score, and raises an
+alarm when the stream as a whole speaks against "nothing has changed". The probability that it ever
+raises a false one is ``alpha``, however long one looks.
 """
 
 import numpy as np
@@ -27,10 +27,10 @@ quiet = flown[flown["month"] <= 6].drop(first.index)
 monitor = isodepth.DepthMonitor(
     first[columns], batch_size=200, alpha=0.01, n_directions=50, random_state=0
 )
-print(monitor.calibration.way)
+print(monitor.calibration.sampling)
 
 # %%
-# Twenty batches, dealt out at random from the rest of the half year: nothing rings.
+# Twenty batches, dealt out at random from the rest of the half year: no alarm.
 
 for _ in range(20):
     verdict = monitor.check(quiet[columns].sample(200, random_state=int(rng.integers(2**31))))
@@ -46,19 +46,19 @@ for _ in range(8):
 print(verdict)
 
 # %%
-# Scores with the band of what is usual, the evidence with the line at which it rings, and the
-# columns that carry each batch:
+# Scores with the band of undrifted batches, the evidence with the threshold of the alarm, and the
+# contributions of the columns to each batch:
 
 figure = monitor_timeline(monitor)
 
 # %%
 # **Rows of one day have more in common** than rows drawn from half a year: a storm delays all
-# of them. Then rows drawn at random are the wrong measure of what is usual, and a calm stream
-# rings soon. ``blocks`` takes whole days (weeks, machines) as the batches of the reference
-# instead; :doc:`/monitoring` goes through a year of flights this way.
+# of them. Then rows drawn at random are the wrong comparison, and a calm stream raises an alarm
+# soon. ``blocks`` takes whole days (weeks, machines) as the batches of the reference instead;
+# :doc:`/monitoring` goes through a year of flights this way.
 #
-# **Foreign rows.** ``tolerance=0.05`` lets 5% of the rows of each batch be anything at all.
-# ``patience=2`` never rings for a single batch.
+# **Contaminated rows.** ``tolerance=0.05`` lets 5% of the rows of each batch be anything at all.
+# ``patience=2`` never raises an alarm for a single batch.
 
 patient = isodepth.DepthMonitor(
     first[columns], batch_size=200, patience=2, n_directions=50, random_state=0

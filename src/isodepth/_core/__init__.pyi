@@ -30,6 +30,21 @@ def project(
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Projections (K, n) of points (n, d) on directions (K, d)."""
 
+def share_differences(
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    words: Annotated[
+        NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    count: int,
+    cuts: int,
+    n_threads: int = 1,
+) -> tuple:
+    """
+    The largest differences (F, count) between the shares of the two parts of each labeling in a half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.
+    """
+
 def label_centers(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -938,5 +953,229 @@ def power_mean(
     length: float,
 ) -> float:
     """(length * sum of shares * gaps^p)^(1/p)."""
+
+class Chunk32:
+    """Rows (n, d) of a chunk and directions (K, d), moved and scaled."""
+
+    def __init__(
+        self,
+        points: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        center: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        exponent: int,
+        directions: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        weights: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        n_threads: int,
+    ) -> None: ...
+    def numbers_inside(
+        self,
+        low: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        high: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        most: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        centers: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        typical: float | None,
+    ) -> tuple:
+        """
+        Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
+        """
+
+    def count_keys(
+        self,
+        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        low: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        shift: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        centers: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        typical: float | None,
+    ) -> None:
+        """Add weights to counts (K, cells + 2) in cells of 2**shift floats."""
+
+    def count_rank_cells(
+        self,
+        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        middles: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bits: int,
+    ) -> None:
+        """
+        Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.
+        """
+
+    def outlyingness(
+        self,
+        medians: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        mads: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        typical: float,
+    ) -> Annotated[NDArray[numpy.float32], dict(order="C")]:
+        """
+        Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.
+        """
+
+    def rank_bounds(
+        self,
+        bounds: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+        ],
+        smallest: bool,
+        middles: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bits: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """
+        The smallest, or the sum, over directions of the bounds (K, cells, 2) of cells: (n, 2).
+        """
+
+class Chunk64:
+    """Rows (n, d) of a chunk and directions (K, d), moved and scaled."""
+
+    def __init__(
+        self,
+        points: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        center: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        exponent: int,
+        directions: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        weights: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        n_threads: int,
+    ) -> None: ...
+    def numbers_inside(
+        self,
+        low: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        high: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        most: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        centers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        typical: float | None,
+    ) -> tuple:
+        """
+        Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
+        """
+
+    def count_keys(
+        self,
+        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        low: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        shift: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        centers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        typical: float | None,
+    ) -> None:
+        """Add weights to counts (K, cells + 2) in cells of 2**shift floats."""
+
+    def count_rank_cells(
+        self,
+        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
+        middles: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bits: int,
+    ) -> None:
+        """
+        Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.
+        """
+
+    def outlyingness(
+        self,
+        medians: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        mads: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        typical: float,
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """
+        Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.
+        """
+
+    def rank_bounds(
+        self,
+        bounds: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None, None), order="C", device="cpu", writable=False),
+        ],
+        smallest: bool,
+        middles: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scales: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        bits: int,
+    ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+        """
+        The smallest, or the sum, over directions of the bounds (K, cells, 2) of cells: (n, 2).
+        """
 
 instruction_set: str

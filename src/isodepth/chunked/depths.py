@@ -10,7 +10,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.passes import Fold, MomentPass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, spreads
+from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, core_chunk, spreads
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -43,24 +43,22 @@ class ProjectionModel:
 
     @classmethod
     def fit(
-        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, room: Room
+        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, budget: Budget
     ) -> ProjectionModel:
         """Medians and MADs along all directions, exactly."""
-        distinct = _core.distinct_rows(pilot.points, None, room.n_threads)[0]
+        distinct = _core.distinct_rows(pilot.points, None, budget.n_threads)[0]
         some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
         sizes = np.sort(np.abs(some).max(axis=1))
         typical, kind = sizes[len(sizes) // 2], directions.dtype.type
         # As `Rounding` in the compiled core has it.
         zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
-        found = spreads(fold, Numbers(frame, directions), pilot, room, float(typical), zero)
+        found = spreads(fold, Numbers(frame, directions), pilot, budget, float(typical), zero)
         return cls(frame, directions, *found, float(typical))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 1) of points (n, d)."""
-        largest = _core.outlyingness(
-            points, *self.frame, self.directions, medians=self.middles, mads=self.mads,
-            scales=self.scales, typical=self.typical, n_threads=n_threads,
-        )  # fmt: skip
+        chunk = core_chunk(points, self.frame, self.directions, None, n_threads)
+        largest = chunk.outlyingness(self.middles, self.mads, self.scales, self.typical)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
 
 
@@ -87,7 +85,7 @@ class RankCells:
     def around(
         cls, frame: Frame, directions: np.ndarray, pilot: Pilot, memory: float, n_threads: int
     ) -> RankCells:
-        """Cells around the middle of the pilot, as many as `memory` bytes have room for."""
+        """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
         moved, count = frame.moved(pilot.points), len(directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=directions.dtype)
@@ -122,10 +120,8 @@ class RankPass:
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
         cells = self.cells
-        _core.count_rank_cells(
-            rows.points, *cells.frame, cells.directions, rows.masses,
-            counts=state, n_threads=n_threads, **cells.options,
-        )  # fmt: skip
+        chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
+        chunk.count_rank_cells(state, **cells.options)
 
     def merge(self, state: np.ndarray, other: np.ndarray) -> None:
         state += other
@@ -170,10 +166,8 @@ class RankModel:
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
         cells = self.cells
-        bounds = _core.rank_bounds(
-            points, *cells.frame, cells.directions, bounds=self.bounds, smallest=self.smallest,
-            n_threads=n_threads, **cells.options,
-        )  # fmt: skip
+        chunk = core_chunk(points, cells.frame, cells.directions, None, n_threads)
+        bounds = chunk.rank_bounds(self.bounds, self.smallest, **cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds])
 
 

@@ -56,7 +56,7 @@ def load_rows(
     """
     source = as_source(given)
     width, precision = source.n_features, dtype or source.dtype
-    room = max(1, int(memory_mb * 2**20 / (_COPIES * width * np.dtype(precision).itemsize)))
+    most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * np.dtype(precision).itemsize)))
     preparation = Preparation(width, source.columns, precision, source.weighted, "raise")
     held: list[np.ndarray] = []
     weights: list[np.ndarray] = []
@@ -77,13 +77,13 @@ def load_rows(
         n_rows += len(points)
         if own is not None:
             weights.append(own)
-        if some is None and n_rows > room:
+        if some is None and n_rows > most_rows:
             if seed is None:
                 raise InvalidInputError(
-                    f"{name} ({source.label}) has more than {room} rows, which do not fit into "
-                    f"memory_mb={memory_mb:g}; give more memory or a smaller {name}"
+                    f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
+                    f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
                 )
-            some = Reservoir(room, seed)
+            some = Reservoir(most_rows, seed)
             joined = np.concatenate([*held, points])
             some.add(np.arange(n_rows), joined, None)
             held = []

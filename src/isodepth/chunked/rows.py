@@ -111,8 +111,9 @@ def mass_rules(totals: list[WeightTotals], shared: bool = False) -> list[MassRul
 
     With `shared` each sample counts for as many rows as it has, whatever its weights add up to.
     """
-    if all(one.distinct is not None for one in totals):
-        weights = [_shares(one) if shared else one.distinct for one in totals]
+    distinct = [one.distinct for one in totals if one.distinct is not None]
+    if len(distinct) == len(totals):
+        weights = [_shares(one) for one in totals] if shared else distinct
         counts = np.concatenate([one.counts for one in totals])
         masses = np.split(
             exact_masses(np.concatenate(weights), counts), np.cumsum([len(w) for w in weights])[:-1]

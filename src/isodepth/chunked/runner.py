@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from isodepth.chunked.passes import LookPass, Pass
 from isodepth.chunked.rows import Preparation, Rows
 from isodepth.chunked.sources import Source
-
-# Interrupts are noticed at least this often.
-_SECONDS = 0.1
 
 
 class Tally:
@@ -64,21 +60,18 @@ class Runner:
         self.begin(source)
         state, tally = work.start(), Tally()
 
-        def take(rows: Rows) -> bool:
-            tally.add(rows.n_read, rows.checksum)
-            if most_rows is not None and tally.n_rows > most_rows:
-                return False
-            take_rows(work, state, rows, n_threads)
-            self.advance(1)
-            return True
-
-        def prepared() -> Any:
+        def prepared() -> Iterator[Rows]:
             start = 0
             for chunk in source.chunks(chunk_rows):
                 yield preparation.rows(chunk, start)
                 start += len(chunk.values)
 
-        read_ahead(prepared, take)
+        for rows in read_ahead(prepared()):
+            tally.add(rows.n_read, rows.checksum)
+            if most_rows is not None and tally.n_rows > most_rows:
+                break
+            take_rows(work, state, rows, n_threads)
+            self.advance(1)
         return state, tally
 
 
@@ -88,44 +81,10 @@ def take_rows(work: Pass, state: Any, rows: Rows, n_threads: int) -> None:
         work.step(state, rows, n_threads)
 
 
-def read_ahead(items: Callable[[], Any], take: Callable[[Any], bool]) -> None:
-    """Call `take` for each item, made by another thread ahead of time, until it returns False."""
-    ahead: queue.Queue[Any] = queue.Queue(maxsize=2)
-    stop = threading.Event()
-    errors: list[BaseException] = []
-    end = object()
-
-    def put(item: Any) -> bool:
-        while not stop.is_set():
-            try:
-                ahead.put(item, timeout=_SECONDS)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def read() -> None:
-        try:
-            for item in items():
-                if not put(item):
-                    return
-        except BaseException as error:
-            errors.append(error)
-        put(end)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        while True:
-            try:
-                # Short waits: a signal reaches this thread between two of them.
-                item = ahead.get(timeout=_SECONDS)
-            except queue.Empty:
-                continue
-            if item is end or not take(item):
-                break
-    finally:
-        stop.set()
-        reader.join(10 * _SECONDS)
-    if errors:
-        raise errors[0]
+def read_ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """The items, the next of which is made by another thread meanwhile."""
+    with ThreadPoolExecutor(1) as reader:
+        waiting = reader.submit(next, items, None)
+        while (item := waiting.result()) is not None:
+            waiting = reader.submit(next, items, None)
+            yield item

@@ -41,6 +41,18 @@ class Frame(NamedTuple):
         return moved_by(points, *self)
 
 
+def core_chunk(
+    points: np.ndarray,
+    frame: Frame,
+    directions: np.ndarray,
+    masses: np.ndarray | None,
+    n_threads: int,
+) -> Any:
+    """Rows (n, d) and directions (K, d) as the compiled core looks at them."""
+    kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
+    return kind(points, *frame, np.ascontiguousarray(directions), masses, n_threads)
+
+
 class Pilot(NamedTuple):
     """Rows drawn at random, for a first guess.
 
@@ -63,7 +75,7 @@ class Pilot(NamedTuple):
         return _DEVIATIONS * 0.5 / np.sqrt(size)
 
 
-class Room(NamedTuple):
+class Budget(NamedTuple):
     """What may be held, and how much there is.
 
     Attributes
@@ -109,11 +121,15 @@ class Numbers:
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
-    def arguments(self, rows: Rows, n_threads: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """As the passes of `isodepth._core` take them."""
+    def chunk(self, rows: Rows, n_threads: int) -> Any:
+        """The numbers of a chunk, as the compiled core looks at them."""
         points = rows.points if self.of is None else self.of(rows, n_threads)
-        first = (points, *self.frame, np.ascontiguousarray(self.directions), rows.masses)
-        return first, {"centers": self.centers, "typical": self.typical, "n_threads": n_threads}
+        return core_chunk(points, self.frame, self.directions, rows.masses, n_threads)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the passes of the compiled core do with projections first."""
+        return {"centers": self.centers, "typical": self.typical}
 
     def guess(
         self, pilot: Pilot, shares: np.ndarray, n_threads: int
@@ -181,10 +197,9 @@ class BracketPass:
         return Inside(len(self.low))
 
     def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
-        first, more = self.numbers.arguments(rows, n_threads)
         most = np.where(state.full, 0, self.most - state.held)
-        counts, values, masses = _core.numbers_inside(
-            *first, low=self.low, high=self.high, most=most, **more
+        counts, values, masses = self.numbers.chunk(rows, n_threads).numbers_inside(
+            low=self.low, high=self.high, most=most, **self.numbers.options
         )
         state.below += counts[0]
         state.mass += counts[1]
@@ -202,7 +217,7 @@ class BracketPass:
 
 @dataclass(frozen=True)
 class KeyPass:
-    """The mass below, in each of 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
+    """The mass below, in 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
 
     numbers: Numbers
     low: np.ndarray
@@ -212,8 +227,9 @@ class KeyPass:
         return np.zeros((len(self.low), (1 << _CELL_BITS) + 2), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        first, more = self.numbers.arguments(rows, n_threads)
-        _core.count_keys(*first, low=self.low, shift=self.shift, counts=state, **more)
+        self.numbers.chunk(rows, n_threads).count_keys(
+            state, low=self.low, shift=self.shift, **self.numbers.options
+        )
 
     def merge(self, state: np.ndarray, other: np.ndarray) -> None:
         state += other
@@ -240,7 +256,7 @@ def order_statistics(
     low: np.ndarray,
     high: np.ndarray,
     expected: float,
-    room: Room,
+    budget: Budget,
 ) -> np.ndarray:
     """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
@@ -251,9 +267,9 @@ def order_statistics(
     expected : float
         The share of all numbers that is expected inside of a bracket.
     """
-    count, each = len(low), max(1, room.numbers // len(low))
+    count, each = len(low), max(1, budget.numbers // len(low))
     found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-    if 1.2 * expected * room.n_rows <= each:
+    if 1.2 * expected * budget.n_rows <= each:
         inside = fold(BracketPass(numbers, low, high, np.full(count, each)))
         for k in np.flatnonzero(~inside.full):
             values, upto = inside.numbers(k) if inside.mass[k] else (low[:0], inside.below[:0])
@@ -264,7 +280,7 @@ def order_statistics(
     if len(targets):
         where, which = targets.T
         found[where, which] = _by_cells(
-            fold, numbers.take(where), ranks[where, which], low[where], high[where], room
+            fold, numbers.take(where), ranks[where, which], low[where], high[where], budget
         )
     return found
 
@@ -275,7 +291,7 @@ def _by_cells(
     ranks: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    room: Room,
+    budget: Budget,
 ) -> np.ndarray:
     """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
     dtype = low.dtype
@@ -299,19 +315,19 @@ def _by_cells(
                 start[e] += (cell - 1) << shift[place]
                 stop[e] = min(stop[e], start[e] + (1 << shift[place]))
             outside = not 0 < cell <= 1 << _CELL_BITS
-            share = float(counts[place, cell]) / room.mass
-            heavy.append(outside or 1.2 * share * room.n_rows * len(open_) > room.numbers)
+            share = float(counts[place, cell]) / budget.mass
+            heavy.append(outside or 1.2 * share * budget.n_rows * len(open_) > budget.numbers)
         single = np.array([stop[e] - start[e] <= 1 for e in open_])
         own = np.array([start[e] for e in open_[single]], dtype=np.uint64)
         found[open_[single]] = values_of(own, dtype)
         light = open_[~single & ~np.array(heavy)]
         if len(light):
-            bracket = [
+            low, high = (
                 values_of(np.array([side[e] for e in light], dtype=np.uint64), dtype)
                 for side in (start, stop)
-            ]
-            most = np.full(len(light), room.numbers // len(light))
-            inside = fold(BracketPass(numbers.take(light), *bracket, most))
+            )
+            most = np.full(len(light), budget.numbers // len(light))
+            inside = fold(BracketPass(numbers.take(light), low, high, most))
             for place, e in enumerate(light):
                 if not inside.full[place]:
                     values, upto = inside.numbers(place)
@@ -321,7 +337,7 @@ def _by_cells(
 
 
 def medians(
-    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, skipped: np.ndarray | None = None
+    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, skipped: np.ndarray | None = None
 ) -> np.ndarray:
     """The median (E,) of each set: the mean of the lower and the upper one.
 
@@ -329,31 +345,31 @@ def medians(
     """
     size = len(numbers.directions)
     before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
-    left = room.mass - before
+    left = budget.mass - before
     ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
     if skipped is None:
-        low, high = numbers.guess(pilot, np.full(size, 0.5), room.n_threads)
+        low, high = numbers.guess(pilot, np.full(size, 0.5), budget.n_threads)
         expected = 2 * pilot.margin
     else:
         dtype = numbers.directions.dtype
         low, high, expected = np.zeros(size, dtype), np.full(size, np.inf, dtype), np.inf
-    found = order_statistics(fold, numbers, ranks, low, high, expected, room)
+    found = order_statistics(fold, numbers, ranks, low, high, expected, budget)
     half = found.dtype.type(0.5)
     # Halving first: symmetric under a change of sign, and the sum cannot overflow.
     return half * found[:, 0] + half * found[:, 1]
 
 
 def spreads(
-    fold: Fold, numbers: Numbers, pilot: Pilot, room: Room, typical: float, zero: float
+    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, typical: float, zero: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
 
     That scale is the median of the deviations that are more than rounding beside the `typical`
     size, 0 where there are none.
     """
-    middles = medians(fold, numbers, pilot, room)
+    middles = medians(fold, numbers, pilot, budget)
     away = replace(numbers, centers=middles)
-    mads = medians(fold, away, pilot, room)
+    mads = medians(fold, away, pilot, budget)
     scales = np.zeros_like(mads)
     flat = np.flatnonzero(~(mads > zero))
     if len(flat):
@@ -361,7 +377,7 @@ def spreads(
         start = np.zeros(len(flat), dtype=mads.dtype)
         none = np.zeros(len(flat), dtype=np.int64)
         skipped = fold(BracketPass(off, start, start, none)).below
-        some = skipped < room.mass
+        some = skipped < budget.mass
         if some.any():
-            scales[flat[some]] = medians(fold, off.take(some), pilot, room, skipped[some])
+            scales[flat[some]] = medians(fold, off.take(some), pilot, budget, skipped[some])
     return middles, mads, scales

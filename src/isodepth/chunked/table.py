@@ -13,7 +13,7 @@ from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, white
 from isodepth.chunked.passes import DistinctPass, Look, LookPass, Pass, SupportPass
 from isodepth.chunked.rows import MassRule, Preparation, Rows, mass_rules
 from isodepth.chunked.runner import Runner, Tally
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Room, spreads
+from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, spreads
 from isodepth.chunked.sources import Source
 from isodepth.chunked.thresholds import find_thresholds
 from isodepth.core.sample import Sample
@@ -308,7 +308,7 @@ def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
             "empirical covariance"
         )
     assert fitted.betas is not None
-    room = Room(reading.limits.numbers, reading.mass, reading.look.n_present, reading.n_threads)
+    budget = Budget(reading.limits.numbers, reading.mass, reading.look.n_present, reading.n_threads)
     distinct = _core.distinct_rows(pilot.points, None, reading.n_threads)[0]
     frame = Frame(*_core.center_and_exponent(distinct))
     directions = np.ascontiguousarray(fitted.directions, dtype=pilot.points.dtype)
@@ -323,16 +323,17 @@ def _by_passes(reading: Reading, fitted: FittedMetric, pilot: Pilot) -> Tables:
         memory = fitted.resources.memory_mb * 2**18
         cells = RankCells.around(frame, directions, pilot, memory, reading.n_threads)
         smallest = name == "halfspace"
-        model = RankModel.fit(reading.fold, cells, room.mass, smallest)
+        model = RankModel.fit(reading.fold, cells, budget.mass, smallest)
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(reading.fold, frame, directions, pilot, room)
+        model = ProjectionModel.fit(reading.fold, frame, directions, pilot, budget)
         tolerance = depth.tie_tolerance if pilot.points.dtype == np.float64 else 0.0
-    thresholds = find_thresholds(reading.fold, model, pilot, fitted.betas, tolerance, room)
+    thresholds = find_thresholds(reading.fold, model, pilot, fitted.betas, tolerance, budget)
     found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
-    return Tables(*found["supports"], depth_bound=0.5 * found["width"])
+    values, inner, outer = [*found["supports"], None, None][:3]
+    return Tables(values, inner, outer, 0.5 * found["width"])
 
 
 # -- units of the columns -------------------------------------------------------------------------
@@ -364,14 +365,14 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
         return states[0]
 
     n_rows = sum(one.look.n_present for one in readings)
-    room = Room(
+    budget = Budget(
         readings[0].limits.numbers // 2, sum(one.mass for one in readings), n_rows,
         readings[0].n_threads,
     )  # fmt: skip
     # A product with a unit vector is the column itself.
     columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
     pilot = _pooled_pilot(readings)
-    _, mads, scales = spreads(fold, columns, pilot, room, -1.0, 0.0)
+    _, mads, scales = spreads(fold, columns, pilot, budget, -1.0, 0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 

@@ -187,11 +187,11 @@ def check_outputs(plot: str | None, page: str | None) -> None:
 def save_outputs(result: Any, plot: str | None, page: str | None, kind: str, **more: Any) -> None:
     """Write the picture of that kind and the report, where they are asked for."""
     if plot is not None:
-        import matplotlib
+        import matplotlib as mpl
 
         from isodepth.plot.style import save_picture
 
-        matplotlib.use("agg")  # a file needs no window system
+        mpl.use("agg")  # a file needs no window system
         drawn = result.plot(kind)
         save_picture(getattr(drawn, "figure", drawn), plot)
     if page is not None:

@@ -29,6 +29,9 @@ RESAMPLED = 200
 SAMPLINGS = ("disjoint", "resampled", "blocks")
 # A scorer of this many batches has little noise beside that of one batch.
 _SCORER_BATCHES = 4
+# Batches may be so many times larger than all blocks: their scores have less noise. Smaller ones
+# have more, and would raise false alarms.
+_LARGER = 1.1
 
 
 class Split(NamedTuple):
@@ -117,11 +120,15 @@ class NullScores(NamedTuple):
     scores : ndarray of shape (n,), increasing
         Scores of undrifted batches of its size.
     interpolated : bool
+    exact : bool
+        Whether undrifted scores are exchangeable with these. Of blocks of different sizes it is
+        only known that the batch is not smaller than all of them.
     """
 
     stratum: int
     scores: np.ndarray
-    interpolated: bool
+    interpolated: bool = False
+    exact: bool = True
 
     def p_value(self, score: float) -> float:
         """Rank of a score: the share of (n + 1) that is at least as large, never 0."""
@@ -165,8 +172,8 @@ class Calibration:
             return self._of_blocks(mine[0], n_rows)
         sizes = [self.strata[i].size for i in mine]
         if n_rows in sizes:
-            found = mine[sizes.index(n_rows)]
-            return NullScores(found, self.strata[found].scores, False)
+            found, exact = mine[sizes.index(n_rows)], self.sampling == "disjoint"
+            return NullScores(found, self.strata[found].scores, exact=exact)
         if not sizes[0] < n_rows < sizes[-1]:
             declared = f"batches of {sizes[0]}"
             if len(sizes) > 1:
@@ -179,19 +186,9 @@ class Calibration:
         at = int(np.searchsorted(sizes, n_rows))
         return self._between(mine[at - 1], mine[at], n_rows)
 
-    def exact(self, null: NullScores) -> bool:
-        """Whether undrifted scores are exchangeable with these null scores.
-
-        Of blocks of different sizes it is only known that the batch is no smaller and no larger
-        than all of them.
-        """
-        stratum = self.strata[null.stratum]
-        same_size = stratum.smallest == stratum.size
-        return self.sampling != "resampled" and same_size and not null.interpolated
-
     def _of_blocks(self, index: int, n_rows: int) -> NullScores:
         known = self.strata[index]
-        if not known.smallest <= n_rows <= known.size:
+        if not known.smallest <= n_rows <= _LARGER * known.size:
             rows = f"{known.smallest} to {known.size}"
             raise InvalidInputError(
                 f"the batch has {n_rows} row(s), and the blocks of the reference had "
@@ -199,14 +196,16 @@ class Calibration:
                 "cannot be judged; collect batches of these sizes, or make a monitor with blocks "
                 "of such sizes"
             )
-        return NullScores(index, known.scores, False)
+        return NullScores(index, known.scores, exact=known.smallest == known.size == n_rows)
 
     def _between(self, smaller: int, larger: int, n_rows: int) -> NullScores:
         """Each quantile of the scores, linear in the noise of a mean of so many rows."""
         a, b = self.strata[smaller], self.strata[larger]
         share = position_between(a.size, n_rows, b.size)
         scores = (1 - share) * a.scores + share * b.scores
-        return NullScores(smaller if share < 0.5 else larger, scores, True)
+        return NullScores(
+            smaller if share < 0.5 else larger, scores, interpolated=True, exact=False
+        )
 
     def as_of_stratum(self, score: float, null: NullScores) -> float:
         """A score in the units of its stratum, where it is of a size between the declared ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import threading
@@ -16,12 +17,7 @@ from isodepth.metric.docstrings import with_metric_options
 from isodepth.monitor.calibration import Calibration, central_interval
 from isodepth.monitor.evidence import AlarmPolicy
 from isodepth.monitor.fitting import fit_monitor
-from isodepth.monitor.persistence import (
-    Autosave,
-    read_monitor,
-    write_state,
-    write_uncalibrated,
-)
+from isodepth.monitor.persistence import Autosave, read_monitor, write_state, write_uncalibrated
 from isodepth.monitor.scorer import RegionScorer, Scorer
 from isodepth.monitor.uncalibrated import refuse_calibrated_options, uncalibrated_scorer
 from isodepth.monitor.verdict import MonitorState, Verdict, verdict_rows
@@ -74,7 +70,7 @@ class DepthMonitor(ReportableResult):
     blocks : array-like of shape (n,), optional
         In place of `batch_size`: a label for each row of the reference, such as its week, where
         rows of one batch have more in common than rows of different ones. Each block is one
-        undrifted batch; batches smaller or larger than all blocks are refused.
+        undrifted batch; batches smaller than all blocks, or more than a tenth larger, are refused.
     groups : array-like of shape (n,), optional
         A label for each row, such as its weekday or site: every group has a table and a calibration
         of its own, and a batch is of one group (``check(batch, group=...)``).
@@ -171,7 +167,9 @@ class DepthMonitor(ReportableResult):
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        # Of copies that save themselves to one file, only the first to check a batch may go on.
+        own = {"_autosave": copy.copy(state["_autosave"]), "_lock": threading.RLock()}
+        self.__dict__.update(state | own)
 
     # -- what it says -----------------------------------------------------------------------
 
@@ -374,6 +372,7 @@ class DepthMonitor(ReportableResult):
             state = found if isinstance(found, MonitorState) else None
             scorers = {None: found} if state is None else state.scorers
             monitor.__setstate__({"_state": state, "_scorers": scorers, "_autosave": store})
+            monitor._autosave = store
             if autosave:
                 monitor._calibrated()
             if state is not None:

@@ -76,15 +76,17 @@ def fit_monitor(
     )
     rng = np.random.default_rng([seed, 0])
     block_of = None if blocks is None else _labels(blocks, len(points), "blocks")
-    group_of = np.array([None]) if groups is None else _labels(groups, len(points), "groups")
+    members: dict[str | None, np.ndarray] = {None: np.arange(len(points))}
+    if groups is not None:
+        labels = _labels(groups, len(points), "groups")
+        members = {str(group): np.flatnonzero(labels == group) for group in np.unique(labels)}
     splits: dict[str | None, Split] = {}
-    for name in [None] if groups is None else np.unique(group_of):
-        rows = np.arange(len(points)) if name is None else np.flatnonzero(group_of == name)
-        own = split_rows(len(rows), sizes, rng) if block_of is None else split_blocks(
-            block_of[rows], rng
-        )  # fmt: skip
+    for group, rows in members.items():
+        if block_of is None:
+            own = split_rows(len(rows), sizes, rng)
+        else:
+            own = split_blocks(block_of[rows], rng)
         batches = [[rows[batch] for batch in of_size] for of_size in own.batches]
-        group = None if name is None else str(name)
         splits[group] = own._replace(scorer=rows[own.scorer], batches=batches)
     make = _maker(reader, policy.tolerance, options, seed, sizes, rng)
     scorers: dict[str | None, Scorer] = {}

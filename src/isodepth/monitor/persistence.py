@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -279,11 +279,10 @@ def _read_records(
     whole = numbers[:, :_WHOLE].astype(np.int64)
     _demand((whole == numbers[:, :_WHOLE]).all() and (whole >= 0).all(), "records")
     _demand((whole[:, 0] > 0).all() and (whole[:, 2] < n_strata).all(), "records")
+    rest = zip(whole.tolist(), numbers[:, _WHOLE:].tolist(), columns, missing, labels, strict=True)
     return [
-        Record(*row[:3], bool(row[3]), bool(row[4]), row[5], *rest, columns[i], missing[i], label)
-        for i, (row, rest, label) in enumerate(
-            zip(whole.tolist(), numbers[:, _WHOLE:].tolist(), labels, strict=True)
-        )
+        Record._make([*row[:3], bool(row[3]), bool(row[4]), row[5], *scores, *others])
+        for row, scores, *others in rest
     ]
 
 
@@ -381,40 +380,23 @@ class Autosave:
             line, torn, size = _last_lines(self.log)
         except OSError as error:
             raise UnreadableFileError(f"cannot read {self.log}: {error.strerror}") from None
-        count = 0 if state is None else len(state.records)
-        number = None
+        count, number = 0 if state is None else len(state.records), None
         if size:
-            number = self._number(line)
-            if number > count:
-                raise InvalidOptionError(
-                    f"{self.log} goes up to batch {number}, and the monitor has seen {count}: it "
-                    "is the log of another monitor, or of a later state of this one; give another "
-                    "file"
-                )
-            if state is None or json.loads(line).get("score") != state.records[number - 1].score:
-                raise InvalidOptionError(
-                    f"{self.log} has another score of batch {number} than the monitor: it is the "
-                    "log of another monitor; give another file"
-                )
-        possible = range(1, count + 1) if number is None else range(number + 1, count + 1)
+            try:
+                number, score = (json.loads(line)[name] for name in ("batch", "score"))
+            except (ValueError, KeyError, TypeError):
+                self._refuse_log(f"does not end with a line of a monitor, got {line[:80]!r}")
+            if type(number) is not int or not 1 <= number <= count:
+                self._refuse_log(f"goes up to batch {number!r}, and the monitor has seen {count}")
+            if state is None or score != state.records[number - 1].score:
+                self._refuse_log(f"has another score of batch {number} than this monitor")
+        possible = range((number or 0) + 1, count + 1)
         if torn and (state is None or not any(_line(state, i).startswith(torn) for i in possible)):
-            raise InvalidOptionError(
-                f"{self.log} ends with {torn[:80]!r}, which is no part of a line of this monitor; "
-                "give another file"
-            )
+            self._refuse_log(f"ends with {torn[:80]!r}, which is no part of a line of this monitor")
         return LogEnd(size, number)
 
-    def _number(self, line: bytes) -> int:
-        try:
-            number = json.loads(line)["batch"]
-        except (ValueError, KeyError, TypeError):
-            number = None
-        if type(number) is not int or number < 1:
-            raise InvalidOptionError(
-                f"{self.log} does not end with a line of a monitor, got {line[:80]!r}; give "
-                "another file"
-            )
-        return number
+    def _refuse_log(self, reason: str) -> NoReturn:
+        raise InvalidOptionError(f"{self.log} {reason}; give another file")
 
     def write_log(self, state: MonitorState, end: LogEnd) -> None:
         """Add the lines that the log lacks; what stands after its last whole line goes.

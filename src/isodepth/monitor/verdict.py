@@ -204,7 +204,7 @@ class MonitorState:
             alarm_since = number
         if enough and evidence.restarting:
             evidence.restart()
-        exact = self.calibration.exact(null) and (not self.records or self.records[-1].exact)
+        exact = null.exact and (not self.records or self.records[-1].exact)
         record = Record(
             len(rows.points), rows.report.n_dropped, null.stratum, null.interpolated, exact,
             alarm_since, score, in_stratum, null.p_value(score), log_evidence, columns,

@@ -133,8 +133,8 @@ def depth_contours(
     low, high = kept.min(axis=0), kept.max(axis=0)
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
-    places = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    heights = _depths(regions, places).reshape(_GRID, _GRID)
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    heights = _depths(regions, grid).reshape(_GRID, _GRID)
     at = np.array([regions.alpha(mass) for mass in MASSES])
     distinct = np.unique(at)
     top = max(float(heights.max()), float(distinct[-1])) + 1e-9
@@ -161,8 +161,8 @@ def depth_contours(
     return ax
 
 
-def _depths(regions: TrimmedRegions, places: np.ndarray) -> np.ndarray:
-    """Depths of places (m, 2) in the sample of the regions."""
+def _depths(regions: TrimmedRegions, points: np.ndarray) -> np.ndarray:
+    """Depths of points (m, 2) in the sample of the regions."""
     origin: Any = regions.origin
     if not isinstance(origin.source, Depth):
         raise InvalidOptionError(
@@ -170,7 +170,7 @@ def _depths(regions: TrimmedRegions, places: np.ndarray) -> np.ndarray:
             f"{', '.join(BY_NAME)}"
         )
     used = origin.directions.astype(regions.points.dtype, copy=False)
-    wanted = places.astype(regions.points.dtype, copy=False)
+    wanted = points.astype(regions.points.dtype, copy=False)
     return origin.source.point_depth(regions.sample, wanted, used, Resources())
 
 
@@ -181,8 +181,8 @@ def _planar_regions(
     points, names = check_points(sample, "sample")
     known = names or column_labels(points.shape[1])
     if columns is not None:
-        points = points[:, [_place(column, known) for column in _two(columns)]]
-        known = tuple(known[_place(column, known)] for column in columns)
+        points = points[:, [_column_index(column, known) for column in _two(columns)]]
+        known = tuple(known[_column_index(column, known)] for column in columns)
     elif points.shape[1] != 2:
         raise InvalidInputError(
             f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
@@ -198,7 +198,7 @@ def _two(columns: Sequence[Any]) -> Sequence[Any]:
     return columns
 
 
-def _place(column: Any, known: tuple[str, ...]) -> int:
+def _column_index(column: Any, known: tuple[str, ...]) -> int:
     if isinstance(column, int) and 0 <= column < len(known):
         return column
     if column in known:

@@ -321,7 +321,7 @@ def sentence_of(changes: Sequence[Change]) -> str:
             phrases[change.text] = []
     parts = [f"{head} {listed(names)}" if names else head for head, names in phrases.items()]
     more = len(changes) - _SHOWN
-    return listed([*parts, f"{more} more changes"] if more > 0 else parts)
+    return listed([*parts, f"{more} more change{'s' * (more > 1)}"] if more > 0 else parts)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.aggregated import (
     Findings,
@@ -48,6 +49,8 @@ _CUTS = 64
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # Intervals must have so many times the evidence of location and spread to speak of shape.
 _SHAPE = 1.5
+# Products of larger numbers would overflow.
+_HUGE = 1e150
 # Pairs of columns whose products are looked at.
 _PAIRS = 105
 
@@ -144,7 +147,9 @@ def tolerant_statistics(
             category = next(c for c in rows.categories if c.name == group.labels[0][1])
             found.columns.add([share_candidates(category, each[:, 0])], each.max(axis=0)[None])
             continue
-        half_lines, intervals = share_differences(rows.permutations, group.values)
+        half_lines, intervals = share_differences(
+            group.values, rows.permutations.words, rows.permutations.count, _CUTS, rows.n_threads
+        )
         add("half-lines", half_lines, group.labels)
         add("intervals", intervals, [("shape", name) for _, name in group.labels])
         if group.name == "columns":
@@ -190,7 +195,7 @@ def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
             later = slice(max(0, d - first), None)
             if len(directions[later]):
                 texts = [("location", direction_text(each, names)) for each in directions[later]]
-                yield Group("directions", values[later], texts)
+                yield Group("directions", np.ascontiguousarray(values[later]), texts)
         labels, whole = rows.whole_rows()
         labels.append("outlyingness")
         kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
@@ -201,9 +206,10 @@ def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
             found.notes.append(
                 f"dependence was looked for in {_PAIRS} pairs of columns drawn at random"
             )
+        near = columns.clip(-_HUGE, _HUGE)
         for first in range(0, len(pairs), step):
             some = pairs[first : first + step]
-            products = columns[some[:, 0]] * columns[some[:, 1]]
+            products = near[some[:, 0]] * near[some[:, 1]]
             texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
             yield Group("dependence", products, texts, some)
     for category in rows.categories:
@@ -226,50 +232,6 @@ def mean_differences(
     return np.abs(found) * np.sqrt(
         permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
     )
-
-
-def share_differences(
-    permutations: Permutations, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The largest |G| of half-lines and of intervals of values (F, n), each (F, B + 1)."""
-    from scipy.sparse import csr_array
-
-    n_functions, n = values.shape
-    half_lines = np.empty((n_functions, permutations.count))
-    intervals = np.empty((n_functions, permutations.count))
-    step = max(1, BLOCK // n)
-    for first in range(0, n_functions, step):
-        some = values[first : first + step]
-        orders = np.argsort(some, axis=1)
-        ends = [_cuts(row[order]) for row, order in zip(some, orders, strict=True)]
-        # A row of the matrix adds up the labels of the rows between two cuts: whole numbers, exact
-        # in single precision.
-        starts = [np.concatenate([[0], e]) for e in ends]
-        pointers = np.concatenate([s + f * n for f, s in enumerate(starts)] + [[len(some) * n]])
-        ones = np.ones(orders.size, np.float32)
-        between = csr_array((ones, orders.ravel(), pointers), shape=(len(pointers) - 1, n))
-        for labelings, labels in permutations.blocks_of_labelings(np.float32):
-            counts = between @ labels
-            n_x, n_y = permutations.sizes[:, labelings].astype(np.float32)
-            at = 0
-            for f, e in enumerate(ends):
-                in_x = counts[at : at + len(e)].cumsum(axis=0)
-                at += len(e) + 1
-                gap = in_x / n_x - (e[:, None].astype(np.float32) - in_x) / n_y
-                top = gap.max(axis=0, initial=0.0)
-                low = gap.min(axis=0, initial=0.0)
-                half_lines[first + f, labelings] = np.maximum(top, -low)
-                intervals[first + f, labelings] = top - low
-    return half_lines, intervals
-
-
-def _cuts(ordered: np.ndarray) -> np.ndarray:
-    """How many of the ordered values (n,) lie below each cut; equal values are not parted."""
-    ends = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
-    if len(ends) > _CUTS:
-        wanted = np.arange(1, _CUTS + 1) * len(ordered) / (_CUTS + 1)
-        ends = np.unique(ends[np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)])
-    return ends
 
 
 # -- a direction found anew for every labeling ----------------------------------------------------
