@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from isodepth.core.regions import TrimmedRegions
     from isodepth.data.frames import Table
     from isodepth.data.readers import read_table
-    from isodepth.depth.estimators import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+    from isodepth.depth.estimators import (
+        AIIRWDepth,
+        DualDepth,
+        HalfspaceDepth,
+        IRWDepth,
+        ProjectionDepth,
+        SteadyIRWDepth,
+    )
     from isodepth.many.distance_matrix import DistanceMatrix
     from isodepth.many.estimators import DepthDistance, RegionTransformer
     from isodepth.many.pairwise import pairwise, tables
@@ -49,12 +56,14 @@ _MODULE_OF = {
     "DepthDistance": "isodepth.many.estimators",
     "DepthMonitor": "isodepth.monitor.depth_monitor",
     "DistanceMatrix": "isodepth.many.distance_matrix",
+    "DualDepth": "isodepth.depth.estimators",
     "HalfspaceDepth": "isodepth.depth.estimators",
     "IRWDepth": "isodepth.depth.estimators",
     "Metric": "isodepth.api",
     "ProjectionDepth": "isodepth.depth.estimators",
     "RegionTable": "isodepth.metric.table",
     "RegionTransformer": "isodepth.many.estimators",
+    "SteadyIRWDepth": "isodepth.depth.estimators",
     "Table": "isodepth.data.frames",
     "TrimmedRegions": "isodepth.core.regions",
     "TwoSampleResult": "isodepth.significance.result",
@@ -94,6 +103,7 @@ __all__ = [
     "DepthMonitor",
     "DeviceMemoryError",
     "DistanceMatrix",
+    "DualDepth",
     "HalfspaceDepth",
     "IRWDepth",
     "InvalidInputError",
@@ -107,6 +117,7 @@ __all__ = [
     "RegionTransformer",
     "ScaleWarning",
     "SignatureError",
+    "SteadyIRWDepth",
     "Table",
     "TrimmedRegions",
     "TwoSampleResult",

@@ -15,13 +15,14 @@ from sklearn.exceptions import NotFittedError
 
 from isodepth import (
     AIIRWDepth,
+    DualDepth,
     HalfspaceDepth,
     InvalidInputError,
     IRWDepth,
     ProjectionDepth,
+    SteadyIRWDepth,
 )
 from isodepth.depth.estimators import DepthEstimator
-from isodepth.text import DualDepth, SteadyIRWDepth
 
 DEPTHS = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth, SteadyIRWDepth, DualDepth]
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from isodepth import IRWDepth, Metric
+from isodepth import DualDepth, IRWDepth, Metric, SteadyIRWDepth
 from isodepth.core.sample import Sample
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
-from isodepth.text import DualDepth, SteadyIRWDepth
 
 
 @pytest.fixture(scope="module")

@@ -187,7 +187,8 @@ def test_differences_leave_the_version_out() -> None:
 
 
 def test_depths_for_few_points_are_read_back() -> None:
-    from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
+    from isodepth import DualDepth, SteadyIRWDepth
+    from isodepth.text import DepthScore
 
     for depth in (DualDepth(), SteadyIRWDepth()):
         metric = Metric(depth=depth, random_state=0)

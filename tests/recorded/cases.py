@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from isodepth import hull, theory
+from isodepth import DualDepth, SteadyIRWDepth, hull, theory
 from isodepth.core.directions import unit_vectors
 from isodepth.depth.exact import planar
-from isodepth.text import DepthScore, DualDepth, SteadyIRWDepth
+from isodepth.text import DepthScore
 
 VALUES = Path(__file__).with_name("values.json")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth import DegenerateDepthWarning, IRWDepth, Metric
-from isodepth.text import DepthScore, SteadyIRWDepth
+from isodepth import DegenerateDepthWarning, IRWDepth, Metric, SteadyIRWDepth
+from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances, span_coordinates
 
 

@@ -232,7 +232,7 @@ class SteadyIRWDepth(DepthEstimator, SteadyIRW):
     --------
     >>> import numpy as np
     >>> from isodepth import IRWDepth
-    >>> from isodepth.text import SteadyIRWDepth
+    >>> from isodepth import SteadyIRWDepth
     >>> X = np.random.default_rng(0).normal(size=(20, 50))
     >>> truth = IRWDepth(n_directions=200_000, random_state=0).fit(X).depth_
     >>> plain = IRWDepth(n_directions=500, random_state=1).fit(X).depth_
@@ -256,7 +256,7 @@ class DualDepth(DepthEstimator, Dual):
 
     Examples
     --------
-    >>> from isodepth.text import DualDepth
+    >>> from isodepth import DualDepth
     >>> DualDepth().fit([[1.0], [2.0], [4.0], [8.0], [16.0]]).depth_.round(6)
     array([0.18, 0.42, 0.5 , 0.42, 0.18])
     """

@@ -125,7 +125,7 @@ class AIIRW(Depth):
 
 
 class SteadyIRW(IRW):
-    """IRW with a control variate; see `isodepth.text.SteadyIRWDepth`."""
+    """IRW with a control variate; see `isodepth.SteadyIRWDepth`."""
 
     name = "steady_irw"
 
@@ -152,7 +152,7 @@ class SteadyIRW(IRW):
 
 
 class Dual(Depth):
-    """The mean over all directions of 2 F (1 - F); see `isodepth.text.DualDepth`."""
+    """The mean over all directions of 2 F (1 - F); see `isodepth.DualDepth`."""
 
     name = "dual"
     affine_invariant = False

@@ -40,9 +40,9 @@ class DepthScore:
         Which hidden state of the model, 0 for its input embeddings; None for the last.
     depth : {"irw", "dual", "ai_irw", ...} or depth estimator
         How tokens are ordered from the center outwards. "irw" is estimated by
-        :class:`SteadyIRWDepth`, "dual" is :class:`DualDepth`, which is deterministic. There are
-        fewer tokens than dimensions, in which case all affine-invariant depths ("halfspace",
-        "projection", "ai_irw") are constant; a warning is issued.
+        :class:`isodepth.SteadyIRWDepth`, "dual" is :class:`isodepth.DualDepth`, which is
+        deterministic. There are fewer tokens than dimensions, in which case all affine-invariant
+        depths ("halfspace", "projection", "ai_irw") are constant; a warning is issued.
     covariance : str, estimator or None
         Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
     p : float in (0, inf]
