@@ -531,7 +531,7 @@ def test_compare_folds_the_test_in() -> None:
     [
         ({"tolerance": 0.1}, "tolerance belongs to the test"),
         ({"blocks": [1] * 105}, "blocks belongs to the test"),
-        ({"n_permutations": 9, "weights": (None, np.ones(45))}, "takes no weights"),
+        ({"n_permutations": 9, "weights": (None, np.ones(45))}, "has no weights"),
         ({"n_permutations": 0}, "n_permutations must be an integer >= 1"),
     ],
 )
