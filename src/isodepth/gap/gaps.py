@@ -82,8 +82,9 @@ def find_gaps(
     sizes = plan.prefix_sizes
     unit = mean_of_direction(x.n_features, q)
     if region == "envelope":
-        samples = [(s.points, s.masses) for s in (x.sample, y.sample)]
-        found, codes = quantile_gaps(*samples, sizes, directions, resources, q)
+        first_sample = x.sample.points, x.sample.masses
+        second_sample = y.sample.points, y.sample.masses
+        found, codes = quantile_gaps(first_sample, second_sample, sizes, directions, resources, q)
         return Gaps(plan, found / unit, directions, codes)
     first, second = x.ordered, y.ordered
     # On the line a region ends at sample points: the hull of those inside is all of it.
