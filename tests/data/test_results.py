@@ -136,7 +136,7 @@ def test_what_the_forms_say() -> None:
     assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
     assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
-    assert RESULTS["Verdict"].to_dict()["usual"] == list(RESULTS["Verdict"].usual)
+    assert RESULTS["Verdict"].to_dict()["null_interval"] == list(RESULTS["Verdict"].null_interval)
     assert RESULTS["DepthMonitor"]._rows()["batch"] == [1]
 
 

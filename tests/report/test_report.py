@@ -295,7 +295,7 @@ def test_what_does_not_apply_is_refused(comparison, monitor, matrix) -> None:
         html_report(comparison, names="ab")
     with pytest.raises(InvalidInputError, match="got Verdict"):
         html_report(monitor.verdicts[0])
-    with pytest.raises(InvalidInputError, match="among themselves"):
+    with pytest.raises(InvalidInputError, match="symmetric matrix of distances"):
         html_report(isodepth.DistanceMatrix.of([[1.0, 2.0]]))
     with pytest.raises(InvalidInputError, match="labels must name each of the 8"):
         html_report(monitor, labels=["a"])

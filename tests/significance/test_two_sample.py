@@ -539,3 +539,16 @@ def test_compare_refuses_what_the_test_cannot_do(options: dict[str, Any], messag
     X, Y = pair()
     with pytest.raises(InvalidOptionError, match=message):
         isodepth.compare(X, Y, **options)
+
+
+def test_columns_that_lie_one_after_the_other() -> None:
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + [0.5, 0, 0]
+    options = {"n_permutations": 19, "random_state": 0}
+    for more in ({}, {"tolerance": 0.05}, {"method": "regions"}):
+        expected = isodepth.two_sample_test(X, Y, **options, **more)
+        found = isodepth.two_sample_test(
+            np.asfortranarray(X), np.asfortranarray(Y), **options, **more
+        )
+        assert found.p_value == expected.p_value
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)

@@ -83,8 +83,8 @@ def smallest_halfspace(
     >>> import numpy as np
     >>> from isodepth.engine.depth_passes import smallest_halfspace
     >>> points = np.array([[1.0], [2.0], [4.0], [8.0], [16.0]])
-    >>> smallest_halfspace(points, np.ones((1, 1)), queries=np.array([[3.0], [99.0]]))[0]
-    array([2, 0])
+    >>> smallest_halfspace(points, np.ones((1, 1)), queries=np.array([[3.0], [99.0]]))[0].tolist()
+    [2, 0]
     """
     points, directions, queries = _of_one_type(points, directions, queries)
     return _core.smallest_halfspace(

@@ -34,7 +34,8 @@ def standardized(
     x: np.ndarray, y: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
 ) -> tuple[np.ndarray, float]:
     """All rows around zero with size about one, and the power of two they were divided by."""
-    points = np.concatenate([x, y]).astype(np.float64, copy=False)
+    # Frames give columns that lie one after the other.
+    points = np.ascontiguousarray(np.concatenate([x, y]), dtype=np.float64)
     points -= np.median(points, axis=0)
     size = 1.0
     if units is None:
