@@ -213,7 +213,7 @@ def test_bad_encoders_are_refused():
         ({"gap": "all"}, "gap"),
         ({"depth": "deep"}, "depth"),
         ({"covariance": "ledoit-wolf"}, "only goes with depth='ai_irw'"),
-        ({"layer": 3}, "encoder of your own"),
+        ({"layer": 3}, "does not apply to a custom encoder"),
     ],
 )
 def test_bad_settings_are_refused_at_once(settings, message):

@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import pooled_spread, scaled, spread_of_samples
-from isodepth.data.arrays import column_labels
+from isodepth.data.arrays import column_labels, describe
 from isodepth.data.frames import Table
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
@@ -66,8 +66,25 @@ def to_host(X: Any) -> Any:
     return values.cpu().resolve_neg().numpy()
 
 
+def _check_both_tensors(X: Any, Y: Any) -> None:
+    for name, given, other in (("X", X, "Y"), ("Y", Y, "X")):
+        if not is_tensor(given):
+            raise InvalidInputError(
+                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors, or "
+                f"both as arrays ({other}.detach().cpu().numpy())"
+            )
+        if given.device.type == "meta":
+            raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
+        if str(given.layout) != "torch.strided":
+            raise InvalidInputError(
+                f"{name} is a tensor of layout {given.layout}; pass {name}.to_dense()"
+            )
+
+
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
     """Samples and labels of their rows on the host, and the device they were moved from or None."""
+    if is_tensor(X) or is_tensor(Y):
+        _check_both_tensors(X, Y)
     devices = {str(given.device) for given in (X, Y) if is_tensor(given)} - {"cpu"}
     if isinstance(labels, tuple | list):
         labels = type(labels)(map(to_host, labels))
