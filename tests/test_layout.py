@@ -120,7 +120,7 @@ def test_imports_are_seen(tmp_path: Path) -> None:
     file.write_text(
         "from isodepth import theory\n"
         "from isodepth.depth import BY_NAME\n"
-        "def f():\n    from isodepth.core.sample import Sample\n    import isodepth.errors\n"
+        "def f():\n    from isodepth.core.weights import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
         "isodepth.theory.__init__",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 
 POINTS = np.array([[0.0], [1.0], [2.0]])
 

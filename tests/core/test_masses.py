@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import isodepth
-from isodepth.core.sample import Sample, exact_masses
+from isodepth.core.regions import Sample
+from isodepth.core.weights import exact_masses
 
 SETTINGS = settings(derandomize=True, max_examples=300, deadline=None)
 

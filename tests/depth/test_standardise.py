@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.core.levels import LevelPlan
+from isodepth.core.regions import LevelPlan
 from isodepth.gap.refine import chosen_levels
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.core.levels import exact_plan
+from isodepth.core.regions import exact_plan
 from isodepth.engine.gap_passes import level_gaps, signed_directions
 from isodepth.engine.resources import Resources
 from isodepth.gap import refine

@@ -24,9 +24,13 @@ from isodepth.hull import (
     project_to_hull,
     raise_gaps,
 )
-from isodepth.hull.frame import common_frame
-from isodepth.hull.hausdorff import level_bounds
-from isodepth.hull.nested import extreme_rows, inside_from, nested_pair
+from isodepth.hull.hausdorff import (
+    common_frame,
+    extreme_rows,
+    inside_from,
+    level_bounds,
+    nested_pair,
+)
 
 ROUNDING = 1e-13
 
@@ -418,7 +422,7 @@ def test_bounds_of_levels_hold_and_name_the_hull_that_reaches_further(dim, hint)
     assert exact == pytest.approx(single, rel=1e-10)
     pair = nested_pair(first, second, *stops)
     for slack in (0.0, 0.05):
-        bounds = level_bounds(pair, slack, directions if hint else None)
+        bounds = level_bounds(*pair, slack, directions if hint else None)
         assert (bounds.lower <= exact * (1 + 1e-10)).all()
         assert (bounds.upper >= exact * (1 - 1e-10)).all()
         assert (bounds.upper <= bounds.lower * (1 + 2 * slack) + 1e-9).all()

@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.chunked.table import Streamed
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import LevelPlan, power_mean
+from isodepth.core.regions import LevelPlan, power_mean
 from isodepth.data.results import plain
 from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError

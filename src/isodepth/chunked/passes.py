@@ -14,7 +14,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.rows import Rows, WeightTotals
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
 from isodepth.engine.gap_passes import write_supports
 from isodepth.engine.resources import Resources

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.chunked.sources import Chunk, Source
-from isodepth.core.sample import TOTAL_BITS, exact_masses
 from isodepth.core.scaling import scaled
+from isodepth.core.weights import TOTAL_BITS, exact_masses
 from isodepth.data.arrays import check_finite, to_float
 from isodepth.errors import InvalidInputError
 from isodepth.metric.inputs import OMIT_HINT

@@ -16,7 +16,7 @@ from isodepth.chunked.runner import Runner, Tally
 from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, spreads
 from isodepth.chunked.sources import Source
 from isodepth.chunked.thresholds import find_thresholds
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name

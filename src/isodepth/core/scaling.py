@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.sample import exact_masses
+from isodepth.core.weights import exact_masses
 from isodepth.data.arrays import check_finite, describe, to_array
 from isodepth.data.validation import check_weights
 from isodepth.errors import InvalidInputError, InvalidOptionError

@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from isodepth.core.directions import unit_vectors
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.depth.base import Depth
+from isodepth.depth.base import Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
-from isodepth.depth.minimized import Halfspace, Projection
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError
 

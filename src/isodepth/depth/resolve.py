@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth
+from isodepth.depth.base import Depth, DepthSource
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
@@ -17,28 +17,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureErro
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
-class DepthSource(Protocol):
-    """What a metric needs of a depth."""
-
-    @property
-    def tie_tolerance(self) -> float:
-        """Depths closer than this count as equal."""
-
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if the depth cannot order the points of a sample."""
-
-    def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Depths of the distinct points, and of the rows as given."""
-
-
-class CustomDepth:
+class CustomDepth(DepthSource):
     """Depths computed by the caller's estimator or function, for the rows as they were given.
 
     Parameters
@@ -51,9 +30,6 @@ class CustomDepth:
     def __init__(self, depth: Any) -> None:
         self.depth = depth
         self.name = _plain_name(depth)
-
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Nothing is known of a custom depth."""
 
     def all_depths(
         self,
@@ -93,13 +69,8 @@ class CustomDepth:
         return fitted.score_samples(points)
 
 
-class NoDepth:
+class NoDepth(DepthSource):
     """In place of a depth where regions do not need one: all points have depth zero."""
-
-    tie_tolerance = 0.0
-
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """There is nothing to warn of."""
 
     def all_depths(
         self,

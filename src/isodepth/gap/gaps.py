@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import LevelPlan
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.engine.gap_passes import level_gaps, quantile_gaps, signed_directions
 from isodepth.engine.resources import Resources
 from isodepth.gap.refine import refine_gaps

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan
+from isodepth.core.regions import LevelPlan
 from isodepth.engine.gap_passes import (
     ascent,
     direction_code,

@@ -3,19 +3,21 @@
 from isodepth.hull.hausdorff import (
     HullGap,
     LevelBounds,
+    coordinates_in_span,
     hausdorff,
     hausdorff_bracket,
     hausdorff_levels,
+    hausdorff_lower,
     hausdorff_upper,
     raise_gaps,
 )
 from isodepth.hull.projection import Projection, project_to_hull
-from isodepth.hull.supports import hausdorff_lower
 
 __all__ = [
     "HullGap",
     "LevelBounds",
     "Projection",
+    "coordinates_in_span",
     "hausdorff",
     "hausdorff_bracket",
     "hausdorff_levels",

@@ -1,19 +1,34 @@
-"""Hausdorff distances between convex hulls: of two samples, and of all levels of nested ones."""
+"""Hausdorff distances between convex hulls: of two samples, and of all levels of nested ones.
+
+Hulls are compared in coordinates that are centered, of size one, and in the span of the points.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth import _core
-from isodepth.data.validation import check_number
-from isodepth.hull.nested import NestedPair, inside_from, nested_pair
-from isodepth.hull.supports import largest_gaps
+from isodepth.data.validation import (
+    check_direction_rows,
+    check_number,
+    check_points,
+    check_same_width,
+)
+from isodepth.engine.resources import Resources
+from isodepth.errors import InvalidInputError
 
 # A relative duality gap that is as good as none: what rounding leaves of it.
 _EXACT = 1e-13
+# Beyond this, facets are too many to be worth it.
+_MAX_DIMENSION = 3
+_FEW = 12
+_FLAT = 8 * float(np.finfo(np.float64).eps)
+# Rows that are new before the hull is looked at again.
+_FRESH_ROWS = 64
 
 
 class HullGap(NamedTuple):
@@ -55,8 +70,7 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
     (2.0, [0.0, 1.0], False)
     """
-    pair = nested_pair(first, second, [np.shape(first)[0]], [np.shape(second)[0]])
-    bounds = level_bounds(pair, _EXACT)
+    bounds = level_bounds(*nested_pair(first, second, [len(first)], [len(second)]), _EXACT)
     return HullGap(float(bounds.lower[0]), bounds.directions[0], bool(bounds.from_first[0]))
 
 
@@ -112,8 +126,8 @@ def hausdorff_levels(
     >>> gaps.tolist(), directions[1].tolist()
     ([0.0, 1.0], [1.0, 0.0])
     """
-    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    bounds = level_bounds(pair, _EXACT, initial_directions)
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    bounds = level_bounds(frame, sizes, _EXACT, initial_directions)
     return bounds.lower, bounds.directions
 
 
@@ -159,10 +173,10 @@ def hausdorff_bracket(
     True
     """
     slack = max(check_number(tolerance, "tolerance", 0.0, 1.0, high_open=True), _EXACT)
-    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    bounds = level_bounds(pair, slack, initial_directions)
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    bounds = level_bounds(frame, sizes, slack, initial_directions)
     # The exact routine stops at a relative gap of its own, so the bracket is wider by as much.
-    margin = pair.frame.lengths(pair.rounding()) + 2 * _EXACT * bounds.upper
+    margin = frame.lengths(_rounding(frame, sizes)) + 2 * _EXACT * bounds.upper
     return bounds._replace(
         lower=np.maximum(bounds.lower - margin, 0.0), upper=bounds.upper + margin
     )
@@ -196,6 +210,39 @@ def hausdorff_upper(
     ).upper
 
 
+def hausdorff_lower(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+    directions: ArrayLike,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest gap that given directions attain at each level, both u and -u.
+
+    Parameters
+    ----------
+    first, second, prefix_sizes_first, prefix_sizes_second
+        As in :func:`hausdorff_levels`.
+    directions : array-like of shape (K, d)
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,)
+    directions : ndarray of shape (L, d)
+        The unit vectors that attain them.
+
+    Examples
+    --------
+    >>> from isodepth.hull import hausdorff_lower
+    >>> gaps, _ = hausdorff_lower([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]], [1, 2], [1, 1], [[0, 1]])
+    >>> gaps.tolist()
+    [0.0, 4.0]
+    """
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    gaps, where = _largest_gaps(frame, sizes, directions)
+    return frame.lengths(gaps), where
+
+
 def raise_gaps(
     first: ArrayLike,
     second: ArrayLike,
@@ -224,46 +271,257 @@ def raise_gaps(
     gaps : ndarray of shape (J,)
     directions : ndarray of shape (J, d), unit vectors that attain them
     """
-    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    attained = np.ldexp(gaps, -pair.frame.exponent)
-    lower, _, inner, sides = _hull_levels(pair, attained, slack, limit)
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    attained = np.ldexp(gaps, -frame.exponent)
+    lower, _, inner, sides = _hull_levels(frame, sizes, attained, slack, limit)
     raised = np.flatnonzero(sides >= 0)
-    return raised, pair.frame.lengths(lower[raised]), pair.frame.directions(inner[raised])
+    return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
 
 
 def level_bounds(
-    pair: NestedPair, slack: float, initial_directions: ArrayLike | None = None
+    frame: Frame, sizes: np.ndarray, slack: float, initial_directions: ArrayLike | None = None
 ) -> LevelBounds:
     """Bound the distance of every level until the bounds differ by a share of `slack` at most."""
-    frame = pair.frame
-    attained = np.zeros(len(pair.prefix_sizes_first))
+    attained = np.zeros(sizes.shape[1])
     if initial_directions is not None:
-        attained, known, known_first = largest_gaps(pair, initial_directions)
+        attained, known = _largest_gaps(frame, sizes, initial_directions)
         # Less what rounding may have added, so that a hint never decides the result.
-        attained = np.maximum(attained - pair.rounding(), 0.0)
-    lower, upper, inner, sides = _hull_levels(pair, attained, slack, np.inf)
+        attained = np.maximum(attained - _rounding(frame, sizes), 0.0)
+    lower, upper, inner, sides = _hull_levels(frame, sizes, attained, slack, np.inf)
     directions, from_first = frame.directions(inner), sides == 0
     if initial_directions is not None:
-        raised = sides >= 0
-        directions = np.where(raised[:, None], directions, known)
-        from_first = np.where(raised, from_first, known_first)
+        for level in np.flatnonzero(sides < 0):
+            u, (i, j) = known[level], sizes[:, level]
+            inner_u = frame.covectors(u)
+            from_first[level] = (frame.first[:i] @ inner_u).max() > (
+                frame.second[:j] @ inner_u
+            ).max()
+            directions[level] = u
     return LevelBounds(
         frame.lengths(lower), frame.lengths(np.maximum(lower, upper)), directions, from_first
     )
 
 
+def _largest_gaps(
+    frame: Frame, sizes: np.ndarray, directions: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest gap of each level (L,) over u and -u, as lengths of the frame; where (L, d)."""
+    units = check_direction_rows(directions, frame.dimension)
+    vectors = np.ascontiguousarray(frame.covectors(units))
+    resources = Resources()
+    gaps, codes = _core.gaps(
+        frame.first, frame.second, *sizes, vectors, np.inf, *resources.limits.values()
+    )
+    return gaps, np.where(codes[:, None] >= 0, units[codes], -units[-1 - codes])
+
+
 def _hull_levels(
-    pair: NestedPair, attained: np.ndarray, slack: float, limit: float
+    frame: Frame, sizes: np.ndarray, attained: np.ndarray, slack: float, limit: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Lower and upper bounds, directions and sides of all levels, in the frame of the pair."""
-    first, second = pair.frame.first, pair.frame.second
+    """Lower and upper bounds, directions and sides of all levels, in the frame."""
     return _core.hull_levels(
-        first,
-        second,
-        stops=np.stack([pair.prefix_sizes_first, pair.prefix_sizes_second]),
-        inside_first=inside_from(first, pair.prefix_sizes_first),
-        inside_second=inside_from(second, pair.prefix_sizes_second),
+        frame.first,
+        frame.second,
+        stops=sizes,
+        inside_first=inside_from(frame.first, sizes[0]),
+        inside_second=inside_from(frame.second, sizes[1]),
         attained=attained,
         slack=slack,
         limit=limit,
     )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Two sets of points in coordinates that keep every distance up to a power of two.
+
+    Attributes
+    ----------
+    first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+    exponent : int
+        Lengths of the caller are lengths here times ``2 ** exponent``: nothing is rounded, and
+        squares neither overflow nor underflow.
+    basis : ndarray of shape (d, r) with orthonormal columns, or None for the caller's own axes
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    exponent: int
+    basis: np.ndarray | None
+
+    @property
+    def dimension(self) -> int:
+        """Columns of the caller's points."""
+        return self.first.shape[1] if self.basis is None else self.basis.shape[0]
+
+    def lengths(self, values: np.ndarray) -> np.ndarray:
+        """Lengths of the caller."""
+        return np.ldexp(values, self.exponent)
+
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Unit vectors of the caller, from unit vectors (L, r) of this frame."""
+        if self.basis is None:
+            return vectors + 0.0  # no -0
+        turned = vectors @ self.basis.T
+        return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+    def covectors(self, directions: np.ndarray) -> np.ndarray:
+        """Vectors (K, r) whose products with the points are those of the directions (K, d)."""
+        return directions if self.basis is None else directions @ self.basis
+
+
+def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
+    """Bring two samples (n, d) and (m, d) to one frame.
+
+    N points in more than N dimensions only differ along their span, so they are turned into it: the
+    triangle of a QR factorization holds their coordinates, each as precise as its own length.
+    """
+    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
+    exponent = int(np.frexp(max(np.abs(a).max(), np.abs(b).max()))[1])
+    a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+    # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
+    points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
+    basis = None
+    if points.shape[1] >= len(points):
+        # One column for equal points: equal points must stay equal, for a distance of exactly 0.
+        distinct, place = np.unique(points, axis=0, return_inverse=True)
+        basis, triangle = np.linalg.qr(distinct.T)
+        points = np.ascontiguousarray(triangle.T[place.ravel()])
+    return Frame(points[: len(a)], points[len(a) :], exponent, basis)
+
+
+def as_points(points: ArrayLike, name: str) -> np.ndarray:
+    """Return a finite, non-empty (n, d) float64 array, of numbers of any size."""
+    return check_points(points, name, "float64", any_size=True)[0]
+
+
+def nested_pair(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+) -> tuple[Frame, np.ndarray]:
+    """Two samples in one frame, rows that never enter left out, and their prefix sizes (2, L)."""
+    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
+    sizes_a = _as_prefix_sizes(prefix_sizes_first, len(a), "prefix_sizes_first")
+    sizes_b = _as_prefix_sizes(prefix_sizes_second, len(b), "prefix_sizes_second")
+    if len(sizes_a) != len(sizes_b):
+        raise InvalidInputError(
+            f"both samples need one prefix size for each level, got {len(sizes_a)} and "
+            f"{len(sizes_b)}"
+        )
+    frame = common_frame(a[: sizes_a[-1]], b[: sizes_b[-1]])
+    return frame, np.stack([sizes_a, sizes_b])
+
+
+def _rounding(frame: Frame, sizes: np.ndarray) -> np.ndarray:
+    """Bound of what rounding may change a distance by at each level, (L,).
+
+    Products of d numbers carry an error of at most about d ulps of the largest of them, and the
+    points inside are at most as large as the radius here.
+    """
+    radii = [
+        np.maximum.accumulate(np.linalg.norm(points, axis=1))[own - 1]
+        for points, own in zip((frame.first, frame.second), sizes, strict=True)
+    ]
+    return (64 + frame.first.shape[1]) * np.finfo(np.float64).eps * np.maximum(*radii)
+
+
+def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
+    array = np.asarray(sizes)
+    if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"{name} must be a list of at least one whole number, got shape {array.shape} and "
+            f"type {array.dtype}"
+        )
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    if array[0] < 1 or array[-1] > n or (np.diff(array) < 0).any():
+        raise InvalidInputError(
+            f"{name} must not decrease and lie in 1..{n}, got values from {array.min()} to "
+            f"{array.max()}"
+        )
+    return array
+
+
+def inside_from(rows: np.ndarray, prefix_sizes: np.ndarray) -> np.ndarray:
+    """Level from which each row is known to be inside the hull of others, to rounding, (n,).
+
+    A row inside the hull stays inside as it grows. It is looked for once the rows that are new
+    outnumber those kept, which costs little per row. Above three dimensions nearly all rows are
+    vertices, and none is looked for: the result is then L, the number of levels.
+    """
+    levels = np.full(len(rows), len(prefix_sizes), dtype=np.int64)
+    if rows.shape[1] > _MAX_DIMENSION:
+        return levels
+    kept = np.arange(prefix_sizes[0])
+    level = 0
+    while level < len(prefix_sizes):
+        extreme = kept[extreme_rows(rows[kept])]
+        levels[kept] = level
+        levels[extreme] = len(prefix_sizes)
+        enough = prefix_sizes[level] + max(_FRESH_ROWS, len(extreme))
+        following = int(np.searchsorted(prefix_sizes, enough, side="right"))
+        if following < len(prefix_sizes):
+            kept = np.concatenate(
+                [extreme, np.arange(prefix_sizes[level], prefix_sizes[following])]
+            )
+        level = following
+    return levels
+
+
+def extreme_rows(points: np.ndarray) -> np.ndarray:
+    """Return the sorted numbers of rows whose hull is the hull of all, to rounding.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d), d <= 3
+
+    Returns
+    -------
+    int64 ndarray: all vertices of the hull, with as few other rows as is easily had
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.hull.hausdorff import extreme_rows
+    >>> extreme_rows(np.array([[3.0], [1.0], [2.0], [5.0]])).tolist()
+    [1, 3]
+    """
+    n = len(points)
+    if points.shape[1] > 1 and n <= _FEW:
+        return np.arange(n, dtype=np.int64)
+    rounded = _rounded_out(points)
+    if rounded.shape[1] == 0:
+        return np.zeros(1, dtype=np.int64)
+    if rounded.shape[1] == 1:
+        return np.unique([rounded.argmin(), rounded.argmax()]).astype(np.int64)
+
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return np.sort(ConvexHull(rounded).vertices).astype(np.int64)
+    except QhullError:
+        return np.arange(n, dtype=np.int64)
+
+
+def _rounded_out(points: np.ndarray) -> np.ndarray:
+    """Stretch the points to be as wide along every axis; leave out axes of no width.
+
+    Vertices stay vertices under affine maps, and Qhull, which merges the facets of narrow sets,
+    loses none of them in a set that is not narrow.
+    """
+    centered = points - points[0]
+    if points.shape[1] > 1:
+        centered = centered @ np.linalg.svd(centered, full_matrices=False)[2].T
+    widths = np.ptp(centered, axis=0)
+    wide = widths > _FLAT * widths.max()
+    return centered[:, wide] / widths[wide]
+
+
+def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
+    """Coordinates (k, r) of vectors (k, d) along orthonormal axes of their span, r = min(k, d).
+
+    Every length and angle is kept, each coordinate as precise as the length of its own vector. The
+    axes themselves, most of the work, are not made.
+    """
+    return np.asarray(np.linalg.qr(vectors.T, mode="r")).T

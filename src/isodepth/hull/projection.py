@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from isodepth import _core
 from isodepth.engine.resources import available_cores
-from isodepth.hull.frame import as_points, common_frame
+from isodepth.hull.hausdorff import as_points, common_frame
 
 
 class Projection(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine.resources import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError

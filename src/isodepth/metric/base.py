@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.core.scaling import check_scale_width
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.depth.resolve import DepthSource, depth_key

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.core.levels import power_mean
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.regions import TrimmedRegions, power_mean
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ReportableResult, named_shares, plain
+from isodepth.data.results import named_shares, plain
 from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidOptionError
@@ -27,6 +26,7 @@ from isodepth.metric.attribution import (
     shares_of_directions,
     shares_of_levels,
 )
+from isodepth.results import ReportableResult
 
 if TYPE_CHECKING:
     from isodepth.metric.gradient import Gradient
@@ -63,6 +63,8 @@ class Comparison(ReportableResult):
     >>> result.rows_outside().rows
     array([2, 1, 0])
     """
+
+    result_type = "comparison"
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -239,6 +241,15 @@ class Comparison(ReportableResult):
         randomly assigned rows, computed on first access; None without a test.
         """
         return None if self.test is None else self.test.profile_of(self)
+
+    def changed_options(self) -> dict[str, Any] | None:
+        """The options that make this comparison again, without those at their defaults.
+
+        None where an array or an object of the caller's was among them.
+        """
+        from isodepth.metric.signature import Signature
+
+        return Signature.parse(self.signature).changed_options()
 
     # -- forms ------------------------------------------------------------------------------
 

@@ -10,9 +10,15 @@ import numpy as np
 
 from isodepth.core.directions import seeded_vectors, unit_vectors
 from isodepth.core.envelopes import envelope_plan, tail_units
-from isodepth.core.levels import LevelPlan, exact_plan, level_plan, midpoint_levels, power_mean
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import (
+    LevelPlan,
+    Sample,
+    TrimmedRegions,
+    exact_plan,
+    level_plan,
+    midpoint_levels,
+    power_mean,
+)
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width
 from isodepth.depth.resolve import DepthSource, depth_key, depth_text
@@ -189,20 +195,14 @@ class FittedMetric:
         sample: Sample,
     ) -> TrimmedRegions:
         """The regions of points (n, d) that have been checked and merged to `sample`."""
-        distinct, depth = self.source.all_depths(
-            sample, points, weights, self.directions, self.resources
-        )
-        tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
-        return TrimmedRegions.from_depths(
+        return self.source.regions(
             sample,
-            distinct,
-            points=points,
-            depth=depth,
-            weights=weights,
+            points,
+            weights,
+            self.directions,
+            self.resources,
             columns=columns,
-            tie_tolerance=tolerance,
             origin=self.origin,
-            resources=self.resources,
         )
 
     # -- two samples ------------------------------------------------------------------------

@@ -226,6 +226,18 @@ class Signature:
         except ValueError as error:
             raise SignatureError(f"unreadable value in signature '{self}': {error}") from None
 
+    def changed_options(self) -> dict[str, Any] | None:
+        """The options that are not those of ``Metric()``, and the seed.
+
+        None where an object of the caller's, which a signature cannot hold, was among them.
+        """
+        try:
+            options = self.options()
+        except SignatureError:
+            return None
+        usual = _USUAL.options()
+        return {k: v for k, v in options.items() if k == "random_state" or usual[k] != v}
+
     @property
     def length(self) -> float:
         """The integral over beta in units of the mean: 1 where the mean is taken."""
@@ -253,6 +265,9 @@ class Signature:
         """Names of the fields in which two signatures differ, apart from the version."""
         names = [field.name for field in fields(self) if field.name != "v"]
         return [name for name in names if getattr(self, name) != getattr(other, name)]
+
+
+_USUAL = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none")
 
 
 @lru_cache(maxsize=64)

@@ -22,8 +22,6 @@ from isodepth.plot.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.metric.comparison import Comparison
-    from isodepth.significance.result import TwoSampleResult
 
 # About as many as a picture has dots from left to right.
 _MOST_STEPS = 800
@@ -31,7 +29,7 @@ _MOST_STEPS = 800
 _LEVEL = 0.05
 
 
-def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
+def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     """Draw how far apart the two samples are at every level.
 
     The curve is the gap (the Hausdorff distance between the two regions of level beta) over
@@ -221,7 +219,7 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
     return list(result.columns), None, True
 
 
-def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
+def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
     """Draw the statistics of all permutations, and where the observed one lies.
 
     Parameters

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.results import LabeledMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.plot.style import (
     FIRST,
     INK,
@@ -66,7 +66,7 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     >>> sorted(label.get_text() for label in ax.get_xticklabels())
     ['0', '1', '2']
     """
-    found = matrix if isinstance(matrix, DistanceMatrix) else DistanceMatrix.of(matrix)
+    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = np.asarray(found.values, dtype=float)
     n, m = values.shape
     if ax is None:
@@ -228,9 +228,9 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def symmetric_matrix(matrix: Any, fewest: int) -> DistanceMatrix:
+def symmetric_matrix(matrix: Any, fewest: int) -> LabeledMatrix:
     """A symmetric matrix of distances between at least so many samples."""
-    found = matrix if isinstance(matrix, DistanceMatrix) else DistanceMatrix.of(matrix)
+    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = found.values
     if not found.among_themselves or not np.array_equal(values, values.T):
         raise InvalidInputError(
@@ -241,7 +241,7 @@ def symmetric_matrix(matrix: Any, fewest: int) -> DistanceMatrix:
     return found
 
 
-def _linkage(matrix: DistanceMatrix) -> np.ndarray:
+def _linkage(matrix: LabeledMatrix) -> np.ndarray:
     """Samples joined step by step, those at the least average distance first, as SciPy has it."""
     from scipy.cluster.hierarchy import linkage as join
     from scipy.spatial.distance import squareform

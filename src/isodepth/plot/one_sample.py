@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.api import Metric
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.directions import unit_vectors
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth
+from isodepth.depth.base import Depth, DepthSource
+from isodepth.depth.resolve import depth_text, private_copy, resolve_depth
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.regions import outline, plane_directions
@@ -64,7 +65,7 @@ def bagplot(
     >>> bagplot(points).get_xlabel()
     'column 0'
     """
-    regions, names = _planar_regions(sample, columns, depth)
+    regions, names, _ = _planar_regions(sample, columns, depth)
     if ax is None:
         ax = new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
@@ -125,7 +126,7 @@ def depth_contours(
     >>> depth_contours(points).get_xlabel()
     'column 0'
     """
-    regions, names = _planar_regions(sample, columns, depth)
+    regions, names, source = _planar_regions(sample, columns, depth)
     if ax is None:
         ax = new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
@@ -134,7 +135,7 @@ def depth_contours(
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    heights = _depths(regions, grid).reshape(_GRID, _GRID)
+    heights = _depths(regions, source, grid).reshape(_GRID, _GRID)
     at = np.array([regions.alpha(mass) for mass in MASSES])
     distinct = np.unique(at)
     top = max(float(heights.max()), float(distinct[-1])) + 1e-9
@@ -161,23 +162,25 @@ def depth_contours(
     return ax
 
 
-def _depths(regions: TrimmedRegions, points: np.ndarray) -> np.ndarray:
+def _depths(regions: TrimmedRegions, source: DepthSource, points: np.ndarray) -> np.ndarray:
     """Depths of points (m, 2) in the sample of the regions."""
-    origin: Any = regions.origin
-    if not isinstance(origin.source, Depth):
+    if not isinstance(source, Depth):
         raise InvalidOptionError(
-            f"contours need the depth at any point, which {origin.depth} does not give; use one of "
-            f"{', '.join(BY_NAME)}"
+            f"contours need the depth at any point, which {depth_text(source)} does not give; use "
+            f"one of {', '.join(BY_NAME)}"
         )
-    used = origin.directions.astype(regions.points.dtype, copy=False)
     wanted = points.astype(regions.points.dtype, copy=False)
-    return origin.source.point_depth(regions.sample, wanted, used, Resources())
+    return source.point_depth(regions.sample, wanted, _directions(), Resources())
+
+
+def _directions() -> np.ndarray:
+    return unit_vectors(2, _DIRECTIONS, "equispaced")
 
 
 def _planar_regions(
     sample: Any, columns: Sequence[Any] | None, depth: Any
-) -> tuple[TrimmedRegions, tuple[str, ...]]:
-    """The regions of two columns of a sample, and the names of the columns."""
+) -> tuple[TrimmedRegions, tuple[str, ...], DepthSource]:
+    """The regions of two columns of a sample, the names of the columns, and the depth."""
     points, names = check_points(sample, "sample")
     known = names or column_labels(points.shape[1])
     if columns is not None:
@@ -188,8 +191,12 @@ def _planar_regions(
             f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
             f"columns=({known[0]!r}, {known[-1]!r})"
         )
-    metric = Metric(depth=depth, directions="equispaced", n_directions=_DIRECTIONS, refine=0)
-    return metric.regions(np.ascontiguousarray(points)), tuple(known)
+    points = np.ascontiguousarray(points)
+    source = resolve_depth(private_copy(depth))
+    merged = Sample.of(points)
+    source.warn_if_uninformative(merged)
+    regions = source.regions(merged, points, None, _directions(), Resources())
+    return regions, tuple(known), source
 
 
 def _two(columns: Sequence[Any]) -> Sequence[Any]:

@@ -9,13 +9,12 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
-from isodepth.metric.plane import difference_plane
+from isodepth.plot.plane import difference_plane
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.metric.comparison import Comparison
 
 #: The regions drawn, as shares of the levels that enter the distance.
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -30,7 +29,7 @@ _ANGLES = 360
 
 
 def nested_regions(
-    comparison: Comparison, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
+    comparison: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their nested regions in the plane that shows the difference best.
 
@@ -97,20 +96,18 @@ def nested_regions(
     return ax
 
 
-def chosen_levels(comparison: Comparison) -> np.ndarray:
+def chosen_levels(comparison: Any) -> np.ndarray:
     """The levels of the regions that are drawn, all of them among those of the distance."""
     return np.array(SHARES) * _starts(comparison).max()
 
 
-def _starts(comparison: Comparison) -> np.ndarray:
+def _starts(comparison: Any) -> np.ndarray:
     """The levels (L,) of the distance; of pieces, where each begins."""
     levels = np.asarray(comparison.levels, dtype=float)
     return levels if levels.ndim == 1 else levels[:, 0]
 
 
-def _supports(
-    comparison: Comparison, side: int, directions: np.ndarray, chosen: np.ndarray
-) -> np.ndarray:
+def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Support values (levels, directions) of one sample, as the distance takes them."""
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, chosen, side="right") - 1, 0, len(starts) - 1)
@@ -124,7 +121,7 @@ def _supports(
     return found
 
 
-def _center(comparison: Comparison, basis: np.ndarray) -> np.ndarray:
+def _center(comparison: Any, basis: np.ndarray) -> np.ndarray:
     """Where mixtures of columns have their origin: the mean of the deepest half of X."""
     if len(basis) == 2:
         return np.zeros(2)
@@ -140,7 +137,7 @@ def _frame(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw_rows(
     ax: Axes,
-    comparison: Comparison,
+    comparison: Any,
     side: int,
     basis: np.ndarray,
     center: np.ndarray,
@@ -171,7 +168,7 @@ def _draw_rows(
     )  # fmt: skip
 
 
-def _name_axes(ax: Axes, comparison: Comparison, basis: np.ndarray) -> None:
+def _name_axes(ax: Axes, comparison: Any, basis: np.ndarray) -> None:
     names = comparison.columns or column_labels(len(basis))
     scaled = getattr(comparison.regions[0].origin, "scale", None) is not None
     units = " (in units of its spread)" if scaled else ""
@@ -197,7 +194,7 @@ def _mixture(names: Sequence[str], direction: np.ndarray) -> str:
     return f"{text} + …" if rest > 0.02 else text
 
 
-def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
+def _on_a_line(comparison: Any, ax: Axes, called: list[str]) -> Axes:
     """One column: regions are intervals, one above the other."""
     chosen = chosen_levels(comparison)
     one: Any = np.array([[1.0], [-1.0]])

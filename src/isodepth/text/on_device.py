@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import describe
 from isodepth.depth.base import center_and_exponent
 from isodepth.depth.integrated import (

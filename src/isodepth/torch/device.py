@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison

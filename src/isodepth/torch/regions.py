@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.levels import SLIVER, SMALL_POWER, power_mean
-from isodepth.core.regions import tie_ends
+from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for

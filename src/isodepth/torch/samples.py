@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.sample import exact_masses
+from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
 from isodepth.depth.base import middle_of
 from isodepth.errors import InvalidInputError

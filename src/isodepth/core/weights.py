@@ -1,123 +1,13 @@
-"""A sample in canonical form: distinct rows in lexicographic order, each with its exact mass.
-
-Everything downstream works on this form. So the order of the rows does not matter, repeated rows
-are the same as weights, and equal points have equal depths, however a matrix product rounds.
-"""
+"""Weights as integers: sums that are exact in any order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
 import numpy as np
-
-from isodepth import _core
-from isodepth.data.validation import check_weights
-from isodepth.engine.resources import Resources
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 TOTAL_BITS = 61
 # Weights of at most so many binary digits are taken as exact.
 _EXACT_DIGITS = 14
-_SINGLE_THREAD = Resources(n_jobs=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Distinct points and their masses.
-
-    Attributes
-    ----------
-    points : ndarray of shape (u, d)
-        Distinct rows in lexicographic order.
-    masses : int64 ndarray of shape (u,), or None
-        The mass of each row in units of 1/total; None when all are one unit.
-    total : int
-    inverse : intp ndarray of shape (n,)
-        For each row the caller gave, its index in `points`; -1 for rows of weight zero.
-    """
-
-    points: np.ndarray
-    masses: np.ndarray | None
-    total: int
-    inverse: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        points: np.ndarray,
-        weights: Any = None,
-        name: str = "weights",
-        resources: Resources = _SINGLE_THREAD,
-    ) -> Sample:
-        """Canonical form of checked points (n, d) with optional weights (n,)."""
-        checked = check_weights(weights, len(points), name)
-        if checked is None:
-            return cls._merge(points, None, resources)
-        present = checked > 0
-        if present.all():
-            return cls._merge(points, exact_masses(checked), resources)
-        merged = cls._merge(points[present], exact_masses(checked[present]), resources)
-        inverse = np.full(len(points), -1, dtype=np.intp)
-        inverse[present] = merged.inverse
-        return cls(merged.points, merged.masses, merged.total, inverse)
-
-    def with_queries(self, queries: np.ndarray) -> Sample:
-        """The same sample with further points of mass zero; `inverse` is that of the queries.
-
-        A query that equals a sample point becomes that point, so it gets the same depth.
-        """
-        masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
-        masses[: len(self.points)] = 1 if self.masses is None else self.masses
-        joint = self._merge(np.concatenate([self.points, queries]), masses)
-        return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
-
-    @classmethod
-    def _merge(
-        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _SINGLE_THREAD
-    ) -> Sample:
-        rows, inverse, merged = _core.distinct_rows(
-            np.ascontiguousarray(points), masses, resources.n_threads
-        )
-        total = len(rows) if merged is None else int(merged.sum())
-        return cls(rows, merged, total, inverse)
-
-    @property
-    def n_points(self) -> int:
-        """How many distinct points there are."""
-        return len(self.points)
-
-    @property
-    def n_features(self) -> int:
-        """The dimension of the space."""
-        return self.points.shape[1]
-
-    @cached_property
-    def is_simplex(self) -> bool:
-        """Whether these are u <= d + 1 points in general position."""
-        u, d = self.points.shape
-        if u > d + 1:
-            return False
-        if u == 1:
-            return True
-        edges = self.points[1:].astype(np.float64) - self.points[0]
-        # Scaling each edge to about one keeps a single far point from hiding the others.
-        edges /= np.abs(edges).max(axis=1, keepdims=True)
-        singular = np.linalg.svd(edges, compute_uv=False)
-        return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
-
-    @property
-    def unit_masses(self) -> np.ndarray:
-        """The masses as an int64 array of shape (u,), also when all are equal."""
-        if self.masses is None:
-            return np.ones(self.n_points, dtype=np.int64)
-        return self.masses
-
-    @property
-    def shares(self) -> np.ndarray:
-        """The masses as float64 shares of the total, of shape (u,)."""
-        return self.unit_masses / self.total
 
 
 @np.errstate(over="ignore")
