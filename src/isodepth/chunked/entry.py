@@ -25,9 +25,8 @@ from isodepth.data.validation import (
     split_weights,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.base import BaseMetric
-from isodepth.metric.inputs import refuse_learned_scale
-from isodepth.metric.settings import draws_at_random
+from isodepth.metric.base import BaseMetric, refuse_learned_scale
+from isodepth.metric.signature import draws_at_random
 from isodepth.metric.table import RegionTable
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.

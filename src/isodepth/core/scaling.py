@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,12 +10,16 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.weights import exact_masses
-from isodepth.data.arrays import check_finite, describe, to_array
+from isodepth.data.arrays import check_finite, column_labels, describe, to_array
 from isodepth.data.validation import check_weights
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: What `scale=` may be, apart from None and an array.
 SCALES = ("pooled", "reference")
+# From this ratio of spreads on, a comparison warns.
+_WIDE = 100.0
+# A warning needs no more rows of each sample than these.
+_ROWS_FOR_WARNING = 256
 
 
 def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -118,6 +123,30 @@ def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None
         np.divide(points, scale, out=out, casting="same_kind")
     check_finite(out, f"{name} divided by scale", False, columns)
     return out
+
+
+def warn_of_different_spreads(
+    x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None
+) -> None:
+    """Warn where one column of two samples (n, d), (m, d) spreads far more widely than another."""
+    if x.shape[1] == 1:
+        return
+    rows = np.concatenate([part[:: -(-len(part) // _ROWS_FOR_WARNING)] for part in (x, y)])
+    varied = np.flatnonzero((rows != rows[0]).any(axis=0))
+    if len(varied) < 2:
+        return
+    spread = pooled_spread(rows[:, varied])
+    if not spread.max() / _WIDE > spread.min():
+        return
+    labels = columns or column_labels(x.shape[1])
+    widest, narrowest = (labels[varied[at]] for at in (spread.argmax(), spread.argmin()))
+    warnings.warn(
+        f"the columns have very different spreads: {spread.max():.3g} in {widest} and "
+        f"{spread.min():.3g} in {narrowest}, so that the former decides alone; scale='pooled' "
+        "compares every column in units of its own spread",
+        ScaleWarning,
+        stacklevel=5,
+    )
 
 
 def _rows(samples: Sequence[np.ndarray]) -> np.ndarray:

@@ -16,6 +16,31 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # Columns are named in a message until there are this many.
 _NAMED = 5
+#: What else to do about missing values, for messages about samples that have some.
+OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
+_DASK = ("dask", "dask_expr")
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether a sample is read in chunks: what `isodepth.scan` gives, or a Dask collection."""
+    kind = type(X)
+    if getattr(kind, "reads_in_chunks", False):
+        return True
+    return kind.__module__.partition(".")[0] in _DASK and hasattr(X, "__dask_graph__")
+
+
+def refuse_chunks(X: Any, what: str) -> None:
+    """Raise where rows are needed that a sample read in chunks does not keep."""
+    if is_chunked(X):
+        raise InvalidInputError(
+            f"{what} needs all rows in memory, got {X!r:.80}; use Metric.table, distance or "
+            "compare, which read it in chunks"
+        )
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether this is a tensor of torch, which need not be installed."""
+    return any(kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__)
 
 
 def check_points(

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import clashing_columns
 from isodepth.data.matching import in_order, labels_of
+from isodepth.data.validation import is_chunked
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
-from isodepth.metric.inputs import is_chunked, pooled_scale
+from isodepth.metric.fitted import prepare
 
 
 def with_shared_scale(
@@ -39,8 +41,27 @@ def with_shared_scale(
 
         shared = shared_scale(metric, samples, weights, name)
     else:
-        shared = pooled_scale(samples, weights, name, metric.dtype, metric.nan_policy)
+        shared = _pooled_scale(metric, samples, weights, name)
     return replace(metric, scale=shared)
+
+
+def _pooled_scale(
+    metric: Metric, samples: Sequence[Any], weights: Sequence[Any], name: str
+) -> np.ndarray:
+    """The spread (d,) of the columns in many samples together."""
+    dtype, nan_policy = metric.dtype, metric.nan_policy
+    parts = [
+        prepare(X, w, f"{name}[{i}]", dtype=dtype, nan_policy=nan_policy, scale=None)
+        for i, (X, w) in enumerate(zip(samples, weights, strict=True))
+    ]
+    width = parts[0].points.shape[1]
+    for i, part in enumerate(parts):
+        if part.points.shape[1] != width:
+            raise InvalidInputError(
+                f"all samples must have the same number of columns, got {part.points.shape[1]} in "
+                f"{name}[{i}] and {width} in the first"
+            )
+    return spread_of_samples([part.points for part in parts], [part.weights for part in parts])
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:

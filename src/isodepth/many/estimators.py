@@ -33,7 +33,7 @@ from isodepth.many.pairwise import (
 )
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.inputs import prepare
+from isodepth.metric.fitted import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.regions import Sample
-from isodepth.data.validation import check_n_jobs, split_weights
+from isodepth.data.validation import check_n_jobs, is_chunked, is_tensor, split_weights
 from isodepth.engine.resources import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.bags import (
@@ -25,8 +25,8 @@ from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.labeled import labeled
 from isodepth.many.stack import TableList, TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.inputs import PreparedSample, is_chunked, is_tensor, prepare
-from isodepth.metric.settings import draws_at_random
+from isodepth.metric.fitted import PreparedSample, prepare
+from isodepth.metric.signature import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,75 +20,27 @@ from isodepth.core.regions import (
     midpoint_levels,
     power_mean,
 )
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import check_same_columns, check_same_width
-from isodepth.depth.resolve import DepthSource, depth_key, depth_text
+from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.data.arrays import column_labels
+from isodepth.data.frames import Table
+from isodepth.data.matching import in_order, labels_of
+from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.validation import (
+    OMIT_HINT,
+    check_pair,
+    check_points,
+    check_same_columns,
+    check_same_width,
+    check_weights,
+    split_weights,
+)
+from isodepth.depth.base import DepthSource
 from isodepth.engine.gap_passes import write_quantiles, write_supports
 from isodepth.engine.resources import Resources, thread_map, worker_count
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.inputs import prepare, prepare_sides, refuse_envelopes
-from isodepth.metric.settings import draws_at_random
-from isodepth.metric.signature import Signature, directions_text, scale_text, seed_text
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """Where regions come from.
-
-    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
-    the depth and the directions along which it is computed do.
-
-    Attributes
-    ----------
-    source : DepthSource
-    directions : ndarray of shape (K, d)
-    family, count : str or ndarray, and int
-        `directions` and `n_directions` of the metric.
-    seed : str
-        Its random state, as in a signature.
-    scale : ndarray of shape (d,) or None
-        What the columns were divided by.
-    """
-
-    source: DepthSource
-    directions: np.ndarray
-    family: Any
-    count: int
-    seed: str
-    scale: np.ndarray | None = None
-
-    @property
-    def depth(self) -> str:
-        """The depth with its settings, as in a signature."""
-        return depth_text(self.source)
-
-    @property
-    def dirs(self) -> str:
-        """Family and number of the directions, as in a signature."""
-        return directions_text(self.family, self.count)
-
-    def differences(self, other: Origin) -> list[str]:
-        """What differs, each with the values of both; empty where regions can be compared."""
-        if self is other:
-            return []
-        found = []
-        if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
-            found.append(f"depth ({self.depth} and {other.depth})")
-        if self.directions is not other.directions and not np.array_equal(
-            self.directions, other.directions
-        ):
-            found.append(f"directions ({self._recipe} and {other._recipe})")
-        if self.scale is not other.scale:
-            texts = [scale_text(scale) or "none" for scale in (self.scale, other.scale)]
-            if texts[0] != texts[1]:
-                found.append(f"scale ({' and '.join(texts)})")
-        return found
-
-    @property
-    def _recipe(self) -> str:
-        return f"{self.dirs} with seed {self.seed}"
+from isodepth.metric.signature import Origin, Signature, draws_at_random
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,10 +81,10 @@ class FittedMetric:
         """The depth."""
         return self.origin.source
 
-    @property
+    @cached_property
     def resources(self) -> Resources:
         """Threads and memory that may be used."""
-        return Resources(self.options["n_jobs"], self.options["memory_mb"])
+        return Resources(Resources(self.options["n_jobs"]).n_threads, self.options["memory_mb"])
 
     # -- one sample -------------------------------------------------------------------------
 
@@ -304,6 +257,8 @@ class FittedMetric:
                 f"{name} must be TrimmedRegions as Metric.regions makes them, got "
                 f"{type(regions).__name__}"
             )
+        if regions.origin is self.origin:
+            return
         found = regions.origin.differences(self.origin)
         if found:
             raise InvalidInputError(
@@ -319,13 +274,9 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
+        scale, policy = self.origin.scale, self.options["nan_policy"]
         points, columns, checked, _ = prepare(
-            X,
-            weights,
-            name,
-            dtype=self.options["dtype"],
-            nan_policy=self.options["nan_policy"],
-            scale=self.origin.scale,
+            X, weights, name, dtype=self.options["dtype"], nan_policy=policy, scale=scale
         )
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
@@ -338,9 +289,6 @@ class FittedMetric:
     def __repr__(self) -> str:
         count, width = self.directions.shape
         return f"FittedMetric({count} directions in {width} dimension(s), {self.signature()})"
-
-
-Pair = tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]
 
 
 def fit_metric(
@@ -368,24 +316,16 @@ def fit_metric(
         )
     directions, betas = _draw(settings, width, given)
     used = directions if dtype is None else directions.astype(dtype, copy=False)
-    seed = seed_text(settings["random_state"])
-    family, count = settings["directions"], settings["n_directions"]
-    origin = Origin(source, directions, family, count, seed, scale)
+    named = (settings[name] for name in ("directions", "n_directions", "random_state"))
+    origin = Origin(source, directions, *named, scale)
     return FittedMetric(settings, origin, used, betas)
 
 
 def fit_both(
     settings: Mapping[str, Any], source: DepthSource, X: Any, Y: Any, weights: Any
-) -> Pair:
+) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """The regions of both sides of a comparison, and the metric they were made with."""
-    (x, y, columns, wx, wy), scale, missing = prepare_sides(
-        X,
-        Y,
-        weights,
-        dtype=settings["dtype"],
-        nan_policy=settings["nan_policy"],
-        scale=settings["scale"],
-    )
+    (x, y, columns, wx, wy), scale, missing = _prepare_sides(settings, X, Y, weights)
     fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
     resources = fitted.resources
     sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx, resources=resources)
@@ -438,3 +378,161 @@ def _fitting(
     for name, regions in named:
         fitted.check(regions, name)
     return fitted
+
+
+# -- from the arguments of a call to checked points ---------------------------------------------
+
+
+class PreparedSample(NamedTuple):
+    """One sample, ready for its depths.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+    columns : tuple of str or None
+    weights : ndarray of shape (n,) or None
+    missing : MissingReport or None, where rows were looked through
+    """
+
+    points: np.ndarray
+    columns: tuple[str, ...] | None
+    weights: np.ndarray | None
+    missing: MissingReport | None
+
+
+def prepare(
+    X: Any,
+    weights: Any,
+    name: str,
+    *,
+    dtype: str | None,
+    nan_policy: str,
+    scale: np.ndarray | None,
+    weights_name: str = "",
+) -> PreparedSample:
+    """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
+    if nan_policy == "omit":
+        points, columns, checked, _, report = omit_missing(X, weights, name, dtype)
+    else:
+        points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
+        checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
+        report = None
+    if scale is not None:
+        points = scaled(points, scale, name, columns)
+    return PreparedSample(points, columns, checked, report)
+
+
+def _prepare_sides(
+    settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
+) -> tuple[_Sides, np.ndarray | None, MissingPair | None]:
+    """Check two sides of a comparison: also the scale (d,) that was used, and what was missing."""
+    dtype, scale, missing = settings["dtype"], settings["scale"], None
+    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
+        X, Y = _with_matched_columns(X, Y)
+    if settings["nan_policy"] == "omit":
+        both = zip((X, Y), split_weights(weights), "XY", strict=True)
+        (X, wx, in_x), (Y, wy, in_y) = (_without_missing(*side, dtype) for side in both)
+        weights = (wx, wy)
+        missing = MissingPair(in_x[0], in_y[0], kept=(in_x[1], in_y[1]))
+    sides = _check_sides(X, Y, weights, dtype)
+    if scale is None:
+        return sides, None, missing
+    x, y, columns, wx, wy = sides
+    if isinstance(scale, str):
+        _refuse_regions((X, Y), scale)
+        count = 2 if scale == "pooled" else 1
+        scale = spread_of_samples([x, y][:count], [wx, wy][:count])
+    # Regions have taken in their scale already, which is checked where they are compared.
+    if not isinstance(X, TrimmedRegions):
+        x = scaled(x, scale, "X", columns)
+    if not isinstance(Y, TrimmedRegions):
+        y = scaled(y, scale, "Y", columns)
+    return _Sides(x, y, columns, wx, wy), scale, missing
+
+
+def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Both sides with one order of columns: that of regions, which stay as they are, or of X."""
+    if isinstance(X, TrimmedRegions) and isinstance(Y, TrimmedRegions):
+        return X, Y
+    if isinstance(Y, TrimmedRegions):
+        return in_order(X, Y.columns, "X", "Y"), Y
+    names = X.columns if isinstance(X, TrimmedRegions) else labels_of(X)
+    return X, in_order(Y, names, "Y", "X")
+
+
+def refuse_envelopes(region: str) -> None:
+    """Nested regions are made of sample points; envelopes are quantiles."""
+    if region == "envelope":
+        raise InvalidOptionError(
+            "region='envelope' has quantiles along directions and no regions of sample points; "
+            "compare samples with Metric.distance or Metric.compare, or make tables of them"
+        )
+
+
+def _without_missing(
+    X: Any, weights: Any, name: str, dtype: str | None
+) -> tuple[Any, Any, tuple[MissingReport, np.ndarray]]:
+    """One side without its rows of missing values, their report, and which rows are left."""
+    if isinstance(X, TrimmedRegions):
+        nothing = tuple((label, 0) for label in X.columns or column_labels(X.n_features))
+        report = MissingReport(X.n_points, 0, nothing)
+        return X, weights, (report, np.ones(X.n_points, dtype=bool))
+    points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
+    return (points if columns is None else Table(points, columns)), checked, (report, kept)
+
+
+def _refuse_regions(samples: tuple[Any, Any], scale: str) -> None:
+    if any(isinstance(X, TrimmedRegions) for X in samples):
+        raise InvalidOptionError(
+            f"scale={scale!r} is learned from the rows of samples, got regions, which have taken "
+            "in their scale already; give the samples themselves, or make the regions with "
+            "scale=array"
+        )
+
+
+class _Sides(NamedTuple):
+    """Points (n, d) and (m, d) of one dtype, the names of their columns, and their weights."""
+
+    x: np.ndarray
+    y: np.ndarray
+    columns: tuple[str, ...] | None
+    x_weights: np.ndarray | None
+    y_weights: np.ndarray | None
+
+
+def _check_sides(X: Any, Y: Any, weights: Any, dtype: str | None) -> _Sides:
+    """Check two samples, each of which may be regions, with `weights` and in `dtype`."""
+    wx, wy = split_weights(weights)
+    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+        x, y, columns = _with_regions((X, Y), (wx, wy), dtype)
+    else:
+        x, y, columns = check_pair(X, Y, dtype, OMIT_HINT)
+    wx = check_weights(wx, len(x), "weights of X")
+    wy = check_weights(wy, len(y), "weights of Y")
+    return _Sides(x, y, columns, wx, wy)
+
+
+def _with_regions(
+    samples: tuple[Any, Any], weights: tuple[Any, Any], dtype: str | None
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
+    sides = []
+    for name, given, own in zip("XY", samples, weights, strict=True):
+        if not isinstance(given, TrimmedRegions):
+            sides.append(check_points(given, name, dtype, hint=OMIT_HINT))
+        elif own is None:
+            sides.append((given.points, given.columns))
+        else:
+            raise InvalidInputError(
+                f"{name} are regions, which already include their weights, got weights of "
+                f"{name} as well; give None for them, or the sample itself"
+            )
+    (x, x_columns), (y, y_columns) = sides
+    check_same_width(x.shape[1], y.shape[1])
+    for name, given, points, other in zip("XY", samples, (x, y), (y, x), strict=True):
+        wanted = dtype or str(other.dtype)
+        if isinstance(given, TrimmedRegions) and points.dtype != wanted:
+            raise InvalidInputError(
+                f"the regions of {name} were made in {points.dtype}, and the comparison is in "
+                f"{wanted}; make them again with dtype={wanted!r}"
+            )
+    return x, y, check_same_columns(x_columns, y_columns)

@@ -16,7 +16,8 @@ from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import SCALES
 from isodepth.data.validation import check_choice, check_integer, check_number
-from isodepth.depth.resolve import depth_text, read_depth
+from isodepth.depth.base import DepthSource
+from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
 
@@ -306,6 +307,11 @@ def directions_text(directions: Any, n_directions: int) -> str:
     return f"given:{len(directions)}:{digest}"
 
 
+def draws_at_random(directions: Any) -> bool:
+    """Whether what `directions=` says leaves something to chance."""
+    return isinstance(directions, str) and directions != "equispaced"
+
+
 def scale_text(scale: Any) -> str | None:
     """How columns are scaled: by a word, or the number and digest of given scales."""
     if scale is None or isinstance(scale, str):
@@ -354,3 +360,48 @@ def read_directions(text: str) -> tuple[str, int]:
 def number_text(value: float) -> str:
     """A number with all its digits, and no more."""
     return repr(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where regions come from.
+
+    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
+    the depth and the directions along which it is computed do.
+
+    Attributes
+    ----------
+    source : DepthSource
+    directions : ndarray of shape (K, d)
+    family, count : str or ndarray, and int
+        `directions` and `n_directions` of the metric.
+    random_state : None, int or numpy.random.Generator
+    scale : ndarray of shape (d,) or None
+        What the columns were divided by.
+    """
+
+    source: DepthSource
+    directions: np.ndarray
+    family: Any
+    count: int
+    random_state: Any
+    scale: np.ndarray | None = None
+
+    @property
+    def dirs(self) -> str:
+        """Family and number of the directions, as in a signature."""
+        return directions_text(self.family, self.count)
+
+    def differences(self, other: Origin) -> list[str]:
+        """What differs, each with the values of both; empty where regions can be compared."""
+        both = (self, other)
+        found = []
+        if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
+            found.append(f"depth ({' and '.join(depth_text(each.source) for each in both)})")
+        if not np.array_equal(self.directions, other.directions):
+            recipes = [f"{each.dirs} with seed {seed_text(each.random_state)}" for each in both]
+            found.append(f"directions ({' and '.join(recipes)})")
+        scales = [scale_text(each.scale) or "none" for each in both]
+        if scales[0] != scales[1]:
+            found.append(f"scale ({' and '.join(scales)})")
+        return found

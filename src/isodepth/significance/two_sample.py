@@ -15,7 +15,6 @@ from isodepth.depth.resolve import depth_text
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
-from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import WEIGHTS, Findings, Rows, aggregated_statistics
@@ -44,6 +43,7 @@ from isodepth.significance.tolerance import (
     softened,
     tolerant_statistics,
 )
+from isodepth.tensors.host import arrays_on_host
 
 
 def two_sample_test(

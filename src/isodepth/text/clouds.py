@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import to_array
-from isodepth.data.validation import check_points
+from isodepth.data.validation import check_points, is_tensor
 from isodepth.errors import InvalidInputError
-from isodepth.metric.inputs import is_tensor
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")
