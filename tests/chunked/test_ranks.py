@@ -22,7 +22,7 @@ from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import center_and_exponent
 from isodepth.depth.whitening import whitening_matrix as in_memory
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 
 
 def metric(depth: Any, **options: Any) -> Metric:

@@ -7,8 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.core.regions import exact_plan
-from isodepth.engine.gap_passes import level_gaps, signed_directions
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, level_gaps, signed_directions
 from isodepth.gap import refine
 from isodepth.metric.comparison import Comparison
 

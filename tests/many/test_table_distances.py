@@ -10,8 +10,7 @@ import pytest
 from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
-from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, table_distances
 from isodepth.many import stack as stack_module
 from isodepth.many.stack import TableStack
 

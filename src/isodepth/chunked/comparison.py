@@ -12,7 +12,7 @@ from isodepth.chunked.table import Streamed
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import LevelPlan, power_mean
 from isodepth.data.results import plain
-from isodepth.engine.gap_passes import direction_code
+from isodepth.engine import direction_code
 from isodepth.errors import InvalidInputError
 from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric

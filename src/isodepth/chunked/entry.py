@@ -16,6 +16,7 @@ from isodepth.chunked.comparison import (
 from isodepth.chunked.runner import Runner
 from isodepth.chunked.sources import Source, scan
 from isodepth.chunked.table import Streamed, column_spreads, drawn, stream_table
+from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -26,7 +27,6 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric, refuse_learned_scale
-from isodepth.metric.signature import draws_at_random
 from isodepth.metric.table import RegionTable
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.

@@ -16,8 +16,7 @@ from isodepth import _core
 from isodepth.chunked.rows import Rows, WeightTotals
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
-from isodepth.engine.gap_passes import write_supports
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, write_supports
 
 
 class Pass(Protocol):

@@ -10,8 +10,7 @@ import numpy as np
 from isodepth.chunked.sources import Chunk, Source
 from isodepth.core.scaling import scaled
 from isodepth.core.weights import TOTAL_BITS, exact_masses
-from isodepth.data.arrays import check_finite, to_float
-from isodepth.data.validation import OMIT_HINT
+from isodepth.data.validation import OMIT_HINT, check_finite, to_float
 from isodepth.errors import InvalidInputError
 
 

@@ -16,8 +16,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
-from isodepth.engine.gap_passes import write_supports
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, write_supports
 
 #: A level this close to the end of the interval, as a share of it, is the end.
 SLIVER = 1e-14

@@ -10,8 +10,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.weights import exact_masses
-from isodepth.data.arrays import check_finite, column_labels, describe, to_array
-from isodepth.data.validation import check_weights
+from isodepth.data.validation import check_finite, check_weights, column_labels, describe, to_array
 from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: What `scale=` may be, apart from None and an array.

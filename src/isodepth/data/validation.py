@@ -9,13 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import check_finite, describe, to_array, to_float
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 # Columns are named in a message until there are this many.
 _NAMED = 5
+# Rows are scanned for non-finite values a block at a time, so that a memory map of any size
+# never costs more than this many booleans.
+_SCAN_ELEMENTS = 1 << 20
+_FEW_NUMBERS = 4096
+# Far below the square of any limit: of float32 and more columns than anybody has.
+_SURELY_SMALL = 1e24
 #: What else to do about missing values, for messages about samples that have some.
 OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
 _DASK = ("dask", "dask_expr")
@@ -40,7 +45,9 @@ def refuse_chunks(X: Any, what: str) -> None:
 
 def is_tensor(X: Any) -> bool:
     """Whether this is a tensor of torch, which need not be installed."""
-    return any(kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__)
+    return not isinstance(X, np.ndarray) and any(
+        kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__
+    )
 
 
 def check_points(
@@ -80,7 +87,7 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Like `check_points`, where values may still be missing or infinite."""
     columns = None
-    if looks_like_frame(X):
+    if not isinstance(X, np.ndarray) and looks_like_frame(X):
         X, columns = read_frame(X, name)
     array = to_array(X, name)
     if array.ndim == 1 and hasattr(X, "to_frame"):
@@ -110,7 +117,8 @@ def check_pair(
 
     Columns of frames are matched by name: those of Y come in the order of X.
     """
-    Y = in_order(Y, labels_of(X), "Y", "X")
+    if not isinstance(X, np.ndarray):
+        Y = in_order(Y, labels_of(X), "Y", "X")
     x, x_columns = check_points(X, "X", dtype, hint=hint)
     y, y_columns = check_points(Y, "Y", dtype, hint=hint)
     check_same_width(x.shape[1], y.shape[1])
@@ -130,6 +138,164 @@ def _all_integers(names: tuple[str, ...]) -> bool:
     return all(name.removeprefix("-").isdecimal() for name in names)
 
 
+def to_array(X: Any, name: str) -> np.ndarray:
+    """What NumPy makes of `X`; tensors and sparse matrices are refused with what to do instead."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InvalidInputError(
+            f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
+            "impute them first"
+        )
+    if getattr(type(X), "reads_in_chunks", False):
+        raise InvalidInputError(
+            f"{name} is read in chunks ({X!r:.80}), and here all rows are needed at once; give an "
+            "array of some of them, or use distance, compare, Metric.table, tables, pairwise or "
+            "DepthMonitor, which take sources"
+        )
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+    if hasattr(X, "detach"):
+        _check_tensor(X, name)
+    try:
+        return np.asarray(X)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(
+            f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "
+            f"({' '.join(str(error).split())})"
+        ) from None
+
+
+def _check_tensor(X: Any, name: str) -> None:
+    """Refuse a tensor that is more than its numbers: a graph, another device, a sparse layout."""
+    if getattr(X, "requires_grad", False):
+        raise InvalidInputError(
+            f"{name} is a tensor that requires grad, which would be lost; pass "
+            f"{name}.detach().cpu().numpy()"
+        )
+    device = getattr(getattr(X, "device", None), "type", "cpu")
+    if device != "cpu":
+        raise InvalidInputError(
+            f"{name} is a tensor on the device {X.device}; pass {name}.detach().cpu().numpy()"
+        )
+    if not str(getattr(X, "layout", "torch.strided")).endswith("strided"):
+        raise InvalidInputError(
+            f"{name} is a tensor of layout {X.layout}; pass {name}.detach().to_dense().numpy()"
+        )
+
+
+def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
+    """Real numbers as float32 or float64; None keeps float32 and makes the rest float64."""
+    if array.dtype == object:
+        array = _numbers_of_objects(array, name)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(
+            f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
+            f"choose a part, such as {name}.real"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{name} must hold real numbers (any float or integer dtype), got dtype "
+            f"{array.dtype}; convert it with {name}.astype(float) after dropping or encoding what "
+            "is not a number"
+        )
+    if dtype is None:
+        dtype = "float32" if array.dtype == np.float32 else "float64"
+    if array.dtype == dtype and array.dtype.isnative:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
+
+
+def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Objects as floats, where every one of them is a real number: texts are not."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, numbers.Real):
+            try:
+                reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
+            except (TypeError, ValueError) as error:
+                reason = str(error)
+            raise NotNumbersError(
+                f"{name} must hold real numbers, got dtype object with {value!r} at row "
+                f"{place[0]}, column {place[1]} ({reason}); convert it with {name}.astype(float) "
+                "after dropping or encoding what is not a number"
+            )
+    return array.astype(np.float64)
+
+
+def check_finite(
+    points: np.ndarray,
+    name: str,
+    any_size: bool,
+    columns: tuple[str, ...] | None = None,
+    hint: str = "",
+    allow_nan: bool = False,
+) -> None:
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    # None of few numbers is larger than the root of the sum of their squares, whose rounding does
+    # not matter here; what is not below that bound, or no number, is looked at one by one.
+    if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
+        flat = points.ravel()
+        with np.errstate(over="ignore", invalid="ignore"):
+            small = flat.dot(flat) < _SURELY_SMALL
+        if small:
+            return
+    rows = max(1, _SCAN_ELEMENTS // points.shape[1])
+    most = float(np.finfo(points.dtype).max)
+    limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
+    counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
+    for start in range(0, len(points), rows):
+        some = points[start : start + rows]
+        # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
+        if some.max() <= limit and some.min() >= -limit:
+            continue
+        sizes = np.abs(some)
+        bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
+        infinite = infinite or bool(np.isinf(sizes).any())
+        counts += bad.sum(axis=0)
+        largest = max(largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
+        if first is None and bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            first = (start + int(row), int(column))
+    if first is not None:
+        labels = columns or column_labels(points.shape[1])
+        at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
+        what = "infinite" if allow_nan else "NaN or infinite"
+        advice = f"drop or impute them first{hint}"
+        if infinite:  # leaving out rows with missing values would not help
+            advice = "some are infinite, which is not missing: drop or correct them first"
+        raise InvalidInputError(
+            f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
+            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
+            f"{first[0]}, {at}; {advice}"
+        )
+    if largest > limit:
+        other = ", or use float64" if points.dtype == np.float32 else ""
+        raise InvalidInputError(
+            f"{name} contains values up to {largest:.3g}, with which distances overflow in "
+            f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
+            f"divide the data by a constant{other}"
+        )
+
+
+def column_labels(width: int) -> tuple[str, ...]:
+    """How to call columns without names."""
+    return tuple(f"column {j}" for j in range(width))
+
+
+def named_counts(counts: Any) -> str:
+    """The columns with missing values and how many they have, most first."""
+    there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
+    text = ", ".join(f"{label} ({count})" for label, count in there[:_NAMED])
+    more = len(there) - _NAMED
+    return f"{text} and {more} more column{'s' if more > 1 else ''}" if more > 0 else text
+
+
+def describe(value: Any) -> str:
+    """What was received, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    return f"{type(value).__name__}"
+
+
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
     """Two tables can only be compared column by column."""
     if x_width != y_width:
@@ -146,6 +312,8 @@ def check_same_columns(
     second: str = "Y",
 ) -> tuple[str, ...] | None:
     """The names that the columns of both samples have; None where neither has any."""
+    if x_columns is None and y_columns is None:
+        return None
     if clashing_columns(x_columns, y_columns):
         if x_columns and y_columns and set(x_columns) != set(y_columns):
             raise differing(x_columns, y_columns, first, second)

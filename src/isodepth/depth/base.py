@@ -16,7 +16,7 @@ from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import check_choice, check_integer, check_n_jobs
 from isodepth.depth.direction_search import search_directions
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 
 METHODS = ("directions", "exact")

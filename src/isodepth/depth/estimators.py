@@ -16,7 +16,7 @@ from isodepth.core.regions import Sample
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.depth.base import Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 
 Self = TypeVar("Self", bound="DepthEstimator")

@@ -11,7 +11,7 @@ from isodepth import _core
 from isodepth.core.regions import Sample
 from isodepth.depth.base import Depth, run_pass, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.hull import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 #: Settings of a depth that a metric ignores: it has its own, or they do not change the depths.

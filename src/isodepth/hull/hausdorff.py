@@ -18,7 +18,7 @@ from isodepth.data.validation import (
     check_points,
     check_same_width,
 )
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 
 # A relative duality gap that is as good as none: what rounding leaves of it.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth import _core
-from isodepth.engine.resources import available_cores
+from isodepth.engine import available_cores
 from isodepth.hull.hausdorff import as_points, common_frame
 
 

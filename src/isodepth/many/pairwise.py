@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import Sample
 from isodepth.data.validation import check_n_jobs, is_chunked, is_tensor, split_weights
-from isodepth.engine.resources import thread_map, worker_count
+from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.bags import (
     as_list,
@@ -26,7 +27,6 @@ from isodepth.many.labeled import labeled
 from isodepth.many.stack import TableList, TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.fitted import PreparedSample, prepare
-from isodepth.metric.signature import draws_at_random
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from isodepth.core.directions import FAMILIES
+from isodepth.core.directions import FAMILIES, draws_at_random
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.core.scaling import (
     SCALES,
@@ -35,7 +35,7 @@ from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric, prepare, refuse_envelopes
-from isodepth.metric.signature import Signature, draws_at_random
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
 
 #: Steps of ascent where `refine` is None, with the supremum over directions.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import seeded_vectors, unit_vectors
+from isodepth.core.directions import draws_at_random, seeded_vectors, unit_vectors
 from isodepth.core.envelopes import envelope_plan, tail_units
 from isodepth.core.regions import (
     LevelPlan,
@@ -21,7 +21,6 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, spread_of_samples
-from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
@@ -32,15 +31,15 @@ from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
     check_weights,
+    column_labels,
     split_weights,
 )
 from isodepth.depth.base import DepthSource
-from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.resources import Resources, thread_map, worker_count
+from isodepth.engine import Resources, thread_map, worker_count, write_quantiles, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.signature import Origin, Signature, draws_at_random
+from isodepth.metric.signature import Origin, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)

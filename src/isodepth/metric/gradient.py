@@ -20,7 +20,7 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
 from isodepth.data.missing import MissingPair
-from isodepth.engine.gap_passes import direction_index, direction_sign, support_rows
+from isodepth.engine import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.hull import project_to_hull

@@ -307,11 +307,6 @@ def directions_text(directions: Any, n_directions: int) -> str:
     return f"given:{len(directions)}:{digest}"
 
 
-def draws_at_random(directions: Any) -> bool:
-    """Whether what `directions=` says leaves something to chance."""
-    return isinstance(directions, str) and directions != "equispaced"
-
-
 def scale_text(scale: Any) -> str | None:
     """How columns are scaled: by a word, or the number and digest of given scales."""
     if scale is None or isinstance(scale, str):

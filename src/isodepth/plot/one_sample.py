@@ -9,12 +9,11 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.data.arrays import column_labels
-from isodepth.data.validation import check_points
+from isodepth.data.validation import check_points, column_labels
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource
 from isodepth.depth.resolve import depth_text, private_copy, resolve_depth
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.regions import outline, plane_directions
 from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, short

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import describe, to_array
+from isodepth.data.validation import describe, to_array
 from isodepth.errors import InvalidInputError
 
 #: Permutations that share a word of bits.

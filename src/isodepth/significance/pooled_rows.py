@@ -12,7 +12,7 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import check_scale_width, pooled_spread
-from isodepth.data.arrays import check_finite
+from isodepth.data.validation import check_finite
 from isodepth.errors import InvalidOptionError
 
 # About so many directions, in whole frames of orthonormal vectors: more cost time in proportion

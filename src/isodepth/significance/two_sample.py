@@ -9,10 +9,10 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
-from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
+from isodepth.data.validation import column_labels
 from isodepth.depth.resolve import depth_text
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.signature import seed_text

@@ -35,7 +35,7 @@ def search_gaps(
     -------
     gaps : float64 tensor of shape (L,)
     where : int64 tensor of shape (L,), or None
-        Codes of directions and signs, as in `engine.gap_passes`; of equal gaps the first direction.
+        Codes of directions and signs, as in `isodepth.engine`; of equal gaps the first direction.
     """
     rows = [x[: int(prefix_sizes_x[-1])], y[: int(prefix_sizes_y[-1])]]
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isodepth.data.arrays import describe
-from isodepth.data.validation import is_tensor
+from isodepth.data.validation import describe, is_tensor
 from isodepth.errors import InvalidInputError
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import to_array
-from isodepth.data.validation import check_points, is_tensor
+from isodepth.data.validation import check_points, is_tensor, to_array
 from isodepth.errors import InvalidInputError
 
 #: What a text without tokens may become.

@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.validation import is_tensor
-from isodepth.engine.resources import Resources, thread_map
+from isodepth.engine import Resources, thread_map
 from isodepth.hull import coordinates_in_span, hausdorff_levels
 from isodepth.metric.fitted import FittedMetric
 

@@ -10,8 +10,7 @@ from strategies import cases
 from isodepth import _core
 from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
-from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, level_gaps, support_rows, write_supports
 
 torch = pytest.importorskip("torch")
 from isodepth.tensors import gaps, ranks, spread  # noqa: E402
