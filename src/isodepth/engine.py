@@ -1,8 +1,8 @@
 """Calls of the compiled passes, and what they may use: threads and memory.
 
-A sample in depth order, deepest row first, has regions that are prefixes of it; the passes here find
-their supports along directions, and the gaps between those of two samples. Where a gap is attained
-is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
+A sample in depth order, deepest row first, has regions that are prefixes of it. The passes here
+find their supports along directions, and the gaps between those of two samples. Where a gap is
+attained is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
 """
 
 from __future__ import annotations

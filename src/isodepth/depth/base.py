@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,42 @@ from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 METHODS = ("directions", "exact")
 
 
+class Along(NamedTuple):
+    """Directions to project on, and the threads and memory for it.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (K, d)
+    resources : Resources
+    """
+
+    directions: np.ndarray
+    resources: Resources
+
+    def run(
+        self,
+        kernel: Callable[..., Any],
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        queries: np.ndarray | None,
+        *options: Any,
+    ) -> Any:
+        """Call a pass of `isodepth._core` for a depth along these directions.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d), float32 or float64
+        weights : int64 ndarray of shape (n,), positive, or None for equal ones
+        queries : ndarray of shape (m, d), or None for the points
+        """
+        points = np.ascontiguousarray(points)
+        directions = np.ascontiguousarray(self.directions, dtype=points.dtype)
+        if queries is not None:
+            queries = np.ascontiguousarray(queries, dtype=points.dtype)
+        limits = self.resources.n_threads, self.resources.memory_mb
+        return kernel(points, directions, weights, queries, *options, *limits)
+
+
 class DepthSource:
     """What a metric needs of a depth."""
 
@@ -32,12 +68,7 @@ class DepthSource:
         """Warn if the depth cannot order the points of a sample."""
 
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
         raise NotImplementedError
@@ -47,12 +78,11 @@ class DepthSource:
         sample: Sample,
         points: np.ndarray,
         weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        along: Along,
         **labels: Any,
     ) -> TrimmedRegions:
         """The regions of points (n, d) that have been checked and merged to `sample`."""
-        distinct, depth = self.all_depths(sample, points, weights, directions, resources)
+        distinct, depth = self.all_depths(sample, points, weights, along)
         return TrimmedRegions.from_depths(
             sample,
             distinct,
@@ -60,7 +90,7 @@ class DepthSource:
             depth=depth,
             weights=weights,
             tie_tolerance=self.tie_tolerance if points.dtype == np.float64 else 0.0,
-            resources=resources,
+            resources=along.resources,
             **labels,
         )
 
@@ -97,13 +127,7 @@ class Depth(DepthSource):
 
     # -- what a depth defines ---------------------------------------------------------------
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         """Depth of each of `queries` (m, d), or of the distinct points of `sample` if None."""
         raise NotImplementedError
 
@@ -158,39 +182,26 @@ class Depth(DepthSource):
                 )
                 return
 
-    def point_depth(
-        self,
-        sample: Sample,
-        points: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def point_depth(self, sample: Sample, points: np.ndarray | None, along: Along) -> np.ndarray:
         """Like `evaluate`, with the exact value at the corners of a simplex."""
         if not self.is_uninformative(sample):
-            return self.evaluate(sample, points, directions, resources)
+            return self.evaluate(sample, points, along)
         tied = self.tied_depth(sample)
         if points is None:
             return tied
         own = sample.find(points)
-        depths = self.evaluate(sample, points, directions, resources)
-        return np.where(own >= 0, tied[own], depths)
+        return np.where(own >= 0, tied[own], self.evaluate(sample, points, along))
 
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
-        distinct = self.point_depth(sample, None, directions, resources)
+        distinct = self.point_depth(sample, None, along)
         # Rows of weight zero are at -1, and get theirs below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
             if weightless.any():
-                asked = points[weightless]
-                depths[weightless] = self.point_depth(sample, asked, directions, resources)
+                depths[weightless] = self.point_depth(sample, points[weightless], along)
         return distinct, depths
 
 
@@ -211,12 +222,7 @@ class Minimized(Depth):
     refine: int = 0
 
     def outlyingness(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-        locate: bool = False,
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
     ) -> tuple[np.ndarray, Any]:
         """How far out `queries` (m, d) or the sample's own points are: depth falls with it.
 
@@ -246,32 +252,29 @@ class Minimized(Depth):
                 "the two"
             )
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         if self.method == "exact":
             points = sample.points if queries is None else queries
-            return self.exactly(sample, points.astype(np.float64), resources)
-        used = directions
+            return self.exactly(sample, points.astype(np.float64), along.resources)
+        used = along
         if self.refine:
             asked = None if queries is None else self.proposing(sample, queries)
-            used = search_directions(
+            directions = search_directions(
                 standardize(sample, sample.points if asked is None else asked),
-                directions,
+                along.directions,
                 self.refine,
-                lambda rows: self.outlyingness(sample, asked, rows, resources, locate=True),
+                lambda rows: self.outlyingness(
+                    sample, asked, along._replace(directions=rows), locate=True
+                ),
             )
-        depths = self.depth_from(sample, self.outlyingness(sample, queries, used, resources)[0])
+            used = along._replace(directions=directions)
+        depths = self.depth_from(sample, self.outlyingness(sample, queries, used)[0])
         if queries is None or not self.refine:
             return depths
         # A search for other points may find better directions for the sample's own by chance; one
         # point must not have two depths.
         own = sample.find(queries)
-        return np.where(own >= 0, self.evaluate(sample, None, directions, resources)[own], depths)
+        return np.where(own >= 0, self.evaluate(sample, None, along)[own], depths)
 
 
 class Projection(Minimized):
@@ -281,16 +284,10 @@ class Projection(Minimized):
     tie_tolerance = 1e-12
 
     def outlyingness(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-        locate: bool = False,
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
     ) -> tuple[np.ndarray, Any]:
         points, weights = sample.points, sample.masses
-        kernel = _core.largest_outlyingness
-        return run_pass(kernel, points, weights, queries, directions, resources, locate)
+        return along.run(_core.largest_outlyingness, points, weights, queries, locate)
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
@@ -332,16 +329,10 @@ class Halfspace(Minimized):
     name = "halfspace"
 
     def outlyingness(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-        locate: bool = False,
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
     ) -> tuple[np.ndarray, Any]:
         points, weights = sample.points, sample.masses
-        kernel = _core.smallest_halfspace
-        masses, index = run_pass(kernel, points, weights, queries, directions, resources, locate)
+        masses, index = along.run(_core.smallest_halfspace, points, weights, queries, locate)
         return -masses, index
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
@@ -361,33 +352,6 @@ class Halfspace(Minimized):
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Each corner of a simplex can be cut off alone.
         return sample.shares
-
-
-def run_pass(
-    kernel: Callable[..., Any],
-    points: np.ndarray,
-    weights: np.ndarray | None,
-    queries: np.ndarray | None,
-    directions: np.ndarray,
-    resources: Resources,
-    *options: Any,
-) -> Any:
-    """Call a pass of the compiled core for a depth along directions.
-
-    Parameters
-    ----------
-    kernel : a function of `isodepth._core`
-    points : ndarray of shape (n, d), float32 or float64
-    weights : int64 ndarray of shape (n,), positive, or None for equal ones
-    queries : ndarray of shape (m, d), or None for the points
-    directions : ndarray of shape (K, d)
-    """
-    points = np.ascontiguousarray(points)
-    directions = np.ascontiguousarray(directions, dtype=points.dtype)
-    if queries is not None:
-        queries = np.ascontiguousarray(queries, dtype=points.dtype)
-    limits = resources.n_threads, resources.memory_mb
-    return kernel(points, directions, weights, queries, *options, *limits)
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.regions import Sample
-from isodepth.depth.base import Depth, run_pass, standardize
+from isodepth.depth.base import Along, Depth, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
 from isodepth.engine import Resources
 from isodepth.hull import coordinates_in_span
@@ -31,15 +31,9 @@ class IRW(Depth):
     name = "irw"
     affine_invariant = False
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         points, weights = sample.points, sample.masses
-        return run_pass(_core.mean_rank_weight, points, weights, queries, directions, resources)
+        return along.run(_core.mean_rank_weight, points, weights, queries)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -57,17 +51,10 @@ class AIIRW(Depth):
     def is_uninformative(self, sample: Sample) -> bool:
         return not shrinks(self.covariance) and super().is_uninformative(sample)
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         points = self._whiten(sample, sample.points)
         asked = None if queries is None else self._whiten(sample, queries)
-        kernel, weights = _core.mean_rank_weight, sample.masses
-        depths = run_pass(kernel, points, weights, asked, directions, resources)
+        depths = along.run(_core.mean_rank_weight, points, sample.masses, asked)
         if queries is not None and not shrinks(self.covariance):
             # Off the flat that holds the sample, a point is infinitely far out.
             depths[outside_span(sample, queries)] = 0.0
@@ -83,9 +70,8 @@ class AIIRW(Depth):
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
         rng = np.random.default_rng(0)
-        directions = rng.standard_normal((4096, sample.n_points))
-        kernel, weights = _core.mean_rank_weight, sample.masses
-        depths = run_pass(kernel, corners, weights, None, directions, Resources(n_jobs=1))
+        along = Along(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
+        depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
         # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
@@ -111,29 +97,23 @@ class SteadyIRW(IRW):
 
     name = "steady_irw"
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self.evaluate(joint, None, directions, resources)[joint.inverse]
-        total, count = sample.total, len(directions)
+            return self.evaluate(joint, None, along)[joint.inverse]
+        total, count = sample.total, len(along.directions)
         if sample.n_points > MOST_POINTS or not counts_fit(total, count):
-            return super().evaluate(sample, None, directions, resources)
+            return super().evaluate(sample, None, along)
         points = span_of_sample(sample)
         kind = sample.points.dtype
         sizes, squares = _core.centered_rank_sums(
             np.ascontiguousarray(points, dtype=kind),
-            np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
+            np.ascontiguousarray(along.directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
-            resources.n_threads,
+            along.resources.n_threads,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
-        return steady_depth(size, square, _mean_square(points, sample.shares, resources))
+        return steady_depth(size, square, _mean_square(points, sample.shares, along.resources))
 
 
 class Dual(Depth):
@@ -142,17 +122,12 @@ class Dual(Depth):
     name = "dual"
     affine_invariant = False
 
-    def evaluate(
-        self,
-        sample: Sample,
-        queries: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self.evaluate(joint, None, directions, resources)[joint.inverse]
-        return (1.0 - _mean_square(span_of_sample(sample), sample.shares, resources)) / 2.0
+            return self.evaluate(joint, None, along)[joint.inverse]
+        square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
+        return (1.0 - square) / 2.0
 
 
 def counts_fit(total: int, count: int) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth, DepthSource
-from isodepth.engine import Resources
+from isodepth.depth.base import Along, Depth, DepthSource
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 #: Settings of a depth that a metric ignores: it has its own, or they do not change the depths.
@@ -32,12 +31,7 @@ class CustomDepth(DepthSource):
         self.name = _plain_name(depth)
 
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         result = np.asarray(self._score(points, weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
@@ -73,17 +67,12 @@ class NoDepth(DepthSource):
     """In place of a depth where regions do not need one: all points have depth zero."""
 
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(sample.n_points), np.zeros(len(points))
 
 
-NO_DEPTH = NoDepth()
+NO_DEPTH: DepthSource = NoDepth()
 
 
 def resolve_depth(depth: Any) -> DepthSource:
@@ -91,12 +80,7 @@ def resolve_depth(depth: Any) -> DepthSource:
 
     An estimator is taken over by `private_copy` first.
     """
-    if isinstance(depth, str):
-        if depth not in BY_NAME:
-            raise InvalidOptionError(
-                f"depth must be one of {', '.join(BY_NAME)}, a depth estimator or a callable that "
-                f"gives one depth for each row; got {depth!r}"
-            )
+    if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
         depth.check_options()

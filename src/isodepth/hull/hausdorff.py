@@ -18,7 +18,7 @@ from isodepth.data.validation import (
     check_points,
     check_same_width,
 )
-from isodepth.engine import Resources
+from isodepth.engine import Resources, level_gaps, signed_directions
 from isodepth.errors import InvalidInputError
 
 # A relative duality gap that is as good as none: what rounding leaves of it.
@@ -70,7 +70,9 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
     (2.0, [0.0, 1.0], False)
     """
-    bounds = level_bounds(*nested_pair(first, second, [len(first)], [len(second)]), _EXACT)
+    bounds = level_bounds(
+        *nested_pair(first, second, [np.shape(first)[0]], [np.shape(second)[0]]), _EXACT
+    )
     return HullGap(float(bounds.lower[0]), bounds.directions[0], bool(bounds.from_first[0]))
 
 
@@ -307,12 +309,9 @@ def _largest_gaps(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest gap of each level (L,) over u and -u, as lengths of the frame; where (L, d)."""
     units = check_direction_rows(directions, frame.dimension)
-    vectors = np.ascontiguousarray(frame.covectors(units))
-    resources = Resources()
-    gaps, codes = _core.gaps(
-        frame.first, frame.second, *sizes, vectors, np.inf, *resources.limits.values()
-    )
-    return gaps, np.where(codes[:, None] >= 0, units[codes], -units[-1 - codes])
+    vectors = frame.covectors(units)
+    found = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
+    return found[0], signed_directions(units, found[1])
 
 
 def _hull_levels(

@@ -469,8 +469,10 @@ def _checked_scale(scale: Any) -> Any:
 
 def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
     """The depth as the metric keeps it, and what computes it for regions of that kind."""
+    kept: Any = depth
+    source: DepthSource
     if isinstance(depth, str) and depth in BY_NAME:
-        kept, source = depth, BY_NAME[depth]()
+        source = BY_NAME[depth]()
     else:
         kept = private_copy(depth)
         source = resolve_depth(kept)

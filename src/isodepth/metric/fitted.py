@@ -34,7 +34,7 @@ from isodepth.data.validation import (
     column_labels,
     split_weights,
 )
-from isodepth.depth.base import DepthSource
+from isodepth.depth.base import Along, DepthSource
 from isodepth.engine import Resources, thread_map, worker_count, write_quantiles, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
@@ -84,6 +84,11 @@ class FittedMetric:
     def resources(self) -> Resources:
         """Threads and memory that may be used."""
         return Resources(Resources(self.options["n_jobs"]).n_threads, self.options["memory_mb"])
+
+    @property
+    def along(self) -> Along:
+        """The directions, with threads and memory for depths along them."""
+        return Along(self.directions, self.resources)
 
     # -- one sample -------------------------------------------------------------------------
 
@@ -148,13 +153,7 @@ class FittedMetric:
     ) -> TrimmedRegions:
         """The regions of points (n, d) that have been checked and merged to `sample`."""
         return self.source.regions(
-            sample,
-            points,
-            weights,
-            self.directions,
-            self.resources,
-            columns=columns,
-            origin=self.origin,
+            sample, points, weights, self.along, columns=columns, origin=self.origin
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -315,8 +314,8 @@ def fit_metric(
         )
     directions, betas = _draw(settings, width, given)
     used = directions if dtype is None else directions.astype(dtype, copy=False)
-    named = (settings[name] for name in ("directions", "n_directions", "random_state"))
-    origin = Origin(source, directions, *named, scale)
+    family, count = settings["directions"], settings["n_directions"]
+    origin = Origin(source, directions, family, count, settings["random_state"], scale)
     return FittedMetric(settings, origin, used, betas)
 
 

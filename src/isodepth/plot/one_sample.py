@@ -11,7 +11,7 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import check_points, column_labels
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth, DepthSource
+from isodepth.depth.base import Along, Depth, DepthSource
 from isodepth.depth.resolve import depth_text, private_copy, resolve_depth
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -169,11 +169,11 @@ def _depths(regions: TrimmedRegions, source: DepthSource, points: np.ndarray) ->
             f"one of {', '.join(BY_NAME)}"
         )
     wanted = points.astype(regions.points.dtype, copy=False)
-    return source.point_depth(regions.sample, wanted, _directions(), Resources())
+    return source.point_depth(regions.sample, wanted, _along())
 
 
-def _directions() -> np.ndarray:
-    return unit_vectors(2, _DIRECTIONS, "equispaced")
+def _along() -> Along:
+    return Along(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
 
 
 def _planar_regions(
@@ -194,7 +194,7 @@ def _planar_regions(
     source = resolve_depth(private_copy(depth))
     merged = Sample.of(points)
     source.warn_if_uninformative(merged)
-    regions = source.regions(merged, points, None, _directions(), Resources())
+    regions = source.regions(merged, points, None, _along())
     return regions, tuple(known), source
 
 

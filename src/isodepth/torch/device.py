@@ -248,7 +248,7 @@ def _host_regions(
     absent = sample.inverse < 0
     if absent.any():
         depth[absent] = drawn.source.point_depth(  # type: ignore[attr-defined]
-            sample, points[absent], drawn.directions, drawn.resources
+            sample, points[absent], drawn.along
         )
     tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
     checked = None if own is None else np.asarray(own, dtype=np.float64)

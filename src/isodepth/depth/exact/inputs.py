@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -38,19 +39,20 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
             f"masses must not be negative, got {units.min()} at position {int(units.argmin())}"
         )
     present = units > 0
-    # Adding zero turns -0.0 into 0.0.
-    distinct, inverse = np.unique(rows[present] + 0.0, axis=0, return_inverse=True)
-    merged = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(merged, inverse.ravel(), units[present].astype(np.int64))
-    return WeightedPoints(np.ascontiguousarray(distinct), merged, int(merged.sum()))
+    if not present.any():
+        return WeightedPoints(rows[:0], np.zeros(0, dtype=np.int64), 0)
+    masses = units[present].astype(np.int64)
+    distinct, _, merged = _core.distinct_rows(np.ascontiguousarray(rows[present]), masses)
+    assert merged is not None
+    return WeightedPoints(distinct, merged, int(merged.sum()))
 
 
 def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct queries (v, d), and for each query (m,) its index among them."""
     rows, _ = check_points(queries, "queries", "float64", any_size=True)
     check_same_width(rows.shape[1], width, "queries", "points")
-    distinct, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
-    return np.ascontiguousarray(distinct), inverse.ravel()
+    distinct, inverse, _ = _core.distinct_rows(np.ascontiguousarray(rows))
+    return distinct, inverse
 
 
 def scale_columns(*tables: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
