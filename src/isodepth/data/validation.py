@@ -124,6 +124,13 @@ def check_pair(
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
+    return x, y, check_common_columns(X, Y, x_columns, y_columns)
+
+
+def check_common_columns(
+    X: Any, Y: Any, x_columns: tuple[str, ...] | None, y_columns: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """The names that the columns of two samples have, given those that were read."""
     # A frame without names of its own is still known not to have other integers for labels.
     x_names, y_names = x_columns, y_columns
     if x_names is None and y_names is not None and _all_integers(y_names):
@@ -131,7 +138,7 @@ def check_pair(
     elif y_names is None and x_names is not None and _all_integers(x_names):
         y_names = default_names(Y)
     check_same_columns(x_names, y_names)
-    return x, y, x_columns if x_columns is not None else y_columns
+    return x_columns if x_columns is not None else y_columns
 
 
 def _all_integers(names: tuple[str, ...]) -> bool:

@@ -21,12 +21,11 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, spread_of_samples
-from isodepth.data.frames import Table
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import (
     OMIT_HINT,
-    check_pair,
+    check_common_columns,
     check_points,
     check_same_columns,
     check_same_width,
@@ -312,10 +311,18 @@ def fit_metric(
         raise InvalidInputError(
             f"region='exact' is for data of one or two columns, got {width}; use region='sample'"
         )
-    directions, betas = _draw(settings, width, given)
-    used = directions if dtype is None else directions.astype(dtype, copy=False)
+    levels, seed = settings["levels"], settings["random_state"]
     family, count = settings["directions"], settings["n_directions"]
-    origin = Origin(source, directions, family, count, settings["random_state"], scale)
+    betas = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
+    if isinstance(seed, int) and levels != "monte-carlo":
+        directions = seeded_vectors(width, count, family, seed)
+    else:
+        rng = np.random.default_rng(seed)
+        directions = unit_vectors(width, count, family, rng) if given is None else given
+        if levels == "monte-carlo":
+            betas = rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
+    used = directions if dtype is None else directions.astype(dtype, copy=False)
+    origin = Origin(source, directions, family, count, seed, scale)
     return FittedMetric(settings, origin, used, betas)
 
 
@@ -323,37 +330,28 @@ def fit_both(
     settings: Mapping[str, Any], source: DepthSource, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """The regions of both sides of a comparison, and the metric they were made with."""
-    (x, y, columns, wx, wy), scale, missing = _prepare_sides(settings, X, Y, weights)
-    fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
-    resources = fitted.resources
-    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx, resources=resources)
-    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy, resources=resources)
-    source.warn_if_uninformative(sample_x, sample_y)
+    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
+        X, Y = _with_matched_columns(X, Y)
+    x, y, scale = _prepare_sides(settings, X, Y, weights)
+    missing = None
+    if settings["nan_policy"] == "omit":
+        missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
+    fitted = _fit_like(settings, source, x.points.shape[1], X, Y, scale)
+    samples = [
+        given.sample
+        if isinstance(given, TrimmedRegions)
+        else Sample.of(side.points, side.weights, resources=fitted.resources)
+        for given, side in ((X, x), (Y, y))
+    ]
+    source.warn_if_uninformative(*samples)
     if not isinstance(X, TrimmedRegions):
-        X = fitted.fit_regions(x, wx, columns, sample_x)
+        X = fitted.fit_regions(x.points, x.weights, x.columns, samples[0])
     if not isinstance(Y, TrimmedRegions):
-        Y = fitted.fit_regions(y, wy, columns, sample_y)
+        Y = fitted.fit_regions(y.points, y.weights, y.columns, samples[1])
     return fitted, X, Y, missing
 
 
-def _draw(
-    settings: Mapping[str, Any], width: int, given: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Directions (K, width), and the levels, None for exact ones."""
-    levels, seed = settings["levels"], settings["random_state"]
-    family, count = settings["directions"], settings["n_directions"]
-    grid = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
-    if isinstance(seed, int) and levels != "monte-carlo":
-        return seeded_vectors(width, count, family, seed), grid
-    rng = np.random.default_rng(seed)
-    if given is None:
-        given = unit_vectors(width, count, family, rng)
-    if levels == "monte-carlo":
-        return given, rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
-    return given, grid
-
-
-def _fitting(
+def _fit_like(
     settings: Mapping[str, Any],
     source: DepthSource,
     width: int,
@@ -364,9 +362,8 @@ def _fitting(
     """The metric with the directions of the regions among the two sides, or an error."""
     named = [(n, s) for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)]
     family, count = settings["directions"], settings["n_directions"]
-    fixed = isinstance(settings["random_state"], int) or not draws_at_random(family)
     directions = None
-    if named and not fixed:
+    if named and draws_at_random(family) and not isinstance(settings["random_state"], int):
         # Nothing says which directions this metric should have fitted: those of the regions are as
         # good as any, if it could have fitted them.
         origin = named[0][1].origin
@@ -378,7 +375,7 @@ def _fitting(
     return fitted
 
 
-# -- from the arguments of a call to checked points ---------------------------------------------
+# -- from the arguments of a call to checked points -----------------------------------------
 
 
 class PreparedSample(NamedTuple):
@@ -390,12 +387,14 @@ class PreparedSample(NamedTuple):
     columns : tuple of str or None
     weights : ndarray of shape (n,) or None
     missing : MissingReport or None, where rows were looked through
+    kept : bool ndarray with an entry for each row as given, or None
     """
 
     points: np.ndarray
     columns: tuple[str, ...] | None
     weights: np.ndarray | None
-    missing: MissingReport | None
+    missing: Any = None
+    kept: Any = None
 
 
 def prepare(
@@ -410,42 +409,69 @@ def prepare(
 ) -> PreparedSample:
     """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
     if nan_policy == "omit":
-        points, columns, checked, _, report = omit_missing(X, weights, name, dtype)
+        points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
+        sample = PreparedSample(points, columns, checked, report, kept)
     else:
         points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
         checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
-        report = None
-    if scale is not None:
-        points = scaled(points, scale, name, columns)
-    return PreparedSample(points, columns, checked, report)
+        sample = PreparedSample(points, columns, checked)
+    if scale is None:
+        return sample
+    return sample._replace(points=scaled(points, scale, name, columns))
 
 
 def _prepare_sides(
     settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
-) -> tuple[_Sides, np.ndarray | None, MissingPair | None]:
-    """Check two sides of a comparison: also the scale (d,) that was used, and what was missing."""
-    dtype, scale, missing = settings["dtype"], settings["scale"], None
-    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
-        X, Y = _with_matched_columns(X, Y)
-    if settings["nan_policy"] == "omit":
-        both = zip((X, Y), split_weights(weights), "XY", strict=True)
-        (X, wx, in_x), (Y, wy, in_y) = (_without_missing(*side, dtype) for side in both)
-        weights = (wx, wy)
-        missing = MissingPair(in_x[0], in_y[0], kept=(in_x[1], in_y[1]))
-    sides = _check_sides(X, Y, weights, dtype)
-    if scale is None:
-        return sides, None, missing
-    x, y, columns, wx, wy = sides
+) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
+    """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
+    scale, dtype, policy = settings["scale"], settings["dtype"], settings["nan_policy"]
+    x, y = (
+        _sample_of_regions(given, own, name)
+        if isinstance(given, TrimmedRegions)
+        else prepare(given, own, name, dtype=dtype, nan_policy=policy, scale=None)
+        for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
+    )
+    check_same_width(x.points.shape[1], y.points.shape[1])
+    columns = check_common_columns(X, Y, x.columns, y.columns)
+    points = [x.points, y.points]
+    for name, given, own, other in (("X", X, x, y), ("Y", Y, y, x)):
+        wanted = dtype or str(other.points.dtype)
+        if isinstance(given, TrimmedRegions) and own.points.dtype != wanted:
+            raise InvalidInputError(
+                f"the regions of {name} were made in {own.points.dtype}, and the comparison is in "
+                f"{wanted}; make them again with dtype={wanted!r}"
+            )
+    if x.points.dtype != y.points.dtype:
+        points = [own.astype(np.float64, copy=False) for own in points]
     if isinstance(scale, str):
-        _refuse_regions((X, Y), scale)
+        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+            raise InvalidOptionError(
+                f"scale={scale!r} is learned from the rows of samples, got regions, which have "
+                "taken in their scale already; give the samples themselves, or make the regions "
+                "with scale=array"
+            )
         count = 2 if scale == "pooled" else 1
-        scale = spread_of_samples([x, y][:count], [wx, wy][:count])
-    # Regions have taken in their scale already, which is checked where they are compared.
-    if not isinstance(X, TrimmedRegions):
-        x = scaled(x, scale, "X", columns)
-    if not isinstance(Y, TrimmedRegions):
-        y = scaled(y, scale, "Y", columns)
-    return _Sides(x, y, columns, wx, wy), scale, missing
+        scale = spread_of_samples(points[:count], [x.weights, y.weights][:count])
+    if scale is not None:
+        # Regions have taken in their scale already, which is checked where they are compared.
+        points = [
+            own if isinstance(given, TrimmedRegions) else scaled(own, scale, name, columns)
+            for name, given, own in zip("XY", (X, Y), points, strict=True)
+        ]
+    x = x._replace(points=points[0], columns=columns)
+    return x, y._replace(points=points[1], columns=columns), scale
+
+
+def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> PreparedSample:
+    if weights is not None:
+        raise InvalidInputError(
+            f"{name} are regions, which already include their weights, got weights of "
+            f"{name} as well; give None for them, or the sample itself"
+        )
+    labels = regions.columns or column_labels(regions.n_features)
+    report = MissingReport(regions.n_points, 0, tuple((label, 0) for label in labels))
+    kept = np.ones(regions.n_points, dtype=bool)
+    return PreparedSample(regions.points, regions.columns, None, report, kept)
 
 
 def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
@@ -465,72 +491,3 @@ def refuse_envelopes(region: str) -> None:
             "region='envelope' has quantiles along directions and no regions of sample points; "
             "compare samples with Metric.distance or Metric.compare, or make tables of them"
         )
-
-
-def _without_missing(
-    X: Any, weights: Any, name: str, dtype: str | None
-) -> tuple[Any, Any, tuple[MissingReport, np.ndarray]]:
-    """One side without its rows of missing values, their report, and which rows are left."""
-    if isinstance(X, TrimmedRegions):
-        nothing = tuple((label, 0) for label in X.columns or column_labels(X.n_features))
-        report = MissingReport(X.n_points, 0, nothing)
-        return X, weights, (report, np.ones(X.n_points, dtype=bool))
-    points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
-    return (points if columns is None else Table(points, columns)), checked, (report, kept)
-
-
-def _refuse_regions(samples: tuple[Any, Any], scale: str) -> None:
-    if any(isinstance(X, TrimmedRegions) for X in samples):
-        raise InvalidOptionError(
-            f"scale={scale!r} is learned from the rows of samples, got regions, which have taken "
-            "in their scale already; give the samples themselves, or make the regions with "
-            "scale=array"
-        )
-
-
-class _Sides(NamedTuple):
-    """Points (n, d) and (m, d) of one dtype, the names of their columns, and their weights."""
-
-    x: np.ndarray
-    y: np.ndarray
-    columns: tuple[str, ...] | None
-    x_weights: np.ndarray | None
-    y_weights: np.ndarray | None
-
-
-def _check_sides(X: Any, Y: Any, weights: Any, dtype: str | None) -> _Sides:
-    """Check two samples, each of which may be regions, with `weights` and in `dtype`."""
-    wx, wy = split_weights(weights)
-    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
-        x, y, columns = _with_regions((X, Y), (wx, wy), dtype)
-    else:
-        x, y, columns = check_pair(X, Y, dtype, OMIT_HINT)
-    wx = check_weights(wx, len(x), "weights of X")
-    wy = check_weights(wy, len(y), "weights of Y")
-    return _Sides(x, y, columns, wx, wy)
-
-
-def _with_regions(
-    samples: tuple[Any, Any], weights: tuple[Any, Any], dtype: str | None
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-    sides = []
-    for name, given, own in zip("XY", samples, weights, strict=True):
-        if not isinstance(given, TrimmedRegions):
-            sides.append(check_points(given, name, dtype, hint=OMIT_HINT))
-        elif own is None:
-            sides.append((given.points, given.columns))
-        else:
-            raise InvalidInputError(
-                f"{name} are regions, which already include their weights, got weights of "
-                f"{name} as well; give None for them, or the sample itself"
-            )
-    (x, x_columns), (y, y_columns) = sides
-    check_same_width(x.shape[1], y.shape[1])
-    for name, given, points, other in zip("XY", samples, (x, y), (y, x), strict=True):
-        wanted = dtype or str(other.dtype)
-        if isinstance(given, TrimmedRegions) and points.dtype != wanted:
-            raise InvalidInputError(
-                f"the regions of {name} were made in {points.dtype}, and the comparison is in "
-                f"{wanted}; make them again with dtype={wanted!r}"
-            )
-    return x, y, check_same_columns(x_columns, y_columns)

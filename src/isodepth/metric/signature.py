@@ -86,6 +86,7 @@ class Signature:
             seed=seed_text(options["random_state"]),
             scale=scale_text(options["scale"]),
             dtype=dtype,
+            v=__version__,
             **{name: options[name] for name in _SHARED},
         )
 

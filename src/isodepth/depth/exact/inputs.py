@@ -39,11 +39,9 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
             f"masses must not be negative, got {units.min()} at position {int(units.argmin())}"
         )
     present = units > 0
-    if not present.any():
-        return WeightedPoints(rows[:0], np.zeros(0, dtype=np.int64), 0)
-    masses = units[present].astype(np.int64)
-    distinct, _, merged = _core.distinct_rows(np.ascontiguousarray(rows[present]), masses)
-    assert merged is not None
+    distinct, inverse = _distinct(rows[present])
+    merged = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(merged, inverse, units[present].astype(np.int64))
     return WeightedPoints(distinct, merged, int(merged.sum()))
 
 
@@ -51,8 +49,14 @@ def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarr
     """Distinct queries (v, d), and for each query (m,) its index among them."""
     rows, _ = check_points(queries, "queries", "float64", any_size=True)
     check_same_width(rows.shape[1], width, "queries", "points")
-    distinct, inverse, _ = _core.distinct_rows(np.ascontiguousarray(rows))
-    return distinct, inverse
+    return _distinct(rows)
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows (u, d) in lexicographic order, and where each of `rows` (n, d) is, (n,)."""
+    if not len(rows):
+        return rows, np.zeros(0, dtype=np.int64)
+    return _core.distinct_rows(np.ascontiguousarray(rows))[:2]
 
 
 def scale_columns(*tables: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
