@@ -315,7 +315,7 @@ class BaseMetric:
         """This metric for the width of one sample, and the regions of the sample."""
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, _ = prepare(
+        points, columns, checked, *_ = prepare(
             X,
             weights,
             "X",

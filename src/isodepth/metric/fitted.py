@@ -272,7 +272,7 @@ class FittedMetric:
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
         scale, policy = self.origin.scale, self.options["nan_policy"]
-        points, columns, checked, _ = prepare(
+        points, columns, checked, *_ = prepare(
             X, weights, name, dtype=self.options["dtype"], nan_policy=policy, scale=scale
         )
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")

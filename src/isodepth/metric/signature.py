@@ -370,6 +370,11 @@ class Origin:
     scale: np.ndarray | None = None
 
     @property
+    def depth(self) -> str:
+        """The depth with its settings, as in a signature."""
+        return depth_text(self.source)
+
+    @property
     def dirs(self) -> str:
         """Family and number of the directions, as in a signature."""
         return directions_text(self.family, self.count)
@@ -379,7 +384,7 @@ class Origin:
         both = (self, other)
         found = []
         if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
-            found.append(f"depth ({' and '.join(depth_text(each.source) for each in both)})")
+            found.append(f"depth ({' and '.join(each.depth for each in both)})")
         if not np.array_equal(self.directions, other.directions):
             recipes = [f"{each.dirs} with seed {seed_text(each.random_state)}" for each in both]
             found.append(f"directions ({' and '.join(recipes)})")

@@ -1,4 +1,4 @@
-"""Hausdorff distances between convex hulls: of two samples, and of all levels of nested ones.
+"""Distances to and between convex hulls: of two samples, and of all levels of nested ones.
 
 Hulls are compared in coordinates that are centered, of size one, and in the span of the points.
 """
@@ -25,7 +25,8 @@ from isodepth.errors import InvalidInputError
 _EXACT = 1e-13
 # Beyond this, facets are too many to be worth it.
 _MAX_DIMENSION = 3
-_FEW = 12
+# Fewer rows are compared sooner than those inside are found.
+_FEWEST_ROWS = 2000
 _FLAT = 8 * float(np.finfo(np.float64).eps)
 # Rows that are new before the hull is looked at again.
 _FRESH_ROWS = 64
@@ -330,6 +331,64 @@ def _hull_levels(
     )
 
 
+class Projection(NamedTuple):
+    """Nearest points of a hull to q queries.
+
+    Attributes
+    ----------
+    distance : float or (q,) array
+    nearest : (d,) or (q, d) array
+        The point of the hull, ``weights @ points``.
+    weights : (n,) or (q, n) array
+        Non-negative, with sum 1, at most d + 1 of them positive.
+    gap : float or (q,) array
+        The distance to the hull is at least ``distance - gap``: proven by the half-space at
+        `nearest`.
+    """
+
+    distance: np.ndarray
+    nearest: np.ndarray
+    weights: np.ndarray
+    gap: np.ndarray
+
+
+def project_to_hull(
+    points: ArrayLike, query: ArrayLike, *, n_jobs: int | None = None
+) -> Projection:
+    """Find the point of the convex hull of `points` nearest to `query`.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        In any position: repeated, collinear, fewer than d.
+    query : array-like of shape (d,), or (q, d) for many at once
+    n_jobs : int or None
+        Threads for many queries; None for all cores.
+
+    Returns
+    -------
+    Projection
+        ``(distance, nearest, weights, gap)``, with a leading axis of length q for many queries.
+
+    Examples
+    --------
+    >>> from isodepth.hull import project_to_hull
+    >>> distance, nearest, weights, gap = project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 3.0])
+    >>> round(float(distance), 12), nearest.round(12).tolist(), weights.round(12).tolist()
+    (3.0, [1.0, 0.0], [0.5, 0.5])
+    >>> bool(gap < 1e-12)
+    True
+    """
+    rows = as_points(points, "points")
+    asked = np.asarray(query, dtype=np.float64)
+    frame = common_frame(rows, as_points(np.atleast_2d(asked), "query"))
+    threads = Resources(n_jobs).n_threads
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, threads)
+    nearest = weights @ rows
+    result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
+    return result if asked.ndim == 2 else Projection(*(part[0] for part in result))
+
+
 @dataclass(frozen=True)
 class Frame:
     """Two sets of points in coordinates that keep every distance up to a power of two.
@@ -446,11 +505,11 @@ def inside_from(rows: np.ndarray, prefix_sizes: np.ndarray) -> np.ndarray:
     """Level from which each row is known to be inside the hull of others, to rounding, (n,).
 
     A row inside the hull stays inside as it grows. It is looked for once the rows that are new
-    outnumber those kept, which costs little per row. Above three dimensions nearly all rows are
-    vertices, and none is looked for: the result is then L, the number of levels.
+    outnumber those kept, which costs little per row. Of few rows, and above three dimensions, where
+    nearly all are vertices, none is looked for: the result is then L, the number of levels.
     """
     levels = np.full(len(rows), len(prefix_sizes), dtype=np.int64)
-    if rows.shape[1] > _MAX_DIMENSION:
+    if rows.shape[1] > _MAX_DIMENSION or len(rows) < _FEWEST_ROWS:
         return levels
     kept = np.arange(prefix_sizes[0])
     level = 0
@@ -482,13 +541,10 @@ def extreme_rows(points: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from isodepth.hull.hausdorff import extreme_rows
+    >>> from isodepth.hull import extreme_rows
     >>> extreme_rows(np.array([[3.0], [1.0], [2.0], [5.0]])).tolist()
     [1, 3]
     """
-    n = len(points)
-    if points.shape[1] > 1 and n <= _FEW:
-        return np.arange(n, dtype=np.int64)
     rounded = _rounded_out(points)
     if rounded.shape[1] == 0:
         return np.zeros(1, dtype=np.int64)
@@ -500,7 +556,7 @@ def extreme_rows(points: np.ndarray) -> np.ndarray:
     try:
         return np.sort(ConvexHull(rounded).vertices).astype(np.int64)
     except QhullError:
-        return np.arange(n, dtype=np.int64)
+        return np.arange(len(points), dtype=np.int64)
 
 
 def _rounded_out(points: np.ndarray) -> np.ndarray:
