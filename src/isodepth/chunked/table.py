@@ -17,8 +17,8 @@ from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, spreads
 from isodepth.chunked.sources import Source
 from isodepth.chunked.thresholds import find_thresholds
 from isodepth.core.regions import Sample
+from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
-from isodepth.data.validation import column_labels
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric

@@ -10,7 +10,8 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.weights import exact_masses
-from isodepth.data.validation import check_finite, check_weights, column_labels, describe, to_array
+from isodepth.data.arrays import column_labels, describe
+from isodepth.data.validation import check_finite, check_weights, to_array
 from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: What `scale=` may be, apart from None and an array.
@@ -54,7 +55,9 @@ def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.n
         points, checked = points[checked > 0], checked[checked > 0]
         masses = exact_masses(checked)
     # A column at a time: never more than a few numbers a row beside the sample itself.
-    return np.array([_spread(np.asarray(column, np.float64), masses) for column in points.T])
+    return np.array(
+        [_spread(np.ascontiguousarray(column, np.float64), masses) for column in points.T]
+    )
 
 
 def spread_of_samples(
@@ -153,16 +156,12 @@ def _rows(samples: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
-    deviations = np.abs(column - _median(column, masses))
-    spread = _median(deviations, masses)
-    if spread == 0:
-        positive = deviations > 0
-        if not positive.any():
-            return 1.0
-        spread = _median(deviations[positive], None if masses is None else masses[positive])
-    return spread
-
-
-def _median(values: np.ndarray, masses: np.ndarray | None) -> float:
-    """The middle of the lower and the upper median."""
-    return float(_core.median(np.ascontiguousarray(values)[None], masses)[0])
+    median, spread = (float(found[0]) for found in _core.median_and_mad(column[None], masses))
+    if spread > 0:
+        return spread
+    deviations = np.abs(column - median)
+    positive = deviations > 0
+    if not positive.any():
+        return 1.0
+    heavy = None if masses is None else masses[positive]
+    return float(_core.median(deviations[positive][None], heavy)[0])

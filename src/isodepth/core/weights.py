@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
@@ -88,35 +91,17 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
         away = np.abs(unit * ratios - integers) > rounding * integers
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
-        # Random numbers fail at the first ratios; each step at least doubles the unit.
-        first = unit * ratios[np.flatnonzero(away)[:16]]
-        denominators = _denominators(first, rounding, most // unit)
-        if denominators is None:
-            return None
-        unit *= int(np.lcm.reduce(denominators))
+        denominators = []
+        # Random numbers fail at the first ratios; each step at least doubles the unit. No other
+        # fraction with so small a denominator is as close, so the nearest is the one meant.
+        for ratio in unit * ratios[np.flatnonzero(away)[:16]]:
+            fraction = Fraction(ratio).limit_denominator(max(1, most // unit))
+            if (
+                abs(fraction.denominator * ratio - fraction.numerator)
+                > rounding * fraction.numerator
+            ):
+                return None
+            denominators.append(fraction.denominator)
+        unit *= math.lcm(*denominators)
         if unit > most:
             return None
-
-
-def _denominators(ratios: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
-    """The denominators, up to `most`, of the simplest fractions within rounding of the ratios.
-
-    By continued fractions, all at once; None where one of them has no such fraction.
-    """
-    whole = np.floor(ratios)
-    before, now = np.ones(len(ratios)), whole
-    below, denominators = np.zeros(len(ratios)), np.ones(len(ratios))
-    rest = ratios - whole
-    while True:
-        open_ = np.abs(denominators * ratios - now) > rounding * now
-        if not open_.any():
-            return denominators.astype(np.int64)
-        if denominators[open_].max() > most or not rest[open_].all():
-            return None
-        inverse = 1.0 / np.where(open_, rest, 1.0)
-        whole = np.where(open_, np.floor(inverse), 0.0)
-        rest = np.where(open_, inverse - whole, rest)
-        before, now = np.where(open_, (now, whole * now + before), (before, now))
-        below, denominators = np.where(
-            open_, (denominators, whole * denominators + below), (below, denominators)
-        )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.arrays import column_labels, describe, named_counts
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
@@ -281,26 +282,6 @@ def check_finite(
             f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
             f"divide the data by a constant{other}"
         )
-
-
-def column_labels(width: int) -> tuple[str, ...]:
-    """How to call columns without names."""
-    return tuple(f"column {j}" for j in range(width))
-
-
-def named_counts(counts: Any) -> str:
-    """The columns with missing values and how many they have, most first."""
-    there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
-    text = ", ".join(f"{label} ({count})" for label, count in there[:_NAMED])
-    more = len(there) - _NAMED
-    return f"{text} and {more} more column{'s' if more > 1 else ''}" if more > 0 else text
-
-
-def describe(value: Any) -> str:
-    """What was received, in a few words."""
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    return f"{type(value).__name__}"
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.regions import TrimmedRegions, power_mean
+from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import named_shares, plain
-from isodepth.data.validation import column_labels
 from isodepth.engine import Resources, write_quantiles, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps

@@ -21,6 +21,7 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import (
@@ -30,7 +31,6 @@ from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
     check_weights,
-    column_labels,
     split_weights,
 )
 from isodepth.depth.base import Along, DepthSource

@@ -7,16 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
 from isodepth.data.matching import in_order
 from isodepth.data.missing import MissingReport, omit_missing
-from isodepth.data.validation import (
-    OMIT_HINT,
-    check_points,
-    check_weights,
-    column_labels,
-    is_chunked,
-)
+from isodepth.data.validation import OMIT_HINT, check_points, check_weights, is_chunked
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.data.validation import check_points, column_labels
+from isodepth.data.arrays import column_labels
+from isodepth.data.validation import check_points
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import Along, Depth, DepthSource
 from isodepth.depth.resolve import depth_text, private_copy, resolve_depth

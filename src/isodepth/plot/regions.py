@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.data.validation import column_labels
+from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.plot.plane import difference_plane
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import column_labels
+from isodepth.data.arrays import column_labels
 from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes

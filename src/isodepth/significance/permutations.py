@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import describe, to_array
+from isodepth.data.arrays import describe
+from isodepth.data.validation import to_array
 from isodepth.errors import InvalidInputError
 
 #: Permutations that share a word of bits.

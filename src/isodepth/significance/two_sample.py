@@ -9,8 +9,8 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
+from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
-from isodepth.data.validation import column_labels
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError

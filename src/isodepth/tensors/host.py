@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from isodepth.data.validation import describe, is_tensor
+from isodepth.data.arrays import describe
+from isodepth.data.validation import is_tensor
 from isodepth.errors import InvalidInputError
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.data.validation import describe
+from isodepth.data.arrays import describe
 from isodepth.depth.base import center_and_exponent
 from isodepth.depth.integrated import (
     MOST_POINTS,

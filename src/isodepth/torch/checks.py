@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from isodepth.data.validation import check_same_width, describe, split_weights
+from isodepth.data.arrays import describe
+from isodepth.data.validation import check_same_width, split_weights
 from isodepth.errors import InvalidInputError
 
 

@@ -16,7 +16,8 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from isodepth.core.regions import TrimmedRegions
-from isodepth.data.validation import check_same_width, describe
+from isodepth.data.arrays import describe
+from isodepth.data.validation import check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
