@@ -5,6 +5,7 @@ Hulls are compared in coordinates that are centered, of size one, and in the spa
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -247,10 +248,10 @@ def hausdorff_lower(
 
 
 def raise_gaps(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
+    first: np.ndarray,
+    second: np.ndarray,
+    prefix_sizes_first: np.ndarray,
+    prefix_sizes_second: np.ndarray,
     gaps: np.ndarray,
     *,
     slack: float,
@@ -260,8 +261,9 @@ def raise_gaps(
 
     Parameters
     ----------
-    first, second, prefix_sizes_first, prefix_sizes_second
-        As in :func:`hausdorff_levels`.
+    first, second : ndarrays of shape (n, d) and (m, d)
+    prefix_sizes_first, prefix_sizes_second : int64 ndarrays of shape (L,)
+        As in :func:`hausdorff_levels`, and not checked again.
     gaps : ndarray of shape (L,)
     slack : float
         Shortfall that is good enough, as a share of the gap.
@@ -274,7 +276,8 @@ def raise_gaps(
     gaps : ndarray of shape (J,)
     directions : ndarray of shape (J, d), unit vectors that attain them
     """
-    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    sizes = np.stack([prefix_sizes_first, prefix_sizes_second])
+    frame = common_frame(first[: sizes[0, -1]], second[: sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
     lower, _, inner, sides = _hull_levels(frame, sizes, attained, slack, limit)
     raised = np.flatnonzero(sides >= 0)
@@ -435,8 +438,9 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     triangle of a QR factorization holds their coordinates, each as precise as its own length.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
-    exponent = int(np.frexp(max(np.abs(a).max(), np.abs(b).max()))[1])
-    a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+    largest = max(float(np.abs(a).max()), float(np.abs(b).max()))
+    exponent = math.frexp(largest)[1]
+    a, b = (np.ldexp(rows.astype(np.float64, copy=False), -exponent) for rows in (a, b))
     # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
     points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
     basis = None

@@ -102,13 +102,16 @@ class Sample:
         """The dimension of the space."""
         return self.points.shape[1]
 
-    @cached_property
+    @property
     def is_simplex(self) -> bool:
         """Whether these are u <= d + 1 points in general position."""
         u, d = self.points.shape
-        if u > d + 1:
-            return False
-        if u == 1:
+        return u <= d + 1 and self._in_general_position
+
+    @cached_property
+    def _in_general_position(self) -> bool:
+        d = self.points.shape[1]
+        if len(self.points) == 1:
             return True
         edges = self.points[1:].astype(np.float64) - self.points[0]
         # Scaling each edge to about one keeps a single far point from hiding the others.
@@ -309,8 +312,11 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
     A group holds everything within `tolerance` of its first member.
     """
     steps = falling[:-1] - falling[1:]
-    ends = np.concatenate([(steps > tolerance).nonzero()[0] + 1, [len(falling)]])
-    if tolerance == 0 or (steps[steps <= tolerance] == 0).all():
+    apart = steps > tolerance
+    if apart.all():
+        return np.arange(1, len(falling) + 1)
+    ends = np.append(apart.nonzero()[0] + 1, len(falling))
+    if tolerance == 0 or not steps[~apart].any():
         return ends
     # Small steps may add up: measure from the first member of each group.
     fine: list[int] = []

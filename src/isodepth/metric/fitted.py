@@ -435,11 +435,11 @@ def _prepare_sides(
     columns = check_common_columns(X, Y, x.columns, y.columns)
     points = [x.points, y.points]
     for name, given, own, other in (("X", X, x, y), ("Y", Y, y, x)):
-        wanted = dtype or str(other.points.dtype)
+        wanted = np.dtype(dtype) if dtype else other.points.dtype
         if isinstance(given, TrimmedRegions) and own.points.dtype != wanted:
             raise InvalidInputError(
                 f"the regions of {name} were made in {own.points.dtype}, and the comparison is in "
-                f"{wanted}; make them again with dtype={wanted!r}"
+                f"{wanted}; make them again with dtype='{wanted}'"
             )
     if x.points.dtype != y.points.dtype:
         points = [own.astype(np.float64, copy=False) for own in points]
