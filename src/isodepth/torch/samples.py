@@ -21,7 +21,7 @@ _SMALLEST_SPREAD = 2.0**-960
 
 
 class DeviceSample(NamedTuple):
-    """Distinct points and their masses, as `core.sample.Sample` has them but for their order.
+    """Distinct points and their masses, as `core.regions.Sample` has them but for their order.
 
     Where no two rows are equal the points are the caller's tensor itself.
     """
