@@ -224,6 +224,8 @@ def _parsed(text: str) -> Signature:
         )
     try:
         values = {key: _READERS[key](value) for key, value in parts.items()}
+        read_levels(values["levels"])
+        read_directions(values["dirs"])
         if (values["depth"] == "none") != (values.get("region") == "envelope"):
             raise InvalidOptionError(
                 f"depth={values['depth']} with region={values.get('region', 'sample')}"
@@ -316,23 +318,13 @@ def _value_text(value: Any) -> str:
     return str(value)
 
 
-def _checked(check: Callable[[str], Any]) -> Callable[[str], str]:
-    """The reader of a text that is kept as it is, once `check` has read it."""
-
-    def read(text: str) -> str:
-        check(text)
-        return text
-
-    return read
-
-
 _READERS: dict[str, Callable[[str], Any]] = {
     "depth": str,
     "p": lambda text: check_number(float(text), "p", 0, low_open=True),
     "q": lambda text: check_number(float(text), "q", 1),
     "eps": lambda text: check_number(float(text), "eps", 0, 1, low_open=True),
-    "levels": _checked(read_levels),
-    "dirs": _checked(read_directions),
+    "levels": str,
+    "dirs": str,
     "refine": lambda text: check_integer(int(text), "refine", 0),
     "seed": str,
     "scale": read_scale,
