@@ -122,7 +122,7 @@ def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """(length * sum of shares * gaps**p) ** (1/p), as `core.regions.power_mean`, without leaving."""
+    """(length * sum of shares * gaps**p) ** (1/p), as `power_mean`, without leaving."""
     if p < SMALL_POWER:
         value = power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length)
         return gaps.new_tensor(value)
