@@ -8,37 +8,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.chunked.table import Streamed
+from isodepth.chunked.table import SourceRegions
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.levels import LevelPlan, power_mean
+from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
+from isodepth.data.validation import check_same_columns
 from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError
 from isodepth.gap.gaps import Gaps
-from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import RegionTable
-
-
-@dataclass(frozen=True)
-class SourceRegions:
-    """What is left of the regions of a source: its table, and how many rows there were.
-
-    Attributes
-    ----------
-    table : RegionTable
-    n_points : int
-        Rows of positive weight.
-    n_features : int
-    depth_bound : float
-        What the depth of a row may be off by; 0 where it is that of the path in memory.
-    """
-
-    table: RegionTable
-    n_points: int
-    n_features: int
-    depth_bound: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,58 +80,63 @@ class SourceComparison(Comparison):
         return table[levels][:, np.concatenate([places, count + places])]
 
 
-def table_gaps(
-    x: RegionTable, y: RegionTable, betas: np.ndarray, directions: np.ndarray, q: float
-) -> Gaps:
-    """The gaps of all levels (L,) and where they are attained.
-
-    Differences are rounded to the precision of the samples, as they are in memory.
-    """
-    dtype = Signature.parse(x.signature).dtype
-    apart = np.abs(x.values.astype(dtype) - y.values.astype(dtype)).astype(np.float64)
-    count = len(directions)
-    larger = np.maximum(apart[:, :count], apart[:, count:])
-    place = larger.argmax(axis=1)
-    rows = np.arange(len(betas))
+def compare_regions(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
+    """The comparison of two sources with the metric that made their tables."""
+    assert fitted.betas is not None
+    options, betas, directions = fitted.options, fitted.betas, fitted.directions
+    q, count, rows = options["q"], len(directions), np.arange(len(betas))
+    # Differences are rounded to the precision of the samples, as they are in memory.
+    dtype = Signature.parse(x.table.signature).dtype
+    apart = np.abs(x.table.values.astype(dtype) - y.table.values.astype(dtype)).astype(np.float64)
+    place = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
     signs = np.where(apart[rows, place] >= apart[rows, count + place], 1.0, -1.0)
-    if np.isinf(q):
-        values = larger[rows, place]
-    else:
-        most = np.maximum(larger.max(axis=1), np.finfo(np.float64).tiny)[:, None]
-        means = ((apart / most) ** q).mean(axis=1) ** (1 / q)
-        values = most[:, 0] * means / mean_of_direction(x.n_features, q)
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
-    return Gaps(plan, values, directions, direction_code(place, signs))
+    gaps = Gaps(plan, _over_directions(apart, q, x), directions, direction_code(place, signs))
+    power = (options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"])
+    distance = x.table.distance_to(y.table)
+    missing = None
+    if x.missing is not None and y.missing is not None:
+        missing = MissingPair(x.missing, y.missing)
+    return SourceComparison(
+        distance=distance,
+        regions=(x, y),  # type: ignore[arg-type]
+        signature=x.table.signature,
+        columns=check_same_columns(x.table.columns, y.table.columns),
+        _gaps=gaps,
+        _power=power,
+        _q=q,
+        missing=missing,
+        distance_bounds=_bounds(x, y, q, power, distance),
+    )
 
 
-def bounds_of_distance(
-    x: Streamed, y: Streamed, used: BaseMetric, found: float
+def _over_directions(apart: np.ndarray, q: float, like: SourceRegions) -> np.ndarray:
+    """The gap (L,) of each level: the largest of (L, 2K) differences, or their mean of order q."""
+    most = apart.max(axis=1)
+    if np.isinf(q):
+        return most
+    scale = np.maximum(most, np.finfo(np.float64).tiny)
+    means = ((apart / scale[:, None]) ** q).mean(axis=1) ** (1 / q)
+    return scale * means / mean_of_direction(like.n_features, q)
+
+
+def _bounds(
+    x: SourceRegions, y: SourceRegions, q: float, power: tuple[float, float], found: float
 ) -> tuple[float, float]:
     """Between what the distance of exact depths lies, along the same directions."""
-    if x.made.inner is None and y.made.inner is None:
+    if x.inner is None and y.inner is None:
         return found, found
-    (x_low, x_high), (y_low, y_high) = (_between(side) for side in (x, y))
+    x_low, y_low = (side.table.values if side.inner is None else side.inner for side in (x, y))
+    x_high, y_high = (side.table.values if side.outer is None else side.outer for side in (x, y))
     with np.errstate(invalid="ignore"):
         least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
         most = np.maximum(x_high - y_low, y_high - x_low)
-    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
     shares = np.full(len(least), 1.0 / len(least))
-    ends = []
-    for apart in (least, most):
-        if np.isinf(apart).any():
-            ends.append(math.inf)
-        elif math.isinf(used.q):
-            ends.append(power_mean(apart.max(axis=1), shares, *power))
-        else:
-            means = (apart**used.q).mean(axis=1) ** (1 / used.q)
-            unit = mean_of_direction(x.table.n_features, used.q)
-            ends.append(power_mean(means / unit, shares, *power))
-    return min(ends[0], found), max(ends[1], found)
-
-
-def _between(side: Streamed) -> tuple[np.ndarray, np.ndarray]:
-    if side.made.inner is None or side.made.outer is None:
-        exact = side.made.values.astype(np.float64)
-        return exact, exact
-    return side.made.inner, side.made.outer
+    low, high = (
+        math.inf
+        if np.isinf(apart).any()
+        else power_mean(_over_directions(apart, q, x), shares, *power)
+        for apart in (least, most)
+    )
+    return min(low, found), max(high, found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, MomentPass
+from isodepth.chunked.passes import Fold, MomentPass, Pass
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, core_chunk, spreads
 from isodepth.depth.whitening import inverse_root, stretch_of
@@ -110,7 +110,7 @@ class RankCells:
 
 
 @dataclass(frozen=True)
-class RankPass:
+class RankPass(Pass):
     """The mass in each cell, int64 (K, cells)."""
 
     cells: RankCells
@@ -122,9 +122,6 @@ class RankPass:
         cells = self.cells
         chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
         chunk.count_rank_cells(state, **cells.options)
-
-    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
-        state += other
 
 
 @dataclass(frozen=True)

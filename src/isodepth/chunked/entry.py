@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.comparison import (
-    SourceComparison,
-    SourceRegions,
-    bounds_of_distance,
-    table_gaps,
-)
+from isodepth.chunked.comparison import SourceComparison, compare_regions
+from isodepth.chunked.dask import DaskRunner, DelayedPart, delayed_tables
 from isodepth.chunked.runner import Runner
-from isodepth.chunked.sources import Source, scan
-from isodepth.chunked.table import Streamed, column_spreads, drawn, stream_table
+from isodepth.chunked.scan import as_source, scan
+from isodepth.chunked.sources import Source
+from isodepth.chunked.table import column_spreads, fit_to_width, stream_table
 from isodepth.core.regions import TrimmedRegions
-from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
     check_weights,
+    read_points,
     split_weights,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -55,26 +52,23 @@ def compare(
     metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
     """`Metric.compare` where a side is a source or a Dask collection."""
-    used, x, y, scale = _both(metric, X, Y, weights, runner)
-    fitted = drawn(used, x.table.n_features, scale)
-    assert fitted.betas is not None
-    gaps = table_gaps(x.table, y.table, fitted.betas, fitted.directions, used.q)
-    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
-    found = x.table.distance_to(y.table)
-    missing = None
-    if x.missing is not None and y.missing is not None:
-        missing = MissingPair(x.missing, y.missing)
-    return SourceComparison(
-        distance=found,
-        regions=(_regions(x), _regions(y)),  # type: ignore[arg-type]
-        signature=x.table.signature,
-        columns=check_same_columns(x.table.columns, y.table.columns),
-        _gaps=gaps,
-        _power=power,
-        _q=used.q,
-        missing=missing,
-        distance_bounds=bounds_of_distance(x, y, used, found),
-    )
+    wx, wy = split_weights(weights)
+    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
+    check_same_width(x.n_features, y.n_features)
+    y = y.aligned(x.columns)
+    check_same_columns(x.columns, y.columns)
+    used = grid_metric(metric)
+    if used.dtype is None and x.dtype != y.dtype:
+        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
+    used.check_for_tables()
+    run = runner or _runner_of(x, y)
+    scale = used.scale
+    if isinstance(scale, str):
+        scale = column_spreads([x, y] if scale == "pooled" else [x], used, run)
+        # From here on it is what the columns are divided by, as for tables.
+        used = replace(used, scale=scale)
+    mine, theirs = (stream_table(used, side, runner=run, scale=scale) for side in (x, y))
+    return compare_regions(mine, theirs, fit_to_width(used, x.n_features, scale))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -110,9 +104,7 @@ def tables_of_delayed(
         return None
     if any(own is not None for own in weights):
         raise InvalidInputError("delayed samples have no weights here; leave them out")
-    from isodepth.chunked.dask import tables_of_delayed as tables
-
-    return tables(metric, samples[0] if bag else samples, storage)
+    return delayed_tables(metric, samples[0] if bag else samples, storage)
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
@@ -138,41 +130,10 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
     return replace(metric, **changes) if changes else metric
 
 
-def _both(
-    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None
-) -> tuple[BaseMetric, Streamed, Streamed, np.ndarray | None]:
-    wx, wy = split_weights(weights)
-    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
-    check_same_width(x.n_features, y.n_features)
-    y = y.aligned(x.columns)
-    check_same_columns(x.columns, y.columns)
-    used = grid_metric(metric)
-    if used.dtype is None and x.dtype != y.dtype:
-        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
-    used.check_for_tables()
-    run = runner or _runner_of(x, y)
-    scale = used.scale
-    if isinstance(scale, str):
-        sides = [x, y] if scale == "pooled" else [x]
-        scale = column_spreads(sides, used, run)
-        # From here on it is what the columns are divided by, as for tables.
-        used = replace(used, scale=scale)
-    streamed = [stream_table(used, side, runner=run, scale=scale) for side in (x, y)]
-    return used, streamed[0], streamed[1], scale
-
-
-def _regions(streamed: Streamed) -> SourceRegions:
-    table = streamed.table
-    return SourceRegions(table, streamed.n_rows, table.n_features, streamed.made.depth_bound)
-
-
 def _runner_of(*sources: Source) -> Runner:
     """Where the passes run: with Dask where any source is one of its collections."""
-    if any(getattr(part, "delayed", None) is not None for s in sources for part in s.parts):
-        from isodepth.chunked.dask import DaskRunner
-
-        return DaskRunner()
-    return Runner()
+    delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
+    return DaskRunner() if delayed else Runner()
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:
@@ -182,15 +143,14 @@ def _source(X: Any, weights: Any, name: str) -> Source:
             "itself, or compare tables (Metric.table)"
         )
     if weights is None:
-        return X if isinstance(X, Source) else scan(X)
+        return as_source(X)
     if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
         raise InvalidInputError(
             f"{name} is read in chunks and its weights with it, got weights of {name} as well; "
             "name their column, as in scan(..., weights='weight')"
         )
-    plain = scan(X)
-    points = np.concatenate([chunk.values for chunk in plain.chunks(1 << 30)])
+    points, columns = read_points(X, name, None)
     checked = check_weights(weights, len(points), f"weights of {name}")
     assert checked is not None
     joined = scan(np.column_stack([points.astype(np.float64), checked]), weights=points.shape[1])
-    return replace(joined, dtype=plain.dtype, columns=plain.columns)
+    return replace(joined, dtype=str(points.dtype), columns=columns)

@@ -1,87 +1,80 @@
-"""Where passes run: here, one thread reading ahead; what runs them elsewhere has the same form."""
+"""Where passes run: here, one thread reading ahead, or elsewhere (`isodepth.chunked.dask`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
-from isodepth.chunked.passes import LookPass, Pass
+from isodepth.chunked.passes import Pass
 from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.sources import Source
+from isodepth.chunked.sources import Chunk, Source
 
 
-class Tally:
-    """How many rows were read, and the sum of their bits: the same in every pass over one source.
+class Work(NamedTuple):
+    """A pass, and how it goes through the chunks of a source.
 
     Attributes
     ----------
-    n_rows, checksum : int
+    step : Pass
+    preparation : Preparation
+    chunk_rows : int
+        Rows that are read at a time.
+    n_threads : int
+    most_rows : int or None
+        Reading ends where there are more rows, if this is given.
     """
 
-    def __init__(self) -> None:
-        self.n_rows, self.checksum = 0, 0
+    step: Pass
+    preparation: Preparation
+    chunk_rows: int
+    n_threads: int
+    most_rows: int | None = None
 
-    def add(self, n_rows: int, checksum: int) -> None:
-        """Take in some rows."""
-        self.n_rows += n_rows
-        self.checksum = (self.checksum + checksum) % 2**64
+    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
+        """The rows of chunks, the first of which has the number `start`."""
+        for chunk in chunks:
+            rows = self.preparation.rows(chunk, start)
+            yield rows
+            start += len(rows.points)
+
+    def run(self, prepared: Iterable[Rows], advance: Any = None) -> tuple[Any, Any]:
+        """The state of the pass over prepared chunks, and their tally (see `Rows`)."""
+        state: Any = self.step.start()
+        tally: Any = 0
+        for rows in prepared:
+            tally = tally + rows.tally
+            if self.most_rows is not None and tally[0] > self.most_rows:
+                break
+            if len(rows.points):
+                self.step.step(state, rows, self.n_threads)
+            if advance is not None:
+                advance(1)
+        return state, tally
 
 
 class Runner:
-    """Runs passes here, one chunk after the other (elsewhere: `isodepth.chunked.dask`)."""
+    """Runs passes here, one chunk after the other.
+
+    Parameters
+    ----------
+    advance : function or None
+        Called with 1 after each chunk.
+    """
 
     #: The most numbers that a state may hold for each direction, and the most rows.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:
-        self.advance = advance or (lambda count: None)
+        self.advance = advance
 
-    def begin(self, source: Source) -> None:
-        """Tell who watches that a pass begins."""
-        tell = getattr(self.advance, "begin", None)
-        if tell is not None:
-            tell(source.label)
-
-    def fold(
-        self,
-        source: Source,
-        preparation: Preparation,
-        work: Pass,
-        *,
-        chunk_rows: int,
-        n_threads: int,
-        most_rows: int | None = None,
-    ) -> tuple[Any, Tally]:
-        """The state of a pass over the chunks of a source, and what was read.
-
-        Reading ends where there are more rows than `most_rows`, if that is given.
-        """
-        self.begin(source)
-        state, tally = work.start(), Tally()
-
-        def prepared() -> Iterator[Rows]:
-            start = 0
-            for chunk in source.chunks(chunk_rows):
-                yield preparation.rows(chunk, start)
-                start += len(chunk.values)
-
-        for rows in read_ahead(prepared()):
-            tally.add(rows.n_read, rows.checksum)
-            if most_rows is not None and tally.n_rows > most_rows:
-                break
-            take_rows(work, state, rows, n_threads)
-            self.advance(1)
-        return state, tally
+    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+        """The state of a pass over the chunks of a source, and what was read."""
+        prepared = work.prepared(source.chunks(work.chunk_rows))
+        return work.run(_read_ahead(prepared), self.advance)
 
 
-def take_rows(work: Pass, state: Any, rows: Rows, n_threads: int) -> None:
-    """Take a chunk into a state; the first look counts also one of which no row is left."""
-    if len(rows.points) or isinstance(work, LookPass):
-        work.step(state, rows, n_threads)
-
-
-def read_ahead(items: Iterator[Any]) -> Iterator[Any]:
+def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
     """The items, the next of which is made by another thread meanwhile."""
     with ThreadPoolExecutor(1) as reader:
         waiting = reader.submit(next, items, None)

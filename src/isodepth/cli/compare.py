@@ -121,7 +121,7 @@ def _compare_chunks(
     from isodepth.api import Metric
     from isodepth.chunked.entry import compare
     from isodepth.chunked.runner import Runner
-    from isodepth.chunked.sources import scan
+    from isodepth.chunked.scan import scan
     from isodepth.progress import progress_bar
 
     given = {

@@ -110,8 +110,12 @@ def check_finite(
     columns: tuple[str, ...] | None = None,
     hint: str = "",
     allow_nan: bool = False,
+    first_row: int = 0,
 ) -> None:
-    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow.
+
+    Messages count rows from `first_row` on.
+    """
     # None of few numbers is larger than the root of the sum of their squares, whose rounding does
     # not matter here; what is not below that bound, or no number, is looked at one by one.
     if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
@@ -147,7 +151,7 @@ def check_finite(
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
             f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
-            f"{first[0]}, {at}; {advice}"
+            f"{first_row + first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""

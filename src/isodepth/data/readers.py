@@ -127,9 +127,7 @@ def read_with_options(
     (['site', 'wind'], array(['EWR', 'JFK'], dtype=object))
     """
     file = path if isinstance(path, InputFile) else open_input(path)
-    if file.ending not in ENDINGS:
-        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
-        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
+    check_ending(file)
     try:
         if file.ending in TEXT_ENDINGS:
             result = _read_csv(file, options)
@@ -142,6 +140,13 @@ def read_with_options(
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has one row only")
     return result
+
+
+def check_ending(file: InputFile) -> None:
+    """Refuse a file whose name does not say what kind of table it is."""
+    if file.ending not in ENDINGS:
+        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
+        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
 
 
 # -- text and Arrow -------------------------------------------------------------------------------

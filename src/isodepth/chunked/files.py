@@ -1,0 +1,214 @@
+"""Sources of files: one part for each file, or for each row group of a parquet file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.chunked.sources import Asked, Chunk, Source, cut, take_columns
+from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
+from isodepth.data.frames import read_frame
+from isodepth.data.input_file import (
+    ARROW_ENDINGS,
+    TEXT_ENDINGS,
+    InputFile,
+    open_input,
+    refuse,
+    table_files,
+)
+from isodepth.data.matching import differing
+from isodepth.data.read_options import numbered
+from isodepth.data.readers import (
+    array_of,
+    arrow_table,
+    check_ending,
+    holds_numbers,
+    parquet_row_counts,
+    refuse_damaged,
+    without_index,
+)
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file, or one row group of a parquet file; some of its columns.
+
+    Attributes
+    ----------
+    path : str
+    group : int
+        Which row group.
+    columns : tuple of str or int
+        Names of columns in files of Arrow, places in others.
+    n_rows : int or None
+    version : tuple of int
+        Size and time of change when it was opened: a file that changes between two passes would
+        give a number that no version of it has.
+    """
+
+    path: str
+    group: int
+    columns: tuple[Any, ...]
+    n_rows: int | None
+    version: tuple[int, int]
+
+    def read(self, rows: int) -> Iterator[Chunk]:
+        """The rows, at most so many at a time."""
+        file = open_input(self.path)
+        if _version_of(file) != self.version:
+            refuse(self.path, "it has been changed since it was opened; open it again with scan")
+        place = f"{self.path}, row group {self.group}" if file.ending == ".parquet" else self.path
+        first = 0
+        try:
+            for values in self._arrays(file, rows):
+                yield from cut(values, place, rows, first)
+                first += len(values)
+        except Exception as error:
+            refuse_damaged(file._replace(path=Path(place)), error)
+
+    def _arrays(self, file: InputFile, rows: int) -> Iterator[np.ndarray]:
+        if file.ending in TEXT_ENDINGS:
+            yield from csv_chunks(file, csv_format(file), self.columns, rows)
+        elif file.ending in ARROW_ENDINGS:
+            for table in _arrow_tables(file, self.group, list(self.columns), rows):
+                yield read_frame(table, self.path)[0]
+        else:
+            for chunk in cut(array_of(file), self.path, rows):
+                yield take_columns(chunk.values, self.columns)
+
+
+def file_source(given: Sequence[Any], asked: Asked, label: str) -> Source:
+    """A source of files, and of all tables in folders."""
+    paths = [path for item in given for path in table_files(item)]
+    parts: list[FilePart] = []
+    single, first, first_path = True, None, paths[0]
+    for path in paths:
+        file = open_input(path)
+        check_ending(file)
+        header = _header_of(file)
+        if header is None:
+            continue
+        if first is None:
+            first, first_path = header, path
+            places = asked.places(header.labels, str(path))
+            chosen = [header.labels[place] for place in places]
+        else:
+            places = _same_columns(header, first, chosen, asked, (path, first_path))
+        single &= _all_single(file, header, places)
+        columns = tuple(chosen if file.ending in ARROW_ENDINGS else places)
+        parts += [
+            FilePart(str(path), group, columns, count, _version_of(file))
+            for group, count in enumerate(header.counts)
+        ]
+    if first is None:
+        refuse(paths[0], "it is empty")
+    return asked.source(parts, first.names and chosen, len(chosen), single, label)
+
+
+class _Header(NamedTuple):
+    """What a file says about itself: names and types of columns, and rows of its parts."""
+
+    names: Sequence[str] | None
+    kinds: Sequence[Any]
+    counts: Sequence[int | None]
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return self.names or numbered(len(self.kinds))
+
+
+def _header_of(file: InputFile) -> _Header | None:
+    """What a file says about itself; None where it is an empty text."""
+    if file.ending in TEXT_ENDINGS:
+        if not file.read(1):
+            return None
+        form = csv_format(file)
+        return _Header(form.names, ["double"] * form.width, [None])
+    if file.ending not in ARROW_ENDINGS:
+        array = array_of(file)
+        if array.ndim != 2:
+            refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
+        kind = "float" if array.dtype == np.float32 else "double"
+        return _Header(None, [kind] * array.shape[1], [len(array)])
+    try:
+        schema, counts = _arrow_schema(file)
+    except Exception as error:
+        refuse_damaged(file, error)
+    schema = without_index(schema.empty_table()).schema
+    check_distinct(file.path, schema.names)
+    return _Header(schema.names, schema.types, counts)
+
+
+def _same_columns(
+    header: _Header, first: _Header, chosen: list[str], asked: Asked, paths: tuple[Path, Path]
+) -> list[int]:
+    """The places of the chosen columns in another file."""
+    widths = [len(header.kinds), len(first.kinds)]
+    named = [header.names is not None, first.names is not None]
+    if named[0] != named[1] or (not named[0] and widths[0] != widths[1]):
+        said = [
+            f"{width} columns {'with' if names else 'without'} names"
+            for width, names in zip(widths, named, strict=True)
+        ]
+        refuse(paths[0], f"it has {said[0]} where {paths[1]} has {said[1]}")
+    places = {name: place for place, name in enumerate(header.labels)}
+    everything = asked.columns is None
+    if not set(chosen) <= places.keys() or (everything and widths[0] != widths[1]):
+        mine, theirs = tuple(header.labels), tuple(first.labels)
+        refuse(paths[0], str(differing(theirs, mine, paths[1].name, paths[0].name)))
+    return [places[name] for name in chosen]
+
+
+def _all_single(file: InputFile, header: _Header, places: list[int]) -> bool:
+    """Whether the chosen columns are float32; other types than those of numbers are refused."""
+    for place in places:
+        kind = header.kinds[place]
+        if file.ending in ARROW_ENDINGS and not holds_numbers(kind):
+            label = header.labels[place]
+            refuse(file.path, f"column {label!r} is of type {kind}, not a number type")
+    return all(str(header.kinds[place]) == "float" for place in places)
+
+
+def _version_of(file: InputFile) -> tuple[int, int]:
+    status = os.stat(file.path)
+    return status.st_size, status.st_mtime_ns
+
+
+# -- Arrow ----------------------------------------------------------------------------------------
+
+
+def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:
+    """The columns of a file, and the rows of its row groups."""
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+
+    if not file.plain:
+        table = arrow_table(file)
+        return table.schema, [len(table)]
+    if file.ending == ".feather":
+        with pa.OSFile(str(file.path)) as stream, ipc.open_file(stream) as opened:
+            return opened.schema, [None]
+    with parquet.ParquetFile(file.path) as opened:
+        return opened.schema_arrow, parquet_row_counts(opened)
+
+
+def _arrow_tables(file: InputFile, group: int, columns: list[str], rows: int) -> Iterator[Any]:
+    """Some columns of a row group, a few rows at a time as far as the file allows."""
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+
+    if not file.plain:
+        yield arrow_table(file).select(columns)
+    elif file.ending == ".feather":
+        with pa.OSFile(str(file.path)) as stream, ipc.open_file(stream) as opened:
+            for place in range(opened.num_record_batches):
+                yield pa.Table.from_batches([opened.get_batch(place)]).select(columns)
+    else:
+        with parquet.ParquetFile(file.path) as opened:
+            for batch in opened.iter_batches(rows, [group], columns, use_threads=False):
+                yield pa.Table.from_batches([batch]).select(columns)
