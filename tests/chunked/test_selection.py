@@ -16,15 +16,14 @@ from isodepth.chunked.selection import (
     Frame,
     Numbers,
     keys_of,
+    level_ranks,
     order_statistics,
     values_of,
 )
-from isodepth.chunked.thresholds import level_ranks
 
 
 def rows_of(points: np.ndarray, masses: np.ndarray | None) -> Rows:
-    numbers = np.arange(len(points))
-    return Rows(points, None, masses, numbers, len(points), len(points), None, 0)
+    return Rows(points, None, masses, 0, np.zeros(3 + points.shape[1], dtype=np.uint64))
 
 
 @settings(max_examples=150, deadline=None)
@@ -79,7 +78,7 @@ def test_any_rank_from_any_bracket(
 
     found = order_statistics(
         fold, Numbers(Frame(np.zeros(3, dtype), 0), np.eye(3, dtype=dtype), centers), ranks,
-        low, high, 0.1, Budget(numbers, total, n, 1),
+        (low, high), 0.1, Budget(numbers, total, n, 1),
     )  # fmt: skip
     assert np.array_equal(found, expected)
 

@@ -67,7 +67,7 @@ def test_rows_are_drawn_where_not_all_fit() -> None:
 
 
 def test_the_rows_drawn_come_from_everywhere() -> None:
-    from isodepth.chunked.loading import load_rows
+    from isodepth.chunked.reading import load_rows
 
     points = np.arange(6000.0)[:, None]
     found = load_rows(scan([points[:100], points[100:]]), "X", None, "raise", 0.01, seed=0)

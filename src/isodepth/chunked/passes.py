@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.chunked.rows import Rows
-from isodepth.core.sample import Sample
 from isodepth.engine.gap_passes import write_supports
 from isodepth.engine.resources import Resources
 
@@ -129,21 +129,22 @@ class DistinctPass(Pass):
 
     most: int
 
-    def start(self) -> list[Sample | None]:
+    def start(self) -> list[Any]:
         return []
 
-    def step(self, state: list[Sample | None], rows: Rows, n_threads: int) -> None:
-        if None not in state:
-            self.merge(state, [Sample._merge(rows.points, rows.masses)])
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        ones = np.ones(len(rows.points), dtype=np.int64)
+        self.merge(state, [(rows.points, ones if rows.masses is None else rows.masses)])
 
-    def merge(self, state: list[Sample | None], other: list[Sample | None]) -> None:
-        state += other
-        samples = [sample for sample in state if sample is not None]
-        if samples and len(samples) == len(state):
-            points = np.concatenate([sample.points for sample in samples])
-            masses = np.concatenate([sample.unit_masses for sample in samples])
-            joint = Sample._merge(points, masses)
-            state[:] = [joint if joint.n_points <= self.most else None]
+    def merge(self, state: list[Any], other: list[Any]) -> None:
+        if state == [None] or other == [None]:
+            state[:] = [None]
+        elif other:
+            points, masses = (np.concatenate(both) for both in zip(*state, *other, strict=True))
+            distinct, inverse, _ = _core.distinct_rows(points, None, 1)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, masses)
+            state[:] = [(distinct, total) if len(distinct) <= self.most else None]
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ def stream_table(
             np.concatenate(points), np.concatenate(weights) if source.weighted else None
         )
     elif len(_core.distinct_rows(pilot.points, None, reading.n_threads)[0]) <= FEW_DISTINCT:
-        (sample,) = reading.fold(DistinctPass(FEW_DISTINCT))
+        (distinct,) = reading.fold(DistinctPass(FEW_DISTINCT))
+        sample = None if distinct is None else Sample._merge(*distinct)
     bounds: dict[str, Any] = {}
     if sample is None:
         values, bounds = _by_passes(reading, fitted, pilot)
