@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import (
-    Budget,
     Frame,
     Numbers,
+    Pilot,
+    Selection,
     keys_of,
     level_ranks,
-    order_statistics,
     values_of,
 )
 
@@ -76,10 +76,10 @@ def test_any_rank_from_any_bracket(
         work.merge(*states)
         return states[0]
 
-    found = order_statistics(
-        fold, Numbers(Frame(np.zeros(3, dtype), 0), np.eye(3, dtype=dtype), centers), ranks,
-        (low, high), 0.1, Budget(numbers, total, n, 1),
-    )  # fmt: skip
+    selection = Selection(fold, Pilot(points, masses), total, n, numbers, 1)
+    directions = np.eye(3, dtype=dtype)
+    sets = Numbers(Frame(np.zeros(3, dtype), 0), directions, centers)
+    found = selection.order_statistics(sets, ranks, (low, high), 0.1)
     assert np.array_equal(found, expected)
 
 

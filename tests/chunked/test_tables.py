@@ -126,8 +126,7 @@ def test_scales_are_those_of_memory(
     sizes = 2 * rng.integers(1, 45, 2) + (0, 1)
     samples = [points_of(kind, sizes[i], 3, seed + i) for i, kind in enumerate(kinds)]
     weights = [
-        rng.random(len(rows)) if own else None
-        for rows, own in zip(samples, weighted, strict=True)
+        rng.random(len(rows)) if own else None for rows, own in zip(samples, weighted, strict=True)
     ]
     sources = [
         scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)

@@ -41,13 +41,6 @@ def table(
     return stream_table(metric, source, storage, runner=run, scale=metric.scale).table
 
 
-def distance(
-    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
-) -> float:
-    """`Metric.distance` where a side is a source or a Dask collection."""
-    return compare(metric, X, Y, weights, runner).distance
-
-
 def compare(
     metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
@@ -83,11 +76,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
         for i, (sample, own) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
-        if source.n_features != sources[0].n_features:
-            raise InvalidInputError(
-                f"all samples must have the same number of columns, got {source.n_features} in "
-                f"{name}[{i}] and {sources[0].n_features} in the first"
-            )
+        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
 
 

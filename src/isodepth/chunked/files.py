@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.sources import Asked, Chunk, Source, cut, take_columns
+from isodepth.chunked.sources import Asked, Chunk, Source, cut, places_of, take_columns
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import read_frame
 from isodepth.data.input_file import (
@@ -93,12 +93,15 @@ def file_source(given: Sequence[Any], asked: Asked, label: str) -> Source:
         header = _header_of(file)
         if header is None:
             continue
+        labels = header.labels
         if first is None:
             first, first_path = header, path
-            places = asked.places(header.labels, str(path))
-            chosen = [header.labels[place] for place in places]
-        else:
-            places = _same_columns(header, first, chosen, asked, (path, first_path))
+            chosen = [labels[place] for place in asked.places(labels, str(path))]
+        other = asked.columns is None and sorted(labels) != sorted(first.labels)
+        if other or (header.names is None) != (first.names is None):
+            said = differing(tuple(first.labels), tuple(labels), first_path.name, path.name)
+            refuse(path, str(said))
+        places = places_of(chosen, labels, str(path))
         single &= _all_single(file, header, places)
         columns = tuple(chosen if file.ending in ARROW_ENDINGS else places)
         parts += [
@@ -142,26 +145,6 @@ def _header_of(file: InputFile) -> _Header | None:
     schema = without_index(schema.empty_table()).schema
     check_distinct(file.path, schema.names)
     return _Header(schema.names, schema.types, counts)
-
-
-def _same_columns(
-    header: _Header, first: _Header, chosen: list[str], asked: Asked, paths: tuple[Path, Path]
-) -> list[int]:
-    """The places of the chosen columns in another file."""
-    widths = [len(header.kinds), len(first.kinds)]
-    named = [header.names is not None, first.names is not None]
-    if named[0] != named[1] or (not named[0] and widths[0] != widths[1]):
-        said = [
-            f"{width} columns {'with' if names else 'without'} names"
-            for width, names in zip(widths, named, strict=True)
-        ]
-        refuse(paths[0], f"it has {said[0]} where {paths[1]} has {said[1]}")
-    places = {name: place for place, name in enumerate(header.labels)}
-    everything = asked.columns is None
-    if not set(chosen) <= places.keys() or (everything and widths[0] != widths[1]):
-        mine, theirs = tuple(header.labels), tuple(first.labels)
-        refuse(paths[0], str(differing(theirs, mine, paths[1].name, paths[0].name)))
-    return [places[name] for name in chosen]
 
 
 def _all_single(file: InputFile, header: _Header, places: list[int]) -> bool:

@@ -12,7 +12,7 @@ from isodepth.chunked.passes import Look, LookPass, MassPass, Pass, Reservoir
 from isodepth.chunked.rows import MassUnit, Preparation
 from isodepth.chunked.runner import Runner, Work
 from isodepth.chunked.scan import as_source
-from isodepth.chunked.selection import Budget, Pilot
+from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport
@@ -146,6 +146,14 @@ class Reading:
         return self.look.n_present if counted else int(self.fold(MassPass())[0])
 
     @property
+    def selection(self) -> Selection:
+        """Order statistics of the sample."""
+        return Selection(
+            self.fold, self.pilot, self.mass, self.look.n_present, self.limits.numbers,
+            self.n_threads,
+        )  # fmt: skip
+
+    @property
     def missing(self) -> MissingReport | None:
         """Which rows were left out, where that was asked for."""
         if self.preparation.nan_policy != "omit":
@@ -155,52 +163,33 @@ class Reading:
         return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
 
 
-class JointReading(NamedTuple):
-    """Several sources as one sample, in which each counts for as many rows as it has."""
-
-    readings: Sequence[Reading]
-
-    @classmethod
-    def of(cls, readings: Sequence[Reading]) -> JointReading:
-        """That of sources, the weights of each of which are divided by their mean."""
-        if not any(one.source.weighted for one in readings):
-            return cls(readings)
-        n_rows = sum(one.look.n_present for one in readings)
+def joint_selection(readings: Sequence[Reading]) -> Selection:
+    """That of several sources as one sample, in which each counts for as many rows as it has."""
+    n_rows = sum(one.look.n_present for one in readings)
+    if any(one.source.weighted for one in readings):
         units = [MassUnit.of(one.look.mean_weight, n_rows) for one in readings]
-        return cls(
-            [
-                replace(one, preparation=one.preparation.later(unit))
-                for one, unit in zip(readings, units, strict=True)
-            ]
-        )
+        readings = [
+            replace(one, preparation=one.preparation.later(unit))
+            for one, unit in zip(readings, units, strict=True)
+        ]
 
-    def fold(self, work: Pass) -> Any:
-        """Run a pass over all of them."""
-        state, *others = [one.fold(work) for one in self.readings]
+    def fold(work: Pass) -> Any:
+        state, *others = [one.fold(work) for one in readings]
         for other in others:
             work.merge(state, other)
         return state
 
-    @property
-    def budget(self) -> Budget:
-        """What may be held, and how much there is."""
-        mass = sum(one.mass for one in self.readings)
-        n_rows = sum(one.look.n_present for one in self.readings)
-        first = self.readings[0]
-        return Budget(first.limits.numbers // 2, mass, n_rows, first.n_threads)
-
-    @property
-    def pilot(self) -> Pilot:
-        """The rows drawn from all, in double precision, with the mass of what each stands for."""
-        drawn = [one.look.reservoir.rows() for one in self.readings]
-        points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
-        shares = np.concatenate(
-            [
-                weights * (one.look.n_present / weights.sum())
-                for one, (_, weights) in zip(self.readings, drawn, strict=True)
-            ]
-        )
-        return Pilot(points, MassUnit.of(1.0, int(shares.sum()) + 1).masses(shares))
+    drawn = [one.look.reservoir.rows() for one in readings]
+    points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
+    stand_for = np.concatenate(
+        [
+            weights * (one.look.n_present / weights.sum())
+            for one, (_, weights) in zip(readings, drawn, strict=True)
+        ]
+    )
+    pilot = Pilot(points, MassUnit.of(1.0, n_rows).masses(stand_for))
+    first, mass = readings[0], sum(one.mass for one in readings)
+    return Selection(fold, pilot, mass, n_rows, first.limits.numbers // 2, first.n_threads)
 
 
 # -- rows in memory -------------------------------------------------------------------------------
@@ -220,15 +209,12 @@ class Loaded(NamedTuple):
     columns : tuple of str or None
     counts : int64 ndarray of shape (d,)
         Missing values of the columns.
-    complete : bool
-        Whether these are all rows, in their order.
     """
 
     points: np.ndarray
     weights: np.ndarray | None
     columns: tuple[str, ...] | None
     counts: np.ndarray
-    complete: bool
 
 
 def load_rows(
@@ -268,8 +254,7 @@ def load_rows(
     if not n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
     points, weights = reservoir.rows()
-    complete = n_rows <= most_rows
-    if not complete:
+    if n_rows > most_rows:
         # Of rows that were drawn it is not known which entries were missing.
         counts = np.full(width, int(np.isnan(points[:, 0]).sum()))
-    return Loaded(points, weights if source.weighted else None, source.columns, counts, complete)
+    return Loaded(points, weights if source.weighted else None, source.columns, counts)

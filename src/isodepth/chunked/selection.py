@@ -76,24 +76,6 @@ class Pilot(NamedTuple):
         return _DEVIATIONS * 0.5 / np.sqrt(size)
 
 
-class Budget(NamedTuple):
-    """What may be held, and how much there is.
-
-    Attributes
-    ----------
-    numbers : int
-        Numbers that may be gathered in all.
-    mass, n_rows : int
-        Of the whole sample.
-    n_threads : int
-    """
-
-    numbers: int
-    mass: int
-    n_rows: int
-    n_threads: int
-
-
 @dataclass(frozen=True)
 class Numbers:
     """E sets of numbers, of which every row has one each.
@@ -257,119 +239,146 @@ def values_of(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.where(bits & sign, bits ^ sign, ~bits).view(dtype)
 
 
-def order_statistics(
-    fold: Fold,
-    numbers: Numbers,
-    ranks: np.ndarray,
-    bracket: tuple[np.ndarray, np.ndarray],
-    expected: float,
-    budget: Budget,
-) -> np.ndarray:
-    """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
+@dataclass(frozen=True)
+class Selection:
+    """Order statistics of a sample that is read by passes.
 
-    Parameters
+    Attributes
     ----------
-    bracket : ndarrays low, high of shape (E,)
-        [low, high) is where they are expected, all ranks of a set in the same.
-    expected : float
-        The share of all numbers that is expected inside of a bracket.
+    fold : runs a pass over the sample
+    pilot : Pilot
+    mass, n_rows : int
+        Of the whole sample.
+    most_numbers : int
+        Numbers that may be gathered in all.
+    n_threads : int
     """
-    low, high = bracket
-    most = max(1, budget.numbers // len(low))
-    found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-    if 1.2 * expected * budget.n_rows <= most:
-        found = BracketPass(numbers, low, high, most).select(fold, ranks)
-    sets, which = np.nonzero(np.isnan(found))
-    if len(sets):
-        found[sets, which] = _by_cells(
-            fold, numbers.take(sets), ranks[sets, which], low[sets], high[sets], budget
-        )
-    return found
 
+    fold: Fold
+    pilot: Pilot
+    mass: int
+    n_rows: int
+    most_numbers: int
+    n_threads: int
 
-def _by_cells(
-    fold: Fold,
-    numbers: Numbers,
-    ranks: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    budget: Budget,
-) -> np.ndarray:
-    """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
-    dtype = low.dtype
-    # Integers of Python's: cells may reach beyond all floats.
-    first, last = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).astype(object)
-    start, stop = keys_of(low).astype(object), keys_of(high).astype(object)
-    found = np.full(len(ranks), np.nan, dtype=dtype)
-    while len(left := np.flatnonzero(np.isnan(found))):
-        begin, end = start[left], stop[left]
-        shift = [max(0, (width - 1).bit_length() - _CELL_BITS) for width in end - begin]
-        counts = fold(KeyPass(numbers.take(left), begin.astype(np.uint64), np.array(shift)))
-        cells = (np.cumsum(counts, axis=1) <= ranks[left, None]).sum(axis=1)
-        below, above = cells == 0, cells > 1 << _CELL_BITS  # the bracket has missed
-        size = np.array([1 << bits for bits in shift], dtype=object)
-        cell = begin + (cells - 1) * size
-        start[left] = np.where(below, first, cell)
-        stop[left] = np.where(below, begin, np.where(above, last, np.minimum(cell + size, last)))
-        single = left[stop[left] - start[left] <= 1]
-        found[single] = values_of(start[single].astype(np.uint64), dtype)
-        inside = counts[np.arange(len(left)), cells] / budget.mass * budget.n_rows
-        fits = ~below & ~above & (1.2 * inside * len(left) <= budget.numbers)
-        light = left[fits & np.isnan(found[left])]
-        if len(light):
-            low, high = (values_of(keys[light].astype(np.uint64), dtype) for keys in (start, stop))
-            work = BracketPass(numbers.take(light), low, high, budget.numbers // len(light))
-            found[light] = work.select(fold, ranks[light, None])[:, 0]
-    return found
+    def order_statistics(
+        self,
+        numbers: Numbers,
+        ranks: np.ndarray,
+        bracket: tuple[np.ndarray, np.ndarray],
+        expected: float,
+    ) -> np.ndarray:
+        """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
+        Parameters
+        ----------
+        bracket : ndarrays low, high of shape (E,)
+            [low, high) is where they are expected, all ranks of a set in the same.
+        expected : float
+            The share of all numbers that is expected inside of a bracket.
+        """
+        low, high = bracket
+        most = max(1, self.most_numbers // len(low))
+        found = np.full(ranks.shape, np.nan, dtype=low.dtype)
+        if 1.2 * expected * self.n_rows <= most:
+            found = BracketPass(numbers, low, high, most).select(self.fold, ranks)
+        sets, which = np.nonzero(np.isnan(found))
+        if len(sets):
+            found[sets, which] = self._by_cells(
+                numbers.take(sets), ranks[sets, which], low[sets], high[sets]
+            )
+        return found
 
-def medians(
-    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, skipped: np.ndarray | None = None
-) -> np.ndarray:
-    """The median (E,) of each set: the mean of the lower and the upper one.
+    def _by_cells(
+        self, numbers: Numbers, ranks: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> np.ndarray:
+        """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
+        dtype = low.dtype
+        # Integers of Python's: cells may reach beyond all floats.
+        first, last = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).astype(object)
+        start, stop = keys_of(low).astype(object), keys_of(high).astype(object)
+        found = np.full(len(ranks), np.nan, dtype=dtype)
+        while len(left := np.flatnonzero(np.isnan(found))):
+            begin, end = start[left], stop[left]
+            shift = [max(0, (width - 1).bit_length() - _CELL_BITS) for width in end - begin]
+            work = KeyPass(numbers.take(left), begin.astype(np.uint64), np.array(shift))
+            counts = self.fold(work)
+            cells = (np.cumsum(counts, axis=1) <= ranks[left, None]).sum(axis=1)
+            below, above = cells == 0, cells > 1 << _CELL_BITS  # the bracket has missed
+            size = np.array([1 << bits for bits in shift], dtype=object)
+            cell = begin + (cells - 1) * size
+            start[left] = np.where(below, first, cell)
+            end = np.where(above, last, np.minimum(cell + size, last))
+            stop[left] = np.where(below, begin, end)
+            single = left[stop[left] - start[left] <= 1]
+            found[single] = values_of(start[single].astype(np.uint64), dtype)
+            inside = counts[np.arange(len(left)), cells] / self.mass * self.n_rows
+            fits = ~below & ~above & (1.2 * inside * len(left) <= self.most_numbers)
+            light = left[fits & np.isnan(found[left])]
+            if len(light):
+                low, high = (values_of(k[light].astype(np.uint64), dtype) for k in (start, stop))
+                gather = BracketPass(
+                    numbers.take(light), low, high, self.most_numbers // len(light)
+                )
+                found[light] = gather.select(self.fold, ranks[light, None])[:, 0]
+        return found
 
-    Numbers that became -1, of mass `skipped` (E,), do not count.
-    """
-    size = len(numbers.directions)
-    before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
-    left = budget.mass - before
-    ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
-    if skipped is None:
-        bracket = numbers.guess(pilot, np.full(size, 0.5), budget.n_threads)
-        expected = 2 * pilot.margin
-    else:
-        dtype = numbers.directions.dtype
-        bracket, expected = (np.zeros(size, dtype), np.full(size, np.inf, dtype)), np.inf
-    found = order_statistics(fold, numbers, ranks, bracket, expected, budget)
-    half = found.dtype.type(0.5)
-    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-    return half * found[:, 0] + half * found[:, 1]
+    def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
+        """The median (E,) of each set: the mean of the lower and the upper one.
 
+        Numbers that became -1, of mass `skipped` (E,), do not count.
+        """
+        size = len(numbers.directions)
+        before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
+        left = self.mass - before
+        ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
+        if skipped is None:
+            bracket = numbers.guess(self.pilot, np.full(size, 0.5), self.n_threads)
+            expected = 2 * self.pilot.margin
+        else:
+            dtype = numbers.directions.dtype
+            bracket, expected = (np.zeros(size, dtype), np.full(size, np.inf, dtype)), np.inf
+        found = self.order_statistics(numbers, ranks, bracket, expected)
+        half = found.dtype.type(0.5)
+        # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+        return half * found[:, 0] + half * found[:, 1]
 
-def spreads(
-    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, typical: float, zero: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
+    def spreads(
+        self, numbers: Numbers, typical: float, zero: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
 
-    That scale is the median of the deviations that are more than rounding beside the `typical`
-    size, 0 where there are none.
-    """
-    middles = medians(fold, numbers, pilot, budget)
-    away = replace(numbers, centers=middles)
-    mads = medians(fold, away, pilot, budget)
-    scales = np.zeros_like(mads)
-    flat = np.flatnonzero(~(mads > zero))
-    if len(flat):
-        off = replace(away.take(flat), typical=typical)
-        start = np.zeros(len(flat), dtype=mads.dtype)
-        skipped = fold(BracketPass(off, start, start, 0)).below
-        some = skipped < budget.mass
-        if some.any():
-            scales[flat[some]] = medians(fold, off.take(some), pilot, budget, skipped[some])
-    return middles, mads, scales
+        That scale is the median of the deviations that are more than rounding beside the `typical`
+        size, 0 where there are none.
+        """
+        middles = self.medians(numbers)
+        away = replace(numbers, centers=middles)
+        mads = self.medians(away)
+        scales = np.zeros_like(mads)
+        flat = np.flatnonzero(~(mads > zero))
+        if len(flat):
+            off = replace(away.take(flat), typical=typical)
+            start = np.zeros(len(flat), dtype=mads.dtype)
+            skipped = self.fold(BracketPass(off, start, start, 0)).below
+            some = skipped < self.mass
+            if some.any():
+                scales[flat[some]] = self.medians(off.take(some), skipped[some])
+        return middles, mads, scales
 
+    def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
+        """The smallest depth (C, L) in the region of each level, for the C depths of a model.
 
-# -- levels ---------------------------------------------------------------------------------------
+        Depths within `tolerance` of that of a given rank are tied with it, and enter together.
+        """
+        depths = -model.depths(self.pilot.points, self.n_threads)
+        kinds, levels = depths.shape[1], len(betas)
+        units = np.repeat(np.eye(kinds), levels, axis=0)
+        numbers = Numbers(Frame(np.zeros(kinds), 0), units, of=NegatedDepths(model))
+        ranks = np.tile(level_ranks(betas, self.mass), kinds)
+        pilot = Pilot(depths, self.pilot.masses)
+        bracket = numbers.guess(pilot, ranks / self.mass, self.n_threads)
+        found = self.order_statistics(numbers, ranks[:, None], bracket, 2 * pilot.margin)
+        return -found.reshape(kinds, levels) - tolerance
 
 
 @dataclass(frozen=True)
@@ -392,21 +401,3 @@ def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
         ],
         dtype=np.int64,
     )
-
-
-def depth_thresholds(
-    fold: Fold, model: Any, pilot: Pilot, betas: np.ndarray, tolerance: float, budget: Budget
-) -> np.ndarray:
-    """The smallest depth (C, L) in the region of each level, for the C depths of a model.
-
-    Depths within `tolerance` of that of a given rank are tied with it, and enter together.
-    """
-    depths = Pilot(-model.depths(pilot.points, budget.n_threads), pilot.masses)
-    kinds, levels = depths.points.shape[1], len(betas)
-    numbers = Numbers(
-        Frame(np.zeros(kinds), 0), np.repeat(np.eye(kinds), levels, axis=0), of=NegatedDepths(model)
-    )
-    ranks = np.tile(level_ranks(betas, budget.mass), kinds)[:, None]
-    bracket = numbers.guess(depths, ranks[:, 0] / budget.mass, budget.n_threads)
-    found = order_statistics(fold, numbers, ranks, bracket, 2 * pilot.margin, budget)
-    return -found.reshape(kinds, levels) - tolerance

@@ -11,10 +11,10 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
 from isodepth.chunked.passes import DistinctPass, RowsPass, SupportPass
-from isodepth.chunked.reading import JointReading, Reading
+from isodepth.chunked.reading import Reading, joint_selection
 from isodepth.chunked.rows import Preparation, Rows
 from isodepth.chunked.runner import Runner
-from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, depth_thresholds, spreads
+from isodepth.chunked.selection import Frame, Numbers
 from isodepth.chunked.sources import Source
 from isodepth.core.sample import Sample
 from isodepth.data.missing import MissingReport
@@ -80,19 +80,19 @@ def stream_table(
     preparation = Preparation.of(source, metric._options(), scale)
     fitted = fit_to_width(metric, source.n_features, scale)
     reading = Reading.of(runner or Runner(), source, preparation, fitted)
-    n_points, pilot = reading.look.n_present, reading.pilot
-    sample = None
+    n_points, sample = reading.look.n_present, None
+    drawn = _core.distinct_rows(reading.pilot.points, None, reading.n_threads)[0]
     if in_memory or (in_memory is None and n_points <= reading.limits.rows_in_memory):
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
         sample = Sample.of(
             np.concatenate(points), np.concatenate(weights) if source.weighted else None
         )
-    elif len(_core.distinct_rows(pilot.points, None, reading.n_threads)[0]) <= FEW_DISTINCT:
+    elif len(drawn) <= FEW_DISTINCT:
         (distinct,) = reading.fold(DistinctPass(FEW_DISTINCT))
         sample = None if distinct is None else Sample._merge(*distinct)
     bounds: dict[str, Any] = {}
     if sample is None:
-        values, bounds = _by_passes(reading, fitted, pilot)
+        values, bounds = _by_passes(reading, fitted, drawn)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
@@ -110,9 +110,12 @@ def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> Fi
 
 
 def _by_passes(
-    reading: Reading, fitted: FittedMetric, pilot: Pilot
+    reading: Reading, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Support values (L, 2K), and what is known about those of exact depths."""
+    """Support values (L, 2K), and what is known about those of exact depths.
+
+    With the distinct rows among those that were drawn.
+    """
     depth: Any = fitted.source
     name = builtin_name(depth)
     plain = getattr(depth, "method", "directions") == "directions"
@@ -128,10 +131,8 @@ def _by_passes(
             "empirical covariance"
         )
     assert fitted.betas is not None
-    n_threads, dtype = reading.n_threads, pilot.points.dtype
-    budget = Budget(reading.limits.numbers, reading.mass, reading.look.n_present, n_threads)
-    distinct = _core.distinct_rows(pilot.points, None, n_threads)[0]
-    frame = Frame(*_core.center_and_exponent(distinct))
+    selection, dtype = reading.selection, drawn.dtype
+    frame = Frame(*_core.center_and_exponent(drawn))
     directions = np.ascontiguousarray(fitted.directions, dtype=dtype)
     model: Any
     tolerance = 0.0
@@ -142,15 +143,16 @@ def _by_passes(
             turned = fitted.directions @ whitening_matrix(reading.fold, frame)
             directions = np.ascontiguousarray(turned, dtype=dtype)
         memory = fitted.resources.memory_mb * 2**18
+        pilot, n_threads = selection.pilot, selection.n_threads
         cells = RankCells.around(frame, directions, pilot, memory, n_threads)
-        model = RankModel.fit(reading.fold, cells, budget.mass, name == "halfspace")
+        model = RankModel.fit(reading.fold, cells, selection.mass, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(reading.fold, frame, directions, pilot, budget)
+        model = ProjectionModel.fit(selection, frame, directions, drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
-    thresholds = depth_thresholds(reading.fold, model, pilot, fitted.betas, tolerance, budget)
+    thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
     found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
     values, *around = found["supports"]
     if not around:
@@ -166,12 +168,12 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     """
     width, options = sources[0].n_features, metric._options()
     fitted = fit_to_width(metric, width, None)
-    joint = JointReading.of(
-        [Reading.of(runner, source, Preparation.of(source, options), fitted) for source in sources]
-    )
+    readings = [
+        Reading.of(runner, source, Preparation.of(source, options), fitted) for source in sources
+    ]
     # A product with a unit vector is the column itself.
     columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
-    _, mads, scales = spreads(joint.fold, columns, joint.pilot, joint.budget, -1.0, 0.0)
+    _, mads, scales = joint_selection(readings).spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
