@@ -187,16 +187,11 @@ def _in_worker() -> bool:
 def test_a_worker_dies_in_a_pass(trouble: str, tmp_path: Path, cluster: Any, client: Any) -> None:
     cluster.scale(2)
     client.wait_for_workers(2, timeout=PATIENCE)
-    before = {info["pid"] for info in pids(client)}
     source = scan(Troubled(tmp_path, trouble))
     found = within(PATIENCE, lambda: streamed(source, client))
     assert_expected(found)
-    client.wait_for_workers(2, timeout=PATIENCE)
-    assert {info["pid"] for info in pids(client)} != before, "no worker was replaced"
-
-
-def pids(client: Any) -> list[dict[str, int]]:
-    return [{"pid": pid} for pid in client.run(os.getpid).values()]
+    # One file for each pass that a worker began, and one for what was begun again.
+    assert len(list(tmp_path.iterdir())) > 2
 
 
 class Slow:

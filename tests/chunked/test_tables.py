@@ -118,7 +118,7 @@ def test_few_distinct_rows() -> None:
 def test_scales_are_those_of_memory(
     kinds: tuple[str, str], seed: int, weighted: tuple[bool, bool], numbers: int
 ) -> None:
-    from isodepth.chunked.runner import Runner
+    from isodepth.chunked.passes import Runner
     from isodepth.chunked.table import column_spreads
 
     rng = np.random.default_rng(seed)

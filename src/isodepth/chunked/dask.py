@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.runner import Runner, Work
+from isodepth.chunked.passes import Runner, Work
 from isodepth.chunked.sources import Asked, Chunk, Source, cut, numbers_of
 from isodepth.data.extras import load_extra
 from isodepth.data.read_options import numbered

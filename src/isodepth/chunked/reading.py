@@ -8,9 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import Look, LookPass, MassPass, Pass, Reservoir
+from isodepth.chunked.passes import (
+    Look,
+    LookPass,
+    MassPass,
+    Pass,
+    Reservoir,
+    Runner,
+    Work,
+)
 from isodepth.chunked.rows import MassUnit, Preparation
-from isodepth.chunked.runner import Runner, Work
 from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source

@@ -10,10 +10,9 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
-from isodepth.chunked.passes import DistinctPass, RowsPass, SupportPass
+from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
 from isodepth.chunked.reading import Reading, joint_selection
 from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.runner import Runner
 from isodepth.chunked.selection import Frame, Numbers
 from isodepth.chunked.sources import Source
 from isodepth.core.sample import Sample
