@@ -15,8 +15,8 @@ import numpy as np
 
 from isodepth.chunked.passes import Runner, Work
 from isodepth.chunked.sources import Asked, Chunk, Source, cut, numbers_of
+from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
-from isodepth.data.read_options import numbered
 from isodepth.errors import InvalidInputError
 
 # So many states are merged by one task.

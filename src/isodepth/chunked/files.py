@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.chunked.sources import Asked, Chunk, Source, cut, places_of, take_columns
+from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import read_frame
 from isodepth.data.input_file import (
@@ -22,7 +23,6 @@ from isodepth.data.input_file import (
     table_files,
 )
 from isodepth.data.matching import differing
-from isodepth.data.read_options import numbered
 from isodepth.data.readers import (
     array_of,
     arrow_table,

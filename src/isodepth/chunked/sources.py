@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from isodepth.data.arrays import listed, numbered
 from isodepth.data.frames import looks_like_frame, read_frame
-from isodepth.data.read_options import listed, numbered
 from isodepth.errors import InvalidInputError
 
 
