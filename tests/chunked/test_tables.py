@@ -175,9 +175,3 @@ def test_sources_that_change_are_refused(change: str) -> None:
     now = {"fewer": "100", "values": "other values"}.get(change, "more")
     with pytest.raises(InvalidInputError, match=f"two readings .150 rows, then {now}"):
         metric().table(scan(chunks))
-
-
-def test_options_that_need_rows_are_refused() -> None:
-    source = scan(points_of("normal", 40, 2, 0))
-    with pytest.raises(isodepth.InvalidOptionError, match="refine needs the rows"):
-        isodepth.distance(source, source, refine=5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,6 @@ import pytest
 import isodepth
 from isodepth.data.extras import load_extra
 from isodepth.errors import MissingExtraError
-
-
-def test_what_is_installed_is_imported() -> None:
-    assert load_extra("json.decoder", "plot", "drawing") is sys.modules["json.decoder"]
 
 
 @pytest.mark.parametrize("module", ["absent_package", "absent_package.part"])
@@ -40,12 +35,3 @@ def test_nobody_else_writes_the_message() -> None:
         if "MissingExtraError(" in path.read_text(encoding="utf-8")
     ]
     assert sorted(owners) == ["data/extras.py", "errors.py"]
-
-
-def test_every_extra_named_in_a_message_exists() -> None:
-    tomllib = pytest.importorskip("tomllib")
-    root = Path(__file__).resolve().parents[2]
-    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
-    assert {"plot", "frames", "experiments", "progress", "text"} <= set(extras)

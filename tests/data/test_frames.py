@@ -53,26 +53,10 @@ def test_numbers_are_those_of_plain_arrays(make, data, dtype):
     assert columns == tuple(data)
 
 
-def test_distances_are_those_of_plain_arrays(make):
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(25, 3))
-    metric = isodepth.Metric(n_directions=20, random_state=0)
-    frames = [make(dict(zip("abc", z.T, strict=True))) for z in (X, Y)]
-    result = metric.compare(*frames)
-    assert result.distance == metric.distance(X, Y)
-    assert result.columns == ("a", "b", "c")
-
-
 def test_a_frame_of_one_block_is_not_copied():
     block = np.ones((5, 3))
     points, _ = check_points(pd.DataFrame(block, columns=list("abc"), copy=False))
     assert np.shares_memory(points, block)
-
-
-def test_one_column_is_a_table(make):
-    points, columns = check_points(make({"only": [1.0, 2.0, 4.0]}))
-    assert points.shape == (3, 1)
-    assert columns == ("only",)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +76,6 @@ def test_one_column_is_a_table(make):
 def test_dtypes_of_pandas(column):
     points, _ = check_points(pd.DataFrame({"a": column, "b": [0.5, 1.5]}))
     np.testing.assert_array_equal(points, [[1, 0.5], [2, 1.5]])
-
-
-def test_nullable_float32_stays_single():
-    frame = pd.DataFrame({"a": pd.array([1.5, 2.0], dtype="Float32")})
-    assert check_points(frame)[0].dtype == np.float32
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -276,14 +255,6 @@ def test_a_name_that_is_no_text_is_refused():
         check_points(Table(np.ones((2, 2)), ("a", "b\ud800")))
 
 
-def test_a_table_of_the_readers_passes_with_and_without_names():
-    points = np.ones((3, 2))
-    assert check_points(Table(points, ("a", "b")))[1] == ("a", "b")
-    array, columns = check_points(Table(points, None))
-    assert array is points
-    assert columns is None
-
-
 # -- light ----------------------------------------------------------------------------------------
 
 
@@ -299,11 +270,3 @@ def test_arrays_lists_and_tables_do_not_load_narwhals():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_tables_of_shuffled_frames_are_refused():
-    metric = isodepth.Metric(levels=5, n_directions=7, random_state=0)
-    first, second = metric.table(frame([0, 1])), metric.table(frame([1, 0]))
-    with pytest.raises(InvalidInputError, match="different columns"):
-        first.distance_to(second)
-    assert not isodepth.pairwise([frame([0, 1]), frame([0, 1])[[1, 0]]], levels=5).any()
