@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.passes import Runner, Work
-from isodepth.chunked.sources import Asked, Chunk, Source, cut, numbers_of
+from isodepth.chunked.sources import Chunk, ColumnChoice, Source, chunks_of, numbers_of
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
@@ -31,7 +31,7 @@ class DelayedPart:
 
     delayed: Any
     columns: tuple[Any, ...]
-    place: str
+    origin: str
     n_rows: int | None = None
 
     def read(self, rows: int) -> Iterator[Chunk]:
@@ -40,10 +40,10 @@ class DelayedPart:
 
     def cut(self, computed: Any, rows: int) -> Iterator[Chunk]:
         """The same of the partition when it has been computed."""
-        return cut(numbers_of(computed, self.columns, self.place), self.place, rows)
+        return chunks_of(numbers_of(computed, self.columns, self.origin), self.origin, rows)
 
 
-def dask_source(data: Any, asked: Asked) -> Source:
+def dask_source(data: Any, choice: ColumnChoice) -> Source:
     """A source of the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     label = f"Dask {type(data).__name__}"
@@ -68,14 +68,14 @@ def dask_source(data: Any, asked: Asked) -> Source:
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
-    places = asked.places(labels, label)
-    chosen = names and [names[place] for place in places]
+    indices = choice.indices(labels, label)
+    chosen = names and [names[index] for index in indices]
     found = [
-        DelayedPart(part, tuple(chosen or places), f"partition {i}", count)
+        DelayedPart(part, tuple(chosen or indices), f"partition {i}", count)
         for i, (part, count) in enumerate(zip(parts, counts, strict=True))
     ]
-    single = all(kinds[place] == np.float32 for place in places)
-    return asked.source(found, chosen, len(places), single, label)
+    single = all(kinds[index] == np.float32 for index in indices)
+    return choice.source(found, chosen, len(indices), single, label)
 
 
 class DaskRunner(Runner):

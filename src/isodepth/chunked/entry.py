@@ -211,8 +211,8 @@ class SourceComparison(Comparison):
         count = table.shape[1] // 2
         # These come as blocks of the directions of the tables, in their order.
         first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
-        places = np.arange(first, first + len(directions))
-        return table[levels][:, np.concatenate([places, count + places])]
+        indices = np.arange(first, first + len(directions))
+        return table[levels][:, np.concatenate([indices, count + indices])]
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
@@ -223,11 +223,11 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     # Differences are rounded to the precision of the samples, as they are in memory.
     dtype = Signature.parse(x.table.signature).dtype
     apart = np.abs(x.table.values.astype(dtype) - y.table.values.astype(dtype)).astype(np.float64)
-    place = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
-    signs = np.where(apart[rows, place] >= apart[rows, count + place], 1.0, -1.0)
+    at = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
+    signs = np.where(apart[rows, at] >= apart[rows, count + at], 1.0, -1.0)
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
-    gaps = Gaps(plan, _over_directions(apart, q, x), directions, direction_code(place, signs))
+    gaps = Gaps(plan, _over_directions(apart, q, x), directions, direction_code(at, signs))
     power = (options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"])
     distance = x.table.distance_to(y.table)
     missing = None

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.sources import Asked, Chunk, Source, cut, places_of, take_columns
+from isodepth.chunked.sources import (
+    Chunk,
+    ColumnChoice,
+    Source,
+    chunks_of,
+    indices_of,
+    take_columns,
+)
 from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import read_frame
@@ -44,7 +51,7 @@ class FilePart:
     group : int
         Which row group.
     columns : tuple of str or int
-        Names of columns in files of Arrow, places in others.
+        Names of columns in files of Arrow, indices in others.
     n_rows : int or None
     version : tuple of int
         Size and time of change when it was opened: a file that changes between two passes would
@@ -62,14 +69,14 @@ class FilePart:
         file = open_input(self.path)
         if _version_of(file) != self.version:
             refuse(self.path, "it has been changed since it was opened; open it again with scan")
-        place = f"{self.path}, row group {self.group}" if file.ending == ".parquet" else self.path
+        origin = f"{self.path}, row group {self.group}" if file.ending == ".parquet" else self.path
         first = 0
         try:
             for values in self._arrays(file, rows):
-                yield from cut(values, place, rows, first)
+                yield from chunks_of(values, origin, rows, first)
                 first += len(values)
         except Exception as error:
-            refuse_damaged(file._replace(path=Path(place)), error)
+            refuse_damaged(file._replace(path=Path(origin)), error)
 
     def _arrays(self, file: InputFile, rows: int) -> Iterator[np.ndarray]:
         if file.ending in TEXT_ENDINGS:
@@ -78,11 +85,11 @@ class FilePart:
             for table in _arrow_tables(file, self.group, list(self.columns), rows):
                 yield read_frame(table, self.path)[0]
         else:
-            for chunk in cut(array_of(file), self.path, rows):
+            for chunk in chunks_of(array_of(file), self.path, rows):
                 yield take_columns(chunk.values, self.columns)
 
 
-def file_source(given: Sequence[Any], asked: Asked, label: str) -> Source:
+def file_source(given: Sequence[Any], choice: ColumnChoice, label: str) -> Source:
     """A source of files, and of all tables in folders."""
     paths = [path for item in given for path in table_files(item)]
     parts: list[FilePart] = []
@@ -96,21 +103,21 @@ def file_source(given: Sequence[Any], asked: Asked, label: str) -> Source:
         labels = header.labels
         if first is None:
             first, first_path = header, path
-            chosen = [labels[place] for place in asked.places(labels, str(path))]
-        other = asked.columns is None and sorted(labels) != sorted(first.labels)
+            chosen = [labels[index] for index in choice.indices(labels, str(path))]
+        other = choice.columns is None and sorted(labels) != sorted(first.labels)
         if other or (header.names is None) != (first.names is None):
             said = differing(tuple(first.labels), tuple(labels), first_path.name, path.name)
             refuse(path, str(said))
-        places = places_of(chosen, labels, str(path))
-        single &= _all_single(file, header, places)
-        columns = tuple(chosen if file.ending in ARROW_ENDINGS else places)
+        indices = indices_of(chosen, labels, str(path))
+        single &= _all_single(file, header, indices)
+        columns = tuple(chosen if file.ending in ARROW_ENDINGS else indices)
         parts += [
             FilePart(str(path), group, columns, count, _version_of(file))
             for group, count in enumerate(header.counts)
         ]
     if first is None:
         refuse(paths[0], "it is empty")
-    return asked.source(parts, first.names and chosen, len(chosen), single, label)
+    return choice.source(parts, first.names and chosen, len(chosen), single, label)
 
 
 class _Header(NamedTuple):
@@ -147,14 +154,14 @@ def _header_of(file: InputFile) -> _Header | None:
     return _Header(schema.names, schema.types, counts)
 
 
-def _all_single(file: InputFile, header: _Header, places: list[int]) -> bool:
+def _all_single(file: InputFile, header: _Header, indices: list[int]) -> bool:
     """Whether the chosen columns are float32; other types than those of numbers are refused."""
-    for place in places:
-        kind = header.kinds[place]
+    for index in indices:
+        kind = header.kinds[index]
         if file.ending in ARROW_ENDINGS and not holds_numbers(kind):
-            label = header.labels[place]
+            label = header.labels[index]
             refuse(file.path, f"column {label!r} is of type {kind}, not a number type")
-    return all(str(header.kinds[place]) == "float" for place in places)
+    return all(str(header.kinds[index]) == "float" for index in indices)
 
 
 def _version_of(file: InputFile) -> tuple[int, int]:
@@ -189,8 +196,8 @@ def _arrow_tables(file: InputFile, group: int, columns: list[str], rows: int) ->
         yield arrow_table(file).select(columns)
     elif file.ending == ".feather":
         with pa.OSFile(str(file.path)) as stream, ipc.open_file(stream) as opened:
-            for place in range(opened.num_record_batches):
-                yield pa.Table.from_batches([opened.get_batch(place)]).select(columns)
+            for number in range(opened.num_record_batches):
+                yield pa.Table.from_batches([opened.get_batch(number)]).select(columns)
     else:
         with parquet.ParquetFile(file.path) as opened:
             for batch in opened.iter_batches(rows, [group], columns, use_threads=False):

@@ -148,7 +148,7 @@ class Reservoir:
         self.parts = [(keys, points, weights)]
 
 
-class Look:
+class Summary:
     """What the first pass finds: rows of positive weight, their mean weight, some of them."""
 
     def __init__(self, capacity: int) -> None:
@@ -163,20 +163,20 @@ class Look:
 
 
 @dataclass(frozen=True)
-class LookPass(Pass):
+class SummaryPass(Pass):
     """The first look at the data: rows are counted and weighed, and some of them drawn."""
 
     capacity: int
 
-    def start(self) -> Look:
-        return Look(self.capacity)
+    def start(self) -> Summary:
+        return Summary(self.capacity)
 
-    def step(self, state: Look, rows: Rows, n_threads: int) -> None:
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
         n_rows = len(rows.points)
         state.add(n_rows, 1.0 if rows.weights is None else float((rows.weights / n_rows).sum()))
         state.reservoir.add(rows.start, rows.points, rows.weights)
 
-    def merge(self, state: Look, other: Look) -> None:
+    def merge(self, state: Summary, other: Summary) -> None:
         if other.n_present:
             state.add(other.n_present, other.mean_weight)
             state.reservoir.parts += other.reservoir.parts

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.chunked.passes import (
-    Look,
-    LookPass,
     MassPass,
     Pass,
     Reservoir,
     Runner,
+    Summary,
+    SummaryPass,
     Work,
 )
 from isodepth.chunked.rows import MassUnit, Preparation
@@ -88,7 +88,7 @@ class Reading:
     preparation : Preparation
     limits : Limits
     n_threads : int
-    look : Look
+    summary : Summary
     tally : uint64 ndarray of shape (3 + d,)
         What the first pass has read, and every other must; see `Rows`.
     """
@@ -98,7 +98,7 @@ class Reading:
     preparation: Preparation
     limits: Limits
     n_threads: int
-    look: Look
+    summary: Summary
     tally: np.ndarray
 
     @classmethod
@@ -108,9 +108,9 @@ class Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
         limits = Limits.of(fitted, preparation.dtype, source, runner)
         n_threads = fitted.resources.n_threads
-        first = Work(LookPass(limits.pilots), preparation, limits.chunk_rows, n_threads)
-        look, tally = runner.fold(source, first)
-        if not look.n_present:
+        first = Work(SummaryPass(limits.pilots), preparation, limits.chunk_rows, n_threads)
+        summary, tally = runner.fold(source, first)
+        if not summary.n_present:
             reason = "it has no row"
             if np.any(tally):
                 reason = "all weights are zero" if tally[1] else "every row has a missing value"
@@ -120,8 +120,8 @@ class Reading:
             )
         unit = None
         if source.weighted:
-            unit = MassUnit.of(2.0 ** np.floor(np.log2(look.mean_weight)), look.n_present)
-        return cls(runner, source, preparation.later(unit), limits, n_threads, look, tally)
+            unit = MassUnit.of(2.0 ** np.floor(np.log2(summary.mean_weight)), summary.n_present)
+        return cls(runner, source, preparation.later(unit), limits, n_threads, summary, tally)
 
     def fold(self, work: Pass) -> Any:
         """Run a pass over the same rows as the first."""
@@ -142,7 +142,7 @@ class Reading:
     @property
     def pilot(self) -> Pilot:
         """The rows that were drawn."""
-        points, weights = self.look.reservoir.rows()
+        points, weights = self.summary.reservoir.rows()
         unit = self.preparation.unit
         return Pilot(points, None if unit is None else unit.masses(weights))
 
@@ -150,13 +150,13 @@ class Reading:
     def mass(self) -> int:
         """The mass of all rows."""
         counted = self.preparation.unit is None
-        return self.look.n_present if counted else int(self.fold(MassPass())[0])
+        return self.summary.n_present if counted else int(self.fold(MassPass())[0])
 
     @property
     def selection(self) -> Selection:
         """Order statistics of the sample."""
         return Selection(
-            self.fold, self.pilot, self.mass, self.look.n_present, self.limits.numbers,
+            self.fold, self.pilot, self.mass, self.summary.n_present, self.limits.numbers,
             self.n_threads,
         )  # fmt: skip
 
@@ -172,9 +172,9 @@ class Reading:
 
 def joint_selection(readings: Sequence[Reading]) -> Selection:
     """That of several sources as one sample, in which each counts for as many rows as it has."""
-    n_rows = sum(one.look.n_present for one in readings)
+    n_rows = sum(one.summary.n_present for one in readings)
     if any(one.source.weighted for one in readings):
-        units = [MassUnit.of(one.look.mean_weight, n_rows) for one in readings]
+        units = [MassUnit.of(one.summary.mean_weight, n_rows) for one in readings]
         readings = [
             replace(one, preparation=one.preparation.later(unit))
             for one, unit in zip(readings, units, strict=True)
@@ -186,11 +186,11 @@ def joint_selection(readings: Sequence[Reading]) -> Selection:
             work.merge(state, other)
         return state
 
-    drawn = [one.look.reservoir.rows() for one in readings]
+    drawn = [one.summary.reservoir.rows() for one in readings]
     points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
     stand_for = np.concatenate(
         [
-            weights * (one.look.n_present / weights.sum())
+            weights * (one.summary.n_present / weights.sum())
             for one, (_, weights) in zip(readings, drawn, strict=True)
         ]
     )

@@ -116,7 +116,7 @@ class Preparation:
         if weights is not None and not (weights > 0).all():
             points, weights = points[weights > 0], weights[weights > 0]
         if self.scale is not None and len(points):
-            points = scaled(points, self.scale, chunk.place, self.columns)
+            points = scaled(points, self.scale, chunk.origin, self.columns)
         masses = None
         if self.unit is not None:
             masses = self.unit.masses(np.ones(len(points)) if weights is None else weights)
@@ -124,24 +124,25 @@ class Preparation:
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
         """Checked points (n, d), which may have missing values, and weights (n,) or None."""
-        values, place, first = chunk
+        values, origin, first = chunk
         width = self.n_features + self.weighted
         if values.ndim != 2 or values.shape[1] != width:
             raise InvalidInputError(
-                f"{place} has shape {values.shape}, and {width} columns are expected; all chunks "
+                f"{origin} has shape {values.shape}, and {width} columns are expected; all chunks "
                 "must have the same columns"
             )
         weights = np.array(values[:, -1], dtype=np.float64) if self.weighted else None
-        points = to_float(values[:, : self.n_features], place, self.dtype)
+        points = to_float(values[:, : self.n_features], origin, self.dtype)
         if self.checked or not len(points):
             return points, weights
         omit = self.nan_policy == "omit"
         hint = "" if omit else OMIT_HINT
-        check_finite(points, place, False, self.columns, hint, allow_nan=omit, first_row=first)
-        bad = None if weights is None else ~(np.isfinite(weights) & (weights >= 0))
-        if weights is not None and bad is not None and bad.any():
+        check_finite(points, origin, False, self.columns, hint, allow_nan=omit, first_row=first)
+        good = True if weights is None else np.isfinite(weights) & (weights >= 0)
+        if weights is not None and not np.all(good):
+            at = int(np.argmin(good))
             raise InvalidInputError(
-                f"the weights in {place} must be finite and not negative, got {weights[bad][0]} at "
-                f"row {first + int(bad.argmax())}; drop these rows or give them weight 0"
+                f"the weights in {origin} must be finite and not negative, got {weights[at]} at "
+                f"row {first + at}; drop these rows or give them weight 0"
             )
         return points, weights

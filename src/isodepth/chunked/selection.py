@@ -155,17 +155,17 @@ class Inside:
         """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
-        places = ranks - self.below[k]
+        indices = ranks - self.below[k]
         if any(len(masses) for _, masses, _ in cuts):
             order = np.argsort(values)
             upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
             values = values[order]
-            places = np.where(places < 0, -1, np.searchsorted(upto, places, side="right"))
+            indices = np.where(indices < 0, -1, np.searchsorted(upto, indices, side="right"))
         else:
             values.sort()
-        inside = (places >= 0) & (places < len(values))
+        inside = (indices >= 0) & (indices < len(values))
         found = np.full(len(ranks), np.nan, dtype=values.dtype)
-        found[inside] = values[places[inside]]
+        found[inside] = values[indices[inside]]
         return found
 
 

@@ -24,21 +24,21 @@ class Chunk(NamedTuple):
     ----------
     values : ndarray of shape (n, c)
         All columns that are used, that of the weights last where there is one.
-    place : str
+    origin : str
         Where they come from, for messages.
     first : int
-        The number of the first row within that place.
+        The number of the first row within that origin.
     """
 
     values: np.ndarray
-    place: str
+    origin: str
     first: int
 
 
-def cut(values: np.ndarray, place: str, rows: int, first: int = 0) -> Iterator[Chunk]:
-    """Chunks of at most so many of the rows (n, c), which begin with number `first` of a place."""
+def chunks_of(values: np.ndarray, origin: str, rows: int, first: int = 0) -> Iterator[Chunk]:
+    """Chunks of at most so many of the rows (n, c), the first of which has the number `first`."""
     for start in range(0, len(values), rows):
-        yield Chunk(values[start : start + rows], place, first + start)
+        yield Chunk(values[start : start + rows], origin, first + start)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +49,7 @@ class Source:
     ----------
     parts : tuple
         What can be read by itself: row groups, files, arrays. A part has `columns`, the names or
-        places of those that it reads, `n_rows` (or None), and `read(rows)`, which gives chunks of
+        indices of those that it reads, `n_rows` (or None), and `read(rows)`, which gives chunks of
         at most so many rows.
     n_features : int
         How many columns the points have, that of the weights not counted.
@@ -90,11 +90,11 @@ class Source:
         """The same with its columns in the order of `names`, where both have names."""
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
-        places = {name: place for place, name in enumerate(self.columns)}
-        order = [places[name] for name in names]
+        indices = {name: index for index, name in enumerate(self.columns)}
+        order = [indices[name] for name in names]
         order += [self.n_features] if self.weighted else []
         parts = tuple(
-            replace(part, columns=tuple(part.columns[place] for place in order))
+            replace(part, columns=tuple(part.columns[index] for index in order))
             for part in self.parts
         )
         return replace(self, parts=parts, columns=names)
@@ -111,29 +111,29 @@ class Source:
 # -- columns --------------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
+class ColumnChoice(NamedTuple):
     """Which columns are the points, by name or number (None for all), and which the weights."""
 
     columns: list[Any] | None
     weights: Any
 
-    def places(self, labels: Sequence[str], where: str) -> list[int]:
-        """The places of the points' columns, and that of the weights last."""
-        own = [] if self.weights is None else places_of([self.weights], labels, where)
+    def indices(self, labels: Sequence[str], where: str) -> list[int]:
+        """The indices of the points' columns, and that of the weights last."""
+        own = [] if self.weights is None else indices_of([self.weights], labels, where)
         if self.columns is None:
-            return [place for place in range(len(labels)) if place not in own] + own
-        places = places_of(self.columns, labels, where)
-        if len(set(places)) < len(places):
-            twice = next(place for place in places if places.count(place) > 1)
+            return [index for index in range(len(labels)) if index not in own] + own
+        indices = indices_of(self.columns, labels, where)
+        if len(set(indices)) < len(indices):
+            twice = next(index for index in indices if indices.count(index) > 1)
             raise InvalidInputError(
                 f"column {labels[twice]!r} is asked for twice; name every column once"
             )
-        if own and own[0] in places:
+        if own and own[0] in indices:
             raise InvalidInputError(
                 f"column {labels[own[0]]!r} is asked for both as a point's and as the weight; drop "
                 "one of them"
             )
-        return places + own
+        return indices + own
 
     def source(
         self, parts: Sequence[Any], names: Sequence[str] | None, width: int, single: bool,
@@ -149,40 +149,40 @@ class Asked(NamedTuple):
         return Source(tuple(parts), width, columns, dtype, weighted, None, label)
 
 
-def places_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
-    """The places of columns that are named, or numbered."""
-    known = {label: place for place, label in enumerate(labels)}
-    places = []
+def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
+    """The indices of columns that are named, or numbered."""
+    known = {label: index for index, label in enumerate(labels)}
+    indices = []
     for name in names:
         number = isinstance(name, int | np.integer) and not isinstance(name, bool)
-        place = int(name) if number else known.get(name, -1)
-        if not 0 <= place < len(labels):
+        index = int(name) if number else known.get(name, -1)
+        if not 0 <= index < len(labels):
             shown = listed([*map(repr, labels)])
             raise InvalidInputError(f"{where} has no column {name!r}; its columns are {shown}")
-        places.append(place)
-    return places
+        indices.append(index)
+    return indices
 
 
-def take_columns(values: np.ndarray, places: Sequence[int]) -> np.ndarray:
-    """The columns of an array at some places; the array itself where these are all."""
-    whole = list(places) == list(range(values.shape[1]))
-    return values if whole else values[:, list(places)]
+def take_columns(values: np.ndarray, indices: Sequence[int]) -> np.ndarray:
+    """The columns of an array at some indices; the array itself where these are all."""
+    whole = list(indices) == list(range(values.shape[1]))
+    return values if whole else values[:, list(indices)]
 
 
-def numbers_of(chunk: Any, columns: tuple[Any, ...], place: str) -> np.ndarray:
-    """The numbers (n, c) of an array or a frame, in the columns asked for."""
-    values, names = _read_chunk(chunk, place)
+def numbers_of(chunk: Any, columns: tuple[Any, ...], origin: str) -> np.ndarray:
+    """The numbers (n, c) of an array or a frame, in the columns chosen."""
+    values, names = _read_chunk(chunk, origin)
     labels = names or numbered(values.shape[1])
-    return take_columns(values, places_of(columns, labels, place))
+    return take_columns(values, indices_of(columns, labels, origin))
 
 
-def _read_chunk(chunk: Any, place: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
     if looks_like_frame(chunk):
-        return read_frame(chunk, place)
+        return read_frame(chunk, origin)
     values = np.asarray(chunk)
     if values.ndim != 2:
         raise InvalidInputError(
-            f"{place} must be a table of shape (n points, d columns), got {values.ndim} "
+            f"{origin} must be a table of shape (n points, d columns), got {values.ndim} "
             f"dimension(s) with shape {values.shape}"
         )
     return values, None
@@ -197,7 +197,7 @@ class ArrayPart:
 
     array: Any
     columns: tuple[int, ...]
-    place: str
+    origin: str
 
     @property
     def n_rows(self) -> int:
@@ -206,7 +206,7 @@ class ArrayPart:
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        for chunk in cut(self.array, self.place, rows):
+        for chunk in chunks_of(self.array, self.origin, rows):
             yield chunk._replace(values=take_columns(np.asarray(chunk.values), self.columns))
 
 
@@ -221,8 +221,8 @@ class CallPart:
     def read(self, rows: int) -> Iterator[Chunk]:
         """The chunks, cut where they are longer than so many rows."""
         for number, chunk in enumerate(_fresh_iterator(self.make)):
-            place = f"chunk {number}"
-            yield from cut(numbers_of(chunk, self.columns, place), place, rows)
+            origin = f"chunk {number}"
+            yield from chunks_of(numbers_of(chunk, self.columns, origin), origin, rows)
 
 
 def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
@@ -237,14 +237,14 @@ def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
         ) from None
 
 
-def array_source(given: list[Any], asked: Asked, label: str) -> Source:
+def array_source(given: list[Any], choice: ColumnChoice, label: str) -> Source:
     """A source of arrays and frames with the same columns."""
     called = [label] if label == "array" else [f"chunk {i}" for i in range(len(given))]
-    read = [_read_chunk(item, place) for item, place in zip(given, called, strict=True)]
+    read = [_read_chunk(item, origin) for item, origin in zip(given, called, strict=True)]
     filled = [i for i, (array, _) in enumerate(read) if len(array)] or [0]
     first, names = read[filled[0]]
     labels = names or numbered(first.shape[1])
-    places = asked.places(labels, called[filled[0]])
+    indices = choice.indices(labels, called[filled[0]])
     for i in filled:
         array, own = read[i]
         if array.shape[1] != len(labels) or own != names:
@@ -253,13 +253,13 @@ def array_source(given: list[Any], asked: Asked, label: str) -> Source:
                 f"{called[filled[0]]} has {len(labels)} {listed(names or ())}; give chunks of one "
                 "table"
             )
-    parts = [ArrayPart(read[i][0], tuple(places), called[i]) for i in filled]
+    parts = [ArrayPart(read[i][0], tuple(indices), called[i]) for i in filled]
     single = all(part.array.dtype == np.float32 for part in parts)
-    chosen = names and [labels[place] for place in places]
-    return asked.source(parts, chosen, len(places), single, label)
+    chosen = names and [labels[index] for index in indices]
+    return choice.source(parts, chosen, len(indices), single, label)
 
 
-def call_source(make: Callable[[], Any], asked: Asked) -> Source:
+def call_source(make: Callable[[], Any], choice: ColumnChoice) -> Source:
     """A source of what a function gives; its first rows are read here."""
     label = getattr(make, "__name__", type(make).__name__)
     given = _fresh_iterator(make)
@@ -272,8 +272,8 @@ def call_source(make: Callable[[], Any], asked: Asked) -> Source:
         values, names = _read_chunk(chunk, f"chunk {number}")
         if not len(values):
             continue
-        places = asked.places(names or numbered(values.shape[1]), f"chunk {number}")
-        chosen = names and [names[place] for place in places]
-        part = CallPart(make, tuple(chosen or places))
-        return asked.source([part], chosen, len(places), values.dtype == np.float32, label)
+        indices = choice.indices(names or numbered(values.shape[1]), f"chunk {number}")
+        chosen = names and [names[index] for index in indices]
+        part = CallPart(make, tuple(chosen or indices))
+        return choice.source([part], chosen, len(indices), values.dtype == np.float32, label)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

@@ -79,7 +79,7 @@ def stream_table(
     preparation = Preparation.of(source, metric._options(), scale)
     fitted = fit_to_width(metric, source.n_features, scale)
     reading = Reading.of(runner or Runner(), source, preparation, fitted)
-    n_points, sample = reading.look.n_present, None
+    n_points, sample = reading.summary.n_present, None
     drawn = _core.distinct_rows(reading.pilot.points, None, reading.n_threads)[0]
     if in_memory or (in_memory is None and n_points <= reading.limits.rows_in_memory):
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
@@ -124,7 +124,7 @@ def _by_passes(
     )
     if not plain or not (ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{reading.source.label} has {reading.look.n_present} rows, which do not fit into "
+            f"{reading.source.label} has {reading.summary.n_present} rows, which do not fit into "
             f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
             "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
             "empirical covariance"
