@@ -84,14 +84,6 @@ def test_neither_chunks_nor_threads_nor_memory_matter(depth: str) -> None:
         assert_same(found, tables[0])
 
 
-def test_data_twice() -> None:
-    """Every row twice is the sample once."""
-    points = np.random.default_rng(8).standard_normal((5000, 2))
-    once = metric().table(points).values
-    with small_scale(pilots=4096, numbers=10**6):
-        assert_same(streamed_values(metric(), [points, points]), once)
-
-
 def test_few_distinct_rows() -> None:
     """However many rows there are: the depth of a simplex is a tie, which passes do not see."""
     few = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])

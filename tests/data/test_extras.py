@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import isodepth
 from isodepth.data.extras import load_extra
 from isodepth.errors import MissingExtraError
 
@@ -25,13 +24,3 @@ def test_a_package_that_fails_to_load_says_why(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MissingExtraError, match=r"broken_extra, which cannot be .*absent_helper"):
         load_extra("broken_extra", "plot", "drawing")
-
-
-def test_nobody_else_writes_the_message() -> None:
-    package = Path(isodepth.__file__).parent
-    owners = [
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if "MissingExtraError(" in path.read_text(encoding="utf-8")
-    ]
-    assert sorted(owners) == ["data/extras.py", "errors.py"]

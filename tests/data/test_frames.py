@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table, clashing_columns
+from isodepth.data.frames import Table
 from isodepth.data.validation import check_pair, check_points
 from isodepth.errors import InvalidInputError
 
@@ -234,14 +234,6 @@ def test_a_plain_array_goes_with_any_frame_but_a_shuffled_one():
     assert check_pair(array, frame([5, 6]))[2] == ("5", "6")
     with pytest.raises(InvalidInputError, match=r"\['1', '0'\] and no names"):
         check_pair(frame([1, 0]), array)
-
-
-def test_clashing_columns_is_symmetric():
-    names = [None, ("0", "1"), ("1", "0"), ("a", "b"), ("b", "a"), ("7", "3")]
-    for a in names:
-        assert not clashing_columns(a, a)
-        for b in names:
-            assert clashing_columns(a, b) == clashing_columns(b, a)
 
 
 @pytest.mark.parametrize("labels", [["a", "a"], [0, "0"], [1, 1]])

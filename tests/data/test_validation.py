@@ -10,7 +10,6 @@ import pytest
 
 import isodepth
 from isodepth.data.validation import (
-    check_choice,
     check_direction_rows,
     check_integer,
     check_levels_inside,
@@ -54,13 +53,6 @@ def test_integers_from_the_lowest_on() -> None:
     for value in (2, 3.0, -3):
         with pytest.raises(InvalidOptionError, match=r"k must be an integer >= 3, got .* or fewer"):
             check_integer(value, "k", 3, " or fewer")
-
-
-def test_words() -> None:
-    assert check_choice("b", "way", ("a", "b")) == "b"
-    for value in ("c", "", "ab", 1, None):
-        with pytest.raises(InvalidOptionError, match="way must be one of a, b"):
-            check_choice(value, "way", ("a", "b"))
 
 
 def test_levels_from_zero_to_below_one() -> None:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from isodepth.data.archive import read_npy_header
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.csv_files import (
     cell_name,
@@ -30,6 +29,7 @@ from isodepth.data.input_file import (
     TEXT_ENDINGS,
     InputFile,
     open_input,
+    read_npy_header,
     refuse,
 )
 from isodepth.errors import InvalidOptionError, IsodepthError
