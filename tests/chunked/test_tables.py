@@ -51,6 +51,7 @@ def test_every_kind_of_sample(
     if weighted != "no":
         weights = rng.integers(0, 4, n) * 1.0 if weighted == "integers" else rng.random(n)
         weights[0] = 1.0
+        weights *= 2.0 ** float(rng.choice([-1070, 0, 1015])) if weighted == "integers" else 1.0
         joined, options = np.column_stack([points, weights]), {"weights": d}
     expected = used.table(points, weights).values
     with small_scale(numbers=numbers):

@@ -120,7 +120,7 @@ class Reading:
             )
         unit = None
         if source.weighted:
-            unit = MassUnit.of(2.0 ** np.floor(np.log2(summary.mean_weight)), summary.n_present)
+            unit = MassUnit.of(summary.mean_weight, summary.n_present, exact=True)
         return cls(runner, source, preparation.later(unit), limits, n_threads, summary, tally)
 
     def fold(self, work: Pass) -> Any:
@@ -188,10 +188,11 @@ def joint_selection(readings: Sequence[Reading]) -> Selection:
 
     drawn = [one.summary.reservoir.rows() for one in readings]
     points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
+    relative = [weights / weights.max() for _, weights in drawn]
     stand_for = np.concatenate(
         [
             weights * (one.summary.n_present / weights.sum())
-            for one, (_, weights) in zip(readings, drawn, strict=True)
+            for one, weights in zip(readings, relative, strict=True)
         ]
     )
     pilot = Pilot(points, MassUnit.of(1.0, n_rows).masses(stand_for))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ class Rows(NamedTuple):
 class MassUnit(NamedTuple):
     """How weights become integers in proportion: masses are weights / unit * factor, rounded.
 
-    With a power of two for a unit, weights of few binary digits (such as integers) are exact.
+    Where the unit is a power of two, weights of few binary digits (such as integers) are exact.
 
     Attributes
     ----------
@@ -50,8 +51,11 @@ class MassUnit(NamedTuple):
     factor: float
 
     @classmethod
-    def of(cls, unit: float, n_rows: int) -> MassUnit:
-        """The finest with which n rows of mean weight up to 2 * unit stay below 2**61."""
+    def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
+        """The finest with which n rows of that mean weight stay below 2**61."""
+        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean of tiny weights may vanish
+        if exact:
+            unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
 
     def masses(self, weights: np.ndarray) -> np.ndarray:
