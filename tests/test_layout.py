@@ -42,10 +42,6 @@ LAYERS = (
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
 
-#: Inside a package, and when first used: a source is made of a Dask collection.
-LAZY = {("isodepth.chunked.sources", "isodepth.chunked.dask")}
-
-
 def module_name(path: Path) -> str:
     """`isodepth.core.regions`; a package is its `__init__`."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
@@ -94,10 +90,7 @@ def test_imports_come_from_lower_layers(module: str) -> None:
 
 
 def test_no_circle() -> None:
-    graph = {
-        module: {used for used in imports_of(path) - {module} if (module, used) not in LAZY}
-        for module, path in MODULES.items()
-    }
+    graph = {module: imports_of(path) - {module} for module, path in MODULES.items()}
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(MODULES)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-# Columns are named in a message until there are this many.
-_NAMED = 5
+#: Columns are named in a message until there are this many.
+FEW = 5
 
 
 def column_labels(width: int) -> tuple[str, ...]:
@@ -18,9 +19,24 @@ def column_labels(width: int) -> tuple[str, ...]:
 def named_counts(counts: Any) -> str:
     """The columns with missing values and how many they have, most first."""
     there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
-    text = ", ".join(f"{label} ({count})" for label, count in there[:_NAMED])
-    more = len(there) - _NAMED
-    return f"{text} and {more} more column{'s' if more > 1 else ''}" if more > 0 else text
+    return listed([f"{label} ({count})" for label, count in there], FEW)
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """The first names of a message, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def numbered(width: int) -> list[str]:
+    """What columns without names are called in options."""
+    return [str(place) for place in range(width)]
 
 
 def describe(value: Any) -> str:

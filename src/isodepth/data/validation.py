@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels, describe, named_counts
+from isodepth.data.arrays import FEW, column_labels, describe, listed, named_counts
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
-# Columns are named in a message until there are this many.
-_NAMED = 5
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
 # never costs more than this many booleans.
 _SCAN_ELEMENTS = 1 << 20
-_FEW_NUMBERS = 4096
-# Far below the square of any limit: of float32 and more columns than anybody has.
-_SURELY_SMALL = 1e24
 #: What else to do about missing values, for messages about samples that have some.
 OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
 _DASK = ("dask", "dask_expr")
@@ -147,7 +142,7 @@ def _all_integers(names: tuple[str, ...]) -> bool:
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
-    """What NumPy makes of `X`; tensors and sparse matrices are refused with what to do instead."""
+    """What NumPy makes of `X`; what it cannot take is refused with what to do instead."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -161,8 +156,6 @@ def to_array(X: Any, name: str) -> np.ndarray:
         )
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
-    if hasattr(X, "detach"):
-        _check_tensor(X, name)
     try:
         return np.asarray(X)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -170,24 +163,6 @@ def to_array(X: Any, name: str) -> np.ndarray:
             f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "
             f"({' '.join(str(error).split())})"
         ) from None
-
-
-def _check_tensor(X: Any, name: str) -> None:
-    """Refuse a tensor that is more than its numbers: a graph, another device, a sparse layout."""
-    if getattr(X, "requires_grad", False):
-        raise InvalidInputError(
-            f"{name} is a tensor that requires grad, which would be lost; pass "
-            f"{name}.detach().cpu().numpy()"
-        )
-    device = getattr(getattr(X, "device", None), "type", "cpu")
-    if device != "cpu":
-        raise InvalidInputError(
-            f"{name} is a tensor on the device {X.device}; pass {name}.detach().cpu().numpy()"
-        )
-    if not str(getattr(X, "layout", "torch.strided")).endswith("strided"):
-        raise InvalidInputError(
-            f"{name} is a tensor of layout {X.layout}; pass {name}.detach().to_dense().numpy()"
-        )
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
@@ -236,16 +211,12 @@ def check_finite(
     columns: tuple[str, ...] | None = None,
     hint: str = "",
     allow_nan: bool = False,
+    first_row: int = 0,
 ) -> None:
-    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
-    # None of few numbers is larger than the root of the sum of their squares, whose rounding does
-    # not matter here; what is not below that bound, or no number, is looked at one by one.
-    if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
-        flat = points.ravel()
-        with np.errstate(over="ignore", invalid="ignore"):
-            small = flat.dot(flat) < _SURELY_SMALL
-        if small:
-            return
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow.
+
+    Messages count rows from `first_row` on.
+    """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
@@ -273,7 +244,7 @@ def check_finite(
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
             f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
-            f"{first[0]}, {at}; {advice}"
+            f"{first_row + first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
@@ -305,19 +276,13 @@ def check_same_columns(
     if clashing_columns(x_columns, y_columns):
         if x_columns and y_columns and set(x_columns) != set(y_columns):
             raise differing(x_columns, y_columns, first, second)
-        shown = [_first_names(names) for names in (x_columns, y_columns)]
+        both = (x_columns, y_columns)
+        shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in both]
         raise InvalidInputError(
             f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
             "select the same columns in the same order, or pass plain arrays"
         )
     return x_columns if x_columns is not None else y_columns
-
-
-def _first_names(names: tuple[str, ...] | None) -> str:
-    if not names:
-        return "no names"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{list(names[:_NAMED])}{more}"
 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:
@@ -329,17 +294,13 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
     """
     if weights is None:
         return None
-    try:
-        array = to_array(weights, name)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"dtype {array.dtype}")
-        array = array.astype(np.float64)
-    except InvalidInputError:
-        raise
-    except (TypeError, ValueError) as error:
+    array = to_array(weights, name)
+    if array.dtype.kind not in "biuf":
         raise InvalidInputError(
-            f"{name} must be real numbers, one for each row, got {describe(weights)} ({error})"
-        ) from None
+            f"{name} must be real numbers, one for each row, got {describe(weights)} "
+            f"(dtype {array.dtype})"
+        )
+    array = array.astype(np.float64)
     if array.shape != (n,):
         raise InvalidInputError(
             f"{name} must hold one number for each of the {n} rows, got shape {array.shape}"
@@ -432,13 +393,8 @@ def check_n_jobs(value: Any) -> int | None:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    try:
-        array = to_array(betas, name)
-        right = array.dtype.kind in "biuf"
-    except ValueError:
-        right = False
-    if not right:
-        # Only now: writing out an array takes longer than all of the check.
+    array = to_array(betas, name)
+    if array.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
         )
