@@ -35,6 +35,8 @@ _PAIRS = _COLUMNS_IN_PAIRS * (_COLUMNS_IN_PAIRS - 1) // 2
 _FEW_VALUES = 20
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
+# What the functions of all columns are called.
+CENTER, TOTAL = "distance from the center", "sum of the columns"
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class Rows:
         """Names and values (F, n) of functions of all columns: their sum, and the radius."""
         radius = np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))
         if self.points.shape[1] < 2:
-            return ["distance from the center"], radius[None]
+            return [CENTER], radius[None]
         total = self.along(np.ones((1, self.points.shape[1])))
-        return ["distance from the center", "sum of the columns"], np.stack([radius, total[0]])
+        return [CENTER, TOTAL], np.stack([radius, total[0]])
 
     def pairs(self, most: int = _PAIRS) -> tuple[np.ndarray, bool]:
         """Pairs of columns (P, 2), and whether they are only some, drawn at random."""
@@ -83,6 +85,14 @@ class Rows:
         first = self.rng.integers(0, d, most)
         second = (first + self.rng.integers(1, d, most)) % d
         return np.sort(np.stack([first, second], axis=1), axis=1), True
+
+    def pairs_with_distance(self) -> np.ndarray:
+        """Each column and the distance from the center, counted as column d, of shape (d, 2).
+
+        Inner rows on one side and outer rows on the other are seen in no column and no pair.
+        """
+        d = self.points.shape[1]
+        return np.stack([np.arange(d), np.full(d, d)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -110,9 +120,10 @@ def candidates_of(name: str, kinds: tuple[str, ...], single: bool = True) -> tup
 
 
 def pair_candidate(names: tuple[str, ...], pair: np.ndarray) -> tuple[Candidate, ...]:
-    """The change of the dependence of two columns."""
-    a, b = (names[j] for j in pair)
-    return (Candidate("dependence", (a, b), f"the dependence between {a} and {b}"),)
+    """The change of the dependence of two columns; column d is the distance from the center."""
+    text = " and ".join((*names, f"the {CENTER}")[j] for j in pair)
+    columns = tuple(names[j] for j in pair) if pair[1] < len(names) else ()
+    return (Candidate("dependence", columns, f"the dependence between {text}"),)
 
 
 def share_candidates(category: Category, strengths: np.ndarray) -> tuple[Candidate, ...]:
@@ -327,7 +338,7 @@ def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
 
 
 def _add_pairs(rows: Rows, found: Findings) -> None:
-    """The change of the rank correlation of each pair."""
+    """The change of the rank correlation of each pair, and of each column and the distance."""
     pairs, drawn = rows.pairs()
     if not len(pairs):
         return
@@ -335,17 +346,24 @@ def _add_pairs(rows: Rows, found: Findings) -> None:
         found.notes.append(
             f"dependence was looked for in {len(pairs)} pairs of columns drawn at random"
         )
-    ranks = unit_ranks(rows.points.T) - 0.5
+    ranks = unit_ranks(np.concatenate([rows.points.T, rows.whole_rows()[1][:1]])) - 0.5
     moments = Moments(rows.permutations, ranks)
     step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
-    for first in range(0, len(pairs), step):
-        some = pairs[first : first + step]
-        each = evidence(np.square(moments.correlation_change(ranks, some)))
-        found.pairs.add([pair_candidate(rows.names, pair) for pair in some], each)
-    best = pairs[int(np.argmax(found.pairs.observed))]
-    found.parts["dependence"] = found.pairs.largest
+    largest, strongest = np.zeros(rows.permutations.count), -1.0
+    for chosen, family in ((pairs, found.pairs), (rows.pairs_with_distance(), found.whole)):
+        for first in range(0, len(chosen), step):
+            some = chosen[first : first + step]
+            each = evidence(np.square(moments.correlation_change(ranks, some)))
+            named = [pair_candidate(rows.names, pair) for pair in some]
+            family.add(named, each)
+            np.maximum(largest, each.max(axis=0), out=largest)
+            leader = int(each[:, 0].argmax())
+            if each[leader, 0] > strongest:
+                strongest = each[leader, 0]
+                text = named[leader][0].text
+    found.parts["dependence"] = largest
     found.kinds["dependence"] = "dependence"
-    found.carriers["dependence"] = " and ".join(rows.names[j] for j in best)
+    found.carriers["dependence"] = text.removeprefix("the dependence between ")
 
 
 class Moments:

@@ -19,6 +19,7 @@ import numpy as np
 from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.aggregated import (
+    CENTER,
     Findings,
     Rows,
     candidates_of,
@@ -49,6 +50,9 @@ _CUTS = 64
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # Intervals must have so many times the evidence of location and spread to speak of shape.
 _SHAPE = 1.5
+# Beyond so many spreads from the middle, and so many times the median distance from the center in
+# the search for a direction, a row says nothing about location: it counts as one in the middle.
+_FAR, _FAR_ROW = 6.0, 3.0
 # Products of larger numbers would overflow.
 _HUGE = 1e150
 # Pairs of columns whose products are looked at.
@@ -68,12 +72,15 @@ class Group:
         What a change of the mean of each stands for, and what carries it.
     pairs : ndarray of shape (F, 2) or None
         The columns whose products they are.
+    far : bool ndarray of shape (F, n) or None
+        Where a value is too far away to say anything about location.
     """
 
     name: str
     values: np.ndarray
     labels: list[tuple[str, str]]
     pairs: np.ndarray | None = None
+    far: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ def tolerant_statistics(
 
     for group in _groups(rows, found):
         outer = np.array([kind == "spread" for kind, _ in group.labels])
-        smooth = mean_differences(rows.permutations, group.values, outer)
+        smooth = mean_differences(rows.permutations, group.values, outer, group.far)
         add(group.name, smooth, group.labels)
         each = softened(smooth, share)
         if group.name == "categories":
@@ -166,7 +173,8 @@ def tolerant_statistics(
             named = [candidates_of(name, (kind,), False) for kind, name in group.labels]
             found.whole.add(named, each)
         elif group.pairs is not None:
-            found.pairs.add([pair_candidate(rows.names, pair) for pair in group.pairs], each)
+            family = found.pairs if group.pairs[0, 1] < len(rows.names) else found.whole
+            family.add([pair_candidate(rows.names, pair) for pair in group.pairs], each)
         if group.name in ("columns", "directions"):
             advance(len(each))
     if rows.points.shape[1] > 1:
@@ -182,7 +190,8 @@ def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
     d, names = rows.points.shape[1], rows.names
     if d:
         columns = np.ascontiguousarray(rows.points.T)
-        yield Group("columns", columns, [("location", name) for name in names])
+        far = np.abs(columns) > _FAR
+        yield Group("columns", columns, [("location", name) for name in names], far=far)
         yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
         outlying = np.zeros(len(rows.points))
         step = max(1, BLOCK // len(rows.points))
@@ -191,11 +200,14 @@ def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
             values = rows.along(directions)
             center = np.median(values, axis=1, keepdims=True)
             spread = pooled_spread(values.T)[:, None]
-            np.maximum(outlying, (np.abs(values - center) / spread).max(axis=0), out=outlying)
+            away = np.abs(values - center) / spread
+            np.maximum(outlying, away.max(axis=0), out=outlying)
             later = slice(max(0, d - first), None)
             if len(directions[later]):
                 texts = [("location", direction_text(each, names)) for each in directions[later]]
-                yield Group("directions", np.ascontiguousarray(values[later]), texts)
+                yield Group(
+                    "directions", np.ascontiguousarray(values[later]), texts, far=away[later] > _FAR
+                )
         labels, whole = rows.whole_rows()
         labels.append("outlyingness")
         kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
@@ -212,23 +224,34 @@ def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
             products = near[some[:, 0]] * near[some[:, 1]]
             texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
             yield Group("dependence", products, texts, some)
+        if d > 1:
+            texts = [("dependence", f"{name} and the {CENTER}") for name in names]
+            products = near * (whole[0] - np.median(whole[0]))
+            yield Group("dependence", products, texts, rows.pairs_with_distance())
     for category in rows.categories:
         texts = [("shares", category.name)] * len(category.values)
         yield Group("categories", category.indicators(), texts)
 
 
 def mean_differences(
-    permutations: Permutations, values: np.ndarray, outer: np.ndarray
+    permutations: Permutations,
+    values: np.ndarray,
+    outer: np.ndarray,
+    far: np.ndarray | None = None,
 ) -> np.ndarray:
     """|G(h)| of ranks of values (F, n), cut off and stretched to [0, 1], of shape (F, B + 1).
 
-    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle.
+    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle;
+    `far` (F, n) which values count as one in the middle.
     """
     low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
     ranks = unit_ranks(values).clip(low, high)
     low = ranks.min(axis=1, keepdims=True)
     width = ranks.max(axis=1, keepdims=True) - low
-    found = permutations.contrasts((ranks - low) / np.where(width > 0, width, 1.0))
+    scores = (ranks - low) / np.where(width > 0, width, 1.0)
+    if far is not None:
+        scores[far] = 0.5
+    found = permutations.contrasts(scores)
     return np.abs(found) * np.sqrt(
         permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
     )
@@ -250,6 +273,9 @@ def learned_direction(rows: Rows) -> tuple[np.ndarray, str]:
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
+    radius = np.linalg.norm(points, axis=1)
+    if radius.any():
+        points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     out = np.empty(permutations.count)
     text = ""
