@@ -281,10 +281,8 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
         else:
             found = aggregated_statistics(rows)
             found.parts["regions"] = region_statistics(rows, regions_with(), lambda done: None)
-            scores = combined(
-                [evidence(part) for part in found.parts.values()],
-                [WEIGHTS[name] for name in found.parts],
-            )
+            parts = found.evidence()
+            scores = combined(list(parts.values()), [WEIGHTS[name] for name in parts])
             p_values.append(permutation_p_value(scores[0], scores[1:]))
         columns.append(found.columns.p_values())
     count = len(p_values)

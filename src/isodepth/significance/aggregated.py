@@ -14,18 +14,22 @@ import numpy as np
 from isodepth._core import project
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.categories import Category
-from isodepth.significance.combination import evidence, permutation_p_value
+from isodepth.significance.combination import evidence, evidence_of_largest, permutation_p_value
 from isodepth.significance.permutations import BLOCK, Permutations
 
-#: Weights of the statistics, from power at the cells of the study (docs/power_study.md).
+#: Weights of the statistics, from power with samples like those of docs/power_study.md, drawn with
+#: other seeds.
 WEIGHTS = {
-    "directions": 0.55,
-    "columns": 0.33,
+    "directions": 0.70,
+    "columns": 0.08,
+    "whole rows": 0.09,
     "shape": 0.05,
-    "dependence": 0.04,
-    "regions": 0.03,
-    "categories": 0.33,
+    "dependence": 0.06,
+    "regions": 0.02,
+    "categories": 0.10,
 }
+# The others are the largest of many -log p.
+_PLAIN = ("directions", "regions")
 # Cosines of ranks: along directions, and of single functions of a row.
 _WAVES, _WAVES_ALONE = 4, 6
 # Beyond this many columns not all pairs are looked at, but as many as so many columns have.
@@ -212,6 +216,13 @@ class Findings:
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
 
+    def evidence(self) -> dict[str, np.ndarray]:
+        """-log p of each statistic for all labelings."""
+        return {
+            name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
+            for name, part in self.parts.items()
+        }
+
 
 def aggregated_statistics(rows: Rows) -> Findings:
     """All statistics but the regions."""
@@ -269,9 +280,13 @@ def _add_functions(rows: Rows, found: Findings) -> None:
         kinds[j] = ("shape",)
     # A larger distance from the center is a larger spread.
     kinds[d] = leading_kinds(("spread", "shape", "shape"), strengths[d])
-    for name, each in (("columns", smooth), ("shape", flat)):
-        best = int(each[:, 0].argmax())
-        found.parts[name] = each.max(axis=0)
+    for name, each, first, last in (
+        ("columns", smooth, 0, d),
+        ("whole rows", smooth, d, len(names)),
+        ("shape", flat, 0, len(names)),
+    ):
+        best = first + int(each[first:last, 0].argmax())
+        found.parts[name] = each[first:last].max(axis=0)
         found.carriers[name] = names[best]
         found.kinds[name] = kinds[best][0]
     either = np.maximum(smooth, flat)

@@ -15,6 +15,23 @@ import numpy as np
 ROUNDING = 1e-6
 
 
+def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance along the last axis (kept), the variance as a share of the squared mean.
+
+    The largest value is left out, so that one that stands out does not hide itself.
+    """
+    others = np.array(values, np.float64)
+    largest = others.argmax(axis=-1)[..., None]
+    n = max(1, others.shape[-1] - 1)
+    np.put_along_axis(others, largest, 0.0, axis=-1)
+    mean = others.sum(axis=-1, keepdims=True) / n
+    np.put_along_axis(others, largest, mean, axis=-1)
+    mean = np.maximum(mean, np.finfo(np.float64).tiny)
+    variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
+    # Where all are equal, whatever is larger by more than rounding stands out.
+    return mean, np.maximum(variance, 1e-12)
+
+
 class GammaTail:
     """Upper tail of the gamma distribution with the mean and variance of given values.
 
@@ -23,21 +40,11 @@ class GammaTail:
     Parameters
     ----------
     values : ndarray of shape (..., B + 1), not negative
-        The largest value along the last axis is left out, so that one that stands out does not
-        hide itself.
     """
 
     def __init__(self, values: np.ndarray) -> None:
-        others = np.array(values, np.float64)
-        largest = others.argmax(axis=-1)[..., None]
-        n = max(1, others.shape[-1] - 1)
-        np.put_along_axis(others, largest, 0.0, axis=-1)
-        self.mean = others.sum(axis=-1, keepdims=True) / n
-        np.put_along_axis(others, largest, self.mean, axis=-1)
-        self.mean = np.maximum(self.mean, np.finfo(np.float64).tiny)
-        variance = np.square(others / self.mean - 1.0).sum(axis=-1, keepdims=True) / n
-        # Where all are equal, whatever is larger by more than rounding stands out.
-        self.shape = 1.0 / np.maximum(variance, 1e-12)
+        self.mean, variance = moments(values)
+        self.shape = 1.0 / variance
 
     def evidence(self, values: np.ndarray) -> np.ndarray:
         """-log of the tail beyond each value, of shape (..., any)."""
@@ -59,6 +66,22 @@ def evidence(values: np.ndarray) -> np.ndarray:
     0
     """
     return GammaTail(values).evidence(values)
+
+
+def evidence_of_largest(values: np.ndarray) -> np.ndarray:
+    """-log p of each labeling for the largest of many -log p, from the Gumbel distribution.
+
+    The largest of K exponential variables is log K plus a Gumbel variable, nearly: a gamma
+    distribution with the same moments has a shorter tail, by which such statistics would take a
+    larger part of the level the more columns there are.
+    """
+    from scipy.special import exprel
+
+    mean, variance = moments(values)
+    scale = np.sqrt(6.0 * variance) / np.pi * mean
+    z = (values - mean) / scale + np.euler_gamma
+    # -log(1 - exp(-exp(-z))), which is z far out.
+    return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
 def combined(parts: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarray:

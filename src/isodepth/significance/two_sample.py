@@ -19,7 +19,7 @@ from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import WEIGHTS, Findings, Rows, aggregated_statistics
-from isodepth.significance.combination import combined, evidence, permutation_p_value
+from isodepth.significance.combination import combined, permutation_p_value
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.pooled_rows import directions_with_axes, standardized, units_of
 from isodepth.significance.regions import depth_statistics, region_statistics
@@ -188,7 +188,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
             weights = WEIGHTS
             if d:
                 _add_regions(rows, found, given, advance)
-            parts = {name: evidence(part) for name, part in found.parts.items()}
+            parts = found.evidence()
     if given.method == "regions":
         # The distance itself, in the units of the data.
         scores = found.parts["regions"] * (size / mean_of_direction(d, given.q))
