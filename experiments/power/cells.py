@@ -29,7 +29,8 @@ METHODS = (
 )
 #: Batches are made of one or the other, so that a change of the test leaves its rivals done.
 PARTS = ("ours", "rivals")
-_SIZES_OF_BOTH = (500, 3000, 10000)
+# Rows: tests, those without a tolerance and those of the rivals among them, and permutations.
+_CONTAMINATED = {500: (200, 200, 200, 199), 3000: (200, 50, 50, 199), 10000: (20, 10, 0, 99)}
 _LAWS = (
     "shift 0.35",
     "diagonal shift 0.35",
@@ -172,10 +173,6 @@ class Cell:
         )
 
 
-def _rivals_of(n: int) -> int:
-    return 200 if n <= 500 else 50 if n <= 3000 else 0
-
-
 def _all_cells() -> Iterator[Cell]:
     for kind in ("normal", "ties", "blocks"):
         yield Cell("level", kind, 100, 3, tests=4000, rival_tests=0)
@@ -202,18 +199,23 @@ def _all_cells() -> Iterator[Cell]:
                 "masked", f"{change} with {contamination}", n, d, 0.05, True, tests=100,
                 rival_tests=0, plain_tests=0,
             )  # fmt: skip
-    for n in _SIZES_OF_BOTH:
-        for d in (5, 20):
-            for both in (False, True):
-                for kind in laws.CONTAMINATIONS:
-                    # At 10000 rows fewer tests: those of 500 and 3000 have found everything yet.
-                    yield Cell(
-                        "tolerance", kind, n, d, 0.05, both, tests=200 if n < 10000 else 20,
-                        rival_tests=_rivals_of(n), plain_tests=max(10, _rivals_of(n)),
-                        n_permutations=199 if n < 10000 else 99,
-                    )  # fmt: skip
+    yield from _contaminated(500)
     for n in (200, 1000):
         yield from _wide_tables(n)
+    for n in (3000, 10000):
+        yield from _contaminated(n)
+
+
+def _contaminated(n: int) -> Iterator[Cell]:
+    """All contaminations, of one sample and of both; fewer tests the more rows there are."""
+    tests, plain_tests, rival_tests, n_permutations = _CONTAMINATED[n]
+    for d in (5, 20):
+        for both in (False, True):
+            for kind in laws.CONTAMINATIONS:
+                yield Cell(
+                    "tolerance", kind, n, d, 0.05, both, tests, rival_tests, plain_tests,
+                    n_permutations,
+                )  # fmt: skip
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:
