@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.significance.categories import Category
+from isodepth.significance.pooled_sample import CENTER
+from isodepth.significance.result import Change
+
 # Of equal statistics one may round up and the other down: so close they count as equal.
 ROUNDING = 1e-6
 
@@ -103,3 +107,126 @@ def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
     below = np.searchsorted(np.sort(null), least, side="left")
     found = (1 + len(null) - below) / (1 + len(null))
     return float(found) if observed.ndim == 0 else found
+
+
+# -- what may have changed ----------------------------------------------------------------------
+
+# The changes that one function of a row may stand for; their p-values come when all are known.
+Candidate = tuple[Change, ...]
+
+
+def changes_of(name: str, kinds: Sequence[str], single: bool = True) -> Candidate:
+    """The changes of one column, or with single=False of a function of all columns."""
+    columns = (name,) if single else ()
+    return tuple(Change(kind, columns, f"the {kind} of {name}", 1.0) for kind in kinds)
+
+
+def change_of_pair(names: tuple[str, ...], pair: np.ndarray) -> Candidate:
+    """The change of the dependence of two columns; column d is the distance from the center."""
+    text = " and ".join((*names, f"the {CENTER}")[j] for j in pair)
+    columns = tuple(names[j] for j in pair) if pair[1] < len(names) else ()
+    return (Change("dependence", columns, f"the dependence between {text}", 1.0),)
+
+
+def changes_of_shares(category: Category, strengths: np.ndarray) -> Candidate:
+    """The categories that changed most: at least half of the strongest evidence, three at most."""
+    order = np.argsort(-strengths, kind="stable")[:3]
+    return tuple(
+        Change(
+            "shares", (category.name,), f"the share of {category.name} = {category.values[v]}", 1.0
+        )
+        for v in order
+        if 2 * strengths[v] >= strengths[order[0]]
+    )
+
+
+def leading_kinds(kinds: Sequence[str], strengths: np.ndarray) -> tuple[str, ...]:
+    """The kind with the strongest evidence; of location and spread both, if close to each other.
+
+    A strong change of one kind shows a little in the others, so the second must have half of the
+    evidence of the first.
+
+    Examples
+    --------
+    >>> leading_kinds(("location", "spread", "shape"), np.array([9.0, 5.0, 8.0]))
+    ('location', 'spread')
+    >>> leading_kinds(("location", "spread", "shape"), np.array([1.0, 5.0, 8.0]))
+    ('shape',)
+    """
+    first = int(np.argmax(strengths))
+    found = [kinds[first]]
+    for kind, strength in zip(kinds, strengths, strict=True):
+        both = {kind, kinds[first]} == {"location", "spread"}
+        if both and 2 * strength >= strengths[first]:
+            found.append(kind)
+    return tuple(found)
+
+
+class Family:
+    """Candidates whose p-values are adjusted for each other by the largest evidence of any.
+
+    Attributes
+    ----------
+    candidates : list of tuples of Change
+        What is named together where the evidence is significant.
+    observed : list of float
+        -log p of each under the given labels.
+    largest : ndarray of shape (B + 1,)
+        The largest -log p of any, for each labeling.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.candidates: list[Candidate] = []
+        self.observed: list[float] = []
+        self.largest = np.zeros(count)
+
+    def add(self, candidates: list[Candidate], found: np.ndarray) -> None:
+        """Add candidates with their evidence (F, B + 1)."""
+        self.candidates += candidates
+        self.observed += found[:, 0].tolist()
+        np.maximum(self.largest, found.max(axis=0), out=self.largest)
+
+    def p_values(self) -> np.ndarray:
+        """Adjusted p-values of all candidates."""
+        return permutation_p_value(np.array(self.observed), self.largest[1:])
+
+    def significant(self, alpha: float) -> list[tuple[float, Change]]:
+        """Changes with adjusted p-values of at most alpha, and the evidence for each."""
+        found = zip(self.candidates, self.observed, self.p_values(), strict=True)
+        return [
+            (strength, change._replace(p_value=float(p)))
+            for candidate, strength, p in found
+            for change in candidate
+            if p <= alpha
+        ]
+
+
+class Findings:
+    """What all labelings gave.
+
+    Attributes
+    ----------
+    parts : dict of ndarrays of shape (B + 1,)
+        Each statistic for all labelings.
+    leaders : dict of pairs of str
+        What each statistic stands for, and what carries it, under the given labels.
+    columns, pairs, whole : Family
+        Single columns, pairs of columns, and functions of all columns.
+    notes : list of str
+    """
+
+    def __init__(self, count: int) -> None:
+        self.parts: dict[str, np.ndarray] = {}
+        self.leaders: dict[str, tuple[str, str]] = {}
+        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
+        self.notes: list[str] = []
+
+    def add(self, name: str, values: np.ndarray, labels: Sequence[tuple[str, str]]) -> None:
+        """Take values (F, B + 1) into a statistic, which is the largest of all that it is given.
+
+        `labels` are what each stands for, and what carries it.
+        """
+        leader, largest = int(values[:, 0].argmax()), values.max(axis=0)
+        if name not in self.parts or largest[0] > self.parts[name][0]:
+            self.leaders[name] = labels[leader]
+        self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)

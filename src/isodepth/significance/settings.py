@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.scaling import check_scale
+from isodepth.data.arrays import describe, to_array
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
 from isodepth.data.matching import in_order, labels_of
@@ -24,7 +25,6 @@ from isodepth.data.validation import (
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.categories import Category, category_of
-from isodepth.significance.permutations import check_blocks
 
 METHODS = ("aggregated", "regions")
 DEFAULT_DEPTH = "projection"
@@ -179,3 +179,90 @@ def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
     numbers = check_blocks(blocks, len(x), len(y))
     empty = np.empty((max(len(x), len(y)), 0))
     return Samples(empty[: len(x)], empty[: len(y)], (), found, notes, numbers, None)
+
+
+def check_blocks(
+    blocks: Any, n_x: int, n_y: int, kept: tuple[np.ndarray, np.ndarray] | None = None
+) -> np.ndarray | None:
+    """Numbers of the blocks of all rows, those of the first sample first.
+
+    Parameters
+    ----------
+    blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
+        Labels of any kind: numbers, texts, dates.
+    kept : pair of bool ndarrays of shape (n_x,) and (n_y,), or None
+        The rows that are not left out.
+
+    Returns
+    -------
+    numbers : int64 ndarray with one entry for each row that is kept, or None
+    """
+    if blocks is None:
+        return None
+    x_labels, y_labels = _two_parts(blocks, n_x, n_y)
+    if kept is not None:
+        x_labels, y_labels = x_labels[kept[0]], y_labels[kept[1]]
+    x_names, x_numbers = _numbered(x_labels)
+    y_names, y_numbers = _numbered(y_labels)
+    shared = [name for name in y_names if name in set(x_names)]
+    if shared:
+        raise InvalidInputError(
+            f"a block must lie in one sample, got {len(shared)} block(s) with rows in both, the "
+            f"first {shared[0]!r}: blocks change sides as a whole. If these are different groups "
+            "with one label, such as the days of two months, make their labels differ"
+        )
+    if len(x_names) == len(y_names) == 1:
+        raise InvalidInputError(
+            "blocks must be more than one in at least one sample, got one block in each: "
+            "exchanging them does not change how far apart they are"
+        )
+    return np.concatenate([x_numbers, y_numbers + len(x_names)])
+
+
+def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+        parts = [_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
+        for i, (part, n) in enumerate(zip(parts, (n_x, n_y), strict=True)):
+            if part.shape != (n,):
+                raise InvalidInputError(
+                    f"blocks[{i}] must hold one label for each of the {n} rows of {'XY'[i]}, got "
+                    f"shape {part.shape}"
+                )
+        return parts[0], parts[1]
+    labels = _labels(blocks, "blocks")
+    if labels.shape != (n_x + n_y,):
+        raise InvalidInputError(
+            f"blocks must hold one label for each of the {n_x} + {n_y} rows of X and Y, or be a "
+            f"pair (labels of X, labels of Y), got {describe(labels)}"
+        )
+    return labels[:n_x], labels[n_x:]
+
+
+def _labels(labels: Any, name: str) -> np.ndarray:
+    try:
+        array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
+    except ValueError:
+        array = to_array(labels, name)
+    if array.dtype.kind in "fcmM":
+        missing = np.isnan(array) if array.dtype.kind in "fc" else np.isnat(array)
+    else:
+        missing = np.array([_is_missing(label) for label in array.ravel().tolist()], bool)
+    if missing.any():
+        raise InvalidInputError(
+            f"{name} must name the block of every row, got {int(missing.sum())} missing label(s)"
+        )
+    return array
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
+def _numbered(labels: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Distinct labels in the order of their first rows, and the number of each row's."""
+    numbers: dict[Any, int] = {}
+    found = np.array(
+        [numbers.setdefault(label, len(numbers)) for label in labels.tolist()], np.int64
+    )
+    return list(numbers), found

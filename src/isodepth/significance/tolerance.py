@@ -11,26 +11,32 @@ distances from the center and products of columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
-from isodepth.significance.aggregated import (
-    CENTER,
+from isodepth.significance.combination import (
     Findings,
-    Rows,
-    candidates_of,
-    direction_text,
+    GammaTail,
+    change_of_pair,
+    changes_of,
+    changes_of_shares,
+    combined,
     leading_kinds,
-    pair_candidate,
-    share_candidates,
+    permutation_p_value,
+)
+from isodepth.significance.pooled_sample import (
+    BLOCK,
+    CENTER,
+    TOTAL,
+    Permutations,
+    PooledSample,
+    direction_text,
     unit_ranks,
 )
-from isodepth.significance.combination import GammaTail, combined, permutation_p_value
-from isodepth.significance.permutations import BLOCK, Permutations
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
@@ -83,37 +89,28 @@ class Group:
     far: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
-class Tolerant:
-    """The statistics of all labelings, from which any tolerance is judged.
+def tolerant_p_value(parts: dict[str, np.ndarray], share: float) -> float:
+    """The p-value where a share of the rows of each sample may be contaminated.
 
-    Attributes
-    ----------
-    parts : dict of ndarrays of shape (B + 1,)
-        Each statistic without a tolerance, the given labels first.
+    `parts` are the statistics (B + 1,) without a tolerance, from which any tolerance is judged.
     """
+    scores = combined([softened(part, share) for part in parts.values()],
+                      [TOLERANT_WEIGHTS[name] for name in parts])  # fmt: skip
+    return float(permutation_p_value(scores[0], scores[1:]))
 
-    parts: dict[str, np.ndarray]
 
-    def scores(self, share: float) -> np.ndarray:
-        """Scores of all labelings (B + 1,): that of the given labels with a tolerance."""
-        weights = [TOLERANT_WEIGHTS[name] for name in self.parts]
-        return combined([softened(part, share) for part in self.parts.values()], weights)
-
-    def p_value(self, share: float) -> float:
-        """The p-value where a share of the rows of each sample may be contaminated."""
-        scores = self.scores(share)
-        return float(permutation_p_value(scores[0], scores[1:]))
-
-    def smallest_tolerance(self, alpha: float) -> float:
-        """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
-        low, high = 0.0, 1.0
-        if self.p_value(low) > alpha:
-            return low
-        while high - low > 1e-4:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.p_value(middle) > alpha else (middle, high)
-        return math.ceil(1e4 * high) / 1e4
+def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
+    """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
+    low, high = 0.0, 1.0
+    if tolerant_p_value(parts, low) > alpha:
+        return low
+    while high - low > 1e-4:
+        middle = 0.5 * (low + high)
+        if tolerant_p_value(parts, middle) > alpha:
+            high = middle
+        else:
+            low = middle
+    return math.ceil(1e4 * high) / 1e4
 
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:
@@ -131,34 +128,25 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
 
 
 def tolerant_statistics(
-    rows: Rows, share: float, advance: Callable[[int], None]
-) -> tuple[Tolerant, Findings]:
+    rows: PooledSample, share: float, advance: Callable[[int], None]
+) -> Findings:
     """All statistics; the evidence for columns and candidates is that beyond the tolerance."""
     found = Findings(rows.permutations.count)
     columns: dict[str, np.ndarray] = {}
-    best: dict[str, float] = {}
-
-    def add(name: str, statistics: np.ndarray, labels: Sequence[tuple[str, str]]) -> None:
-        found.parts[name] = np.maximum(found.parts.get(name, 0.0), statistics.max(axis=0))
-        leader = int(statistics[:, 0].argmax())
-        if statistics[leader, 0] > best.get(name, -1.0):
-            best[name] = statistics[leader, 0]
-            found.kinds[name], found.carriers[name] = labels[leader]
-
     for group in _groups(rows, found):
         outer = np.array([kind == "spread" for kind, _ in group.labels])
         smooth = mean_differences(rows.permutations, group.values, outer, group.far)
-        add(group.name, smooth, group.labels)
+        found.add(group.name, smooth, group.labels)
         each = softened(smooth, share)
         if group.name == "categories":
             category = next(c for c in rows.categories if c.name == group.labels[0][1])
-            found.columns.add([share_candidates(category, each[:, 0])], each.max(axis=0)[None])
+            found.columns.add([changes_of_shares(category, each[:, 0])], each.max(axis=0)[None])
             continue
         half_lines, intervals = share_differences(
             group.values, rows.permutations.words, rows.permutations.count, _CUTS, rows.n_threads
         )
-        add("half-lines", half_lines, group.labels)
-        add("intervals", intervals, [("shape", name) for _, name in group.labels])
+        found.add("half-lines", half_lines, group.labels)
+        found.add("intervals", intervals, [("shape", name) for _, name in group.labels])
         if group.name == "columns":
             columns["location"] = each
             # Intervals see changes of location and spread too.
@@ -167,70 +155,69 @@ def tolerant_statistics(
             columns["spread"] = each
             strengths = np.stack(list(columns.values()))
             kinds = [leading_kinds(list(columns), column) for column in strengths[:, :, 0].T]
-            named = [candidates_of(*pair) for pair in zip(rows.names, kinds, strict=True)]
+            named = [changes_of(*pair) for pair in zip(rows.names, kinds, strict=True)]
             found.columns.add(named, strengths.max(axis=0))
         elif group.name == "whole rows":
-            named = [candidates_of(name, (kind,), False) for kind, name in group.labels]
-            found.whole.add(named, each)
+            found.whole.add([changes_of(name, (kind,), False) for kind, name in group.labels], each)
         elif group.pairs is not None:
             family = found.pairs if group.pairs[0, 1] < len(rows.names) else found.whole
-            family.add([pair_candidate(rows.names, pair) for pair in group.pairs], each)
+            family.add([change_of_pair(rows.names, pair) for pair in group.pairs], each)
         if group.name in ("columns", "directions"):
             advance(len(each))
     if rows.points.shape[1] > 1:
-        found.parts["learned direction"], found.carriers["learned direction"] = learned_direction(
-            rows
-        )
-        found.kinds["learned direction"] = "location"
-    return Tolerant(found.parts), found
+        values, text = learned_direction(rows)
+        found.add("learned direction", values[None], [("location", text)])
+    return found
 
 
-def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
+def _groups(rows: PooledSample, found: Findings) -> Iterator[Group]:
     """Functions of a row, a few at a time."""
-    d, names = rows.points.shape[1], rows.names
-    if d:
-        columns = np.ascontiguousarray(rows.points.T)
-        far = np.abs(columns) > _FAR
-        yield Group("columns", columns, [("location", name) for name in names], far=far)
-        yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
-        outlying = np.zeros(len(rows.points))
-        step = max(1, BLOCK // len(rows.points))
-        for first in range(0, len(rows.directions), step):
-            directions = rows.directions[first : first + step]
-            values = rows.along(directions)
-            center = np.median(values, axis=1, keepdims=True)
-            spread = pooled_spread(values.T)[:, None]
-            away = np.abs(values - center) / spread
-            np.maximum(outlying, away.max(axis=0), out=outlying)
-            later = slice(max(0, d - first), None)
-            if len(directions[later]):
-                texts = [("location", direction_text(each, names)) for each in directions[later]]
-                yield Group(
-                    "directions", np.ascontiguousarray(values[later]), texts, far=away[later] > _FAR
-                )
-        labels, whole = rows.whole_rows()
-        labels.append("outlyingness")
-        kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
-        values = np.concatenate([whole, outlying[None]])
-        yield Group("whole rows", values, list(zip(kinds, labels, strict=True)))
-        pairs, drawn = rows.pairs(_PAIRS)
-        if drawn:
-            found.notes.append(
-                f"dependence was looked for in {_PAIRS} pairs of columns drawn at random"
-            )
-        near = columns.clip(-_HUGE, _HUGE)
-        for first in range(0, len(pairs), step):
-            some = pairs[first : first + step]
-            products = near[some[:, 0]] * near[some[:, 1]]
-            texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
-            yield Group("dependence", products, texts, some)
-        if d > 1:
-            texts = [("dependence", f"{name} and the {CENTER}") for name in names]
-            products = near * (whole[0] - np.median(whole[0]))
-            yield Group("dependence", products, texts, rows.pairs_with_distance())
+    if rows.points.shape[1]:
+        yield from _numeric_groups(rows, found)
     for category in rows.categories:
         texts = [("shares", category.name)] * len(category.values)
         yield Group("categories", category.indicators(), texts)
+
+
+def _numeric_groups(rows: PooledSample, found: Findings) -> Iterator[Group]:
+    d, names = rows.points.shape[1], rows.names
+    columns = np.ascontiguousarray(rows.points.T)
+    far = np.abs(columns) > _FAR
+    yield Group("columns", columns, [("location", name) for name in names], far=far)
+    yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
+    outlying = np.zeros(len(rows.points))
+    step = max(1, BLOCK // len(rows.points))
+    for first in range(0, len(rows.directions), step):
+        directions = rows.directions[first : first + step]
+        values = rows.along(directions)
+        away = outlyingness(values)
+        np.maximum(outlying, away.max(axis=0), out=outlying)
+        later = slice(max(0, d - first), None)
+        if len(directions[later]):
+            texts = [("location", direction_text(each, names)) for each in directions[later]]
+            own = np.ascontiguousarray(values[later])
+            yield Group("directions", own, texts, far=away[later] > _FAR)
+    labels, whole = rows.whole_rows()
+    texts = [("location" if label == TOTAL else "spread", label) for label in labels]
+    values = np.concatenate([whole, outlying[None]])
+    yield Group("whole rows", values, [*texts, ("spread", "outlyingness")])
+    pairs, notes = rows.pairs(_PAIRS)
+    found.notes += notes
+    near = columns.clip(-_HUGE, _HUGE)
+    for first in range(0, len(pairs), step):
+        some = pairs[first : first + step]
+        texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
+        yield Group("dependence", near[some[:, 0]] * near[some[:, 1]], texts, some)
+    if d > 1:
+        texts = [("dependence", f"{name} and the {CENTER}") for name in names]
+        products = near * (whole[0] - np.median(whole[0]))
+        yield Group("dependence", products, texts, rows.pairs_with_distance())
+
+
+def outlyingness(values: np.ndarray) -> np.ndarray:
+    """Distances of values (F, n) from their medians, in units of their spreads."""
+    center = np.median(values, axis=1, keepdims=True)
+    return np.abs(values - center) / pooled_spread(values.T)[:, None]
 
 
 def mean_differences(
@@ -265,7 +252,7 @@ _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
 
 
-def learned_direction(rows: Rows) -> tuple[np.ndarray, str]:
+def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
     """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
 
     The direction of every labeling is found by the same few steps uphill, so that permuted labels
