@@ -18,7 +18,6 @@ from isodepth.core.scaling import pooled_spread
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.combination import (
     Findings,
-    change_of_pair,
     changes_of,
     changes_of_shares,
     evidence,
@@ -59,19 +58,14 @@ _FEW_VALUES = 20
 _LABELINGS = 256
 
 
-def aggregated_evidence(found: Findings) -> dict[str, np.ndarray]:
-    """-log p of each statistic for all labelings."""
-    return {
-        name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
-        for name, part in found.parts.items()
-    }
-
-
-def aggregated_statistics(rows: PooledSample) -> Findings:
-    """All statistics but the regions."""
-    found = Findings(rows.permutations.count)
+def aggregated_statistics(
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+) -> Findings:
+    """All statistics for all labelings, and the evidence of each."""
+    found = Findings(rows.permutations.count, WEIGHTS)
     if rows.points.shape[1]:
         _add_functions(rows, found)
+    if rows.points.shape[1] > 1:
         _add_pairs(rows, found)
     for category in rows.categories:
         indicators = category.indicators()
@@ -80,6 +74,13 @@ def aggregated_statistics(rows: PooledSample) -> Findings:
         each = evidence((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         found.add("categories", each, [("shares", category.name)])
         found.columns.add([changes_of_shares(category, evidence(squares)[:, 0])], each)
+    if rows.points.shape[1]:
+        by_depth = region_statistics if given.depth == "projection" else depth_statistics
+        found.add("regions", by_depth(rows, given, advance)[None], [("regions", "all columns")])
+    found.evidence = {
+        name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
+        for name, part in found.parts.items()
+    }
     return found
 
 
@@ -174,21 +175,12 @@ def _add_directions(rows: PooledSample, axes: np.ndarray, found: Findings) -> No
 
 def _add_pairs(rows: PooledSample, found: Findings) -> None:
     """The change of the rank correlation of each pair, and of each column and the distance."""
-    pairs, notes = rows.pairs(_PAIRS)
-    if not len(pairs):
-        return
-    found.notes += notes
     ranks = unit_ranks(np.concatenate([rows.points.T, rows.whole_rows()[1][:1]])) - 0.5
     moments = Moments(rows.permutations, ranks)
-    step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
-    for chosen, family in ((pairs, found.pairs), (rows.pairs_with_distance(), found.whole)):
-        for first in range(0, len(chosen), step):
-            some = chosen[first : first + step]
-            each = evidence(np.square(moments.correlation_change(ranks, some)))
-            named = [change_of_pair(rows.names, pair) for pair in some]
-            texts = [change.text.removeprefix("the dependence between ") for (change,) in named]
-            found.add("dependence", each, [("dependence", text) for text in texts])
-            family.add(named, each)
+    for pairs, labels, family, named in found.pairs_of(rows, _PAIRS):
+        each = evidence(np.square(moments.correlation_change(ranks, pairs)))
+        found.add("dependence", each, labels)
+        family.add(named, each)
 
 
 class Moments:

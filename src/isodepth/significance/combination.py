@@ -6,13 +6,13 @@ Whatever treats all labelings alike keeps the p-value exact: the rank of the giv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from isodepth.significance.categories import Category
-from isodepth.significance.pooled_sample import CENTER
+from isodepth.significance.pooled_sample import BLOCK, CENTER, PooledSample
 from isodepth.significance.result import Change
 
 # Of equal statistics one may round up and the other down: so close they count as equal.
@@ -36,32 +36,16 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.maximum(variance, 1e-12)
 
 
-class GammaTail:
-    """Upper tail of the gamma distribution with the mean and variance of given values.
+def evidence(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+    """-log p of each labeling, from the gamma distribution with the moments of all of them.
 
     By the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly normal.
 
     Parameters
     ----------
     values : ndarray of shape (..., B + 1), not negative
-    """
-
-    def __init__(self, values: np.ndarray) -> None:
-        self.mean, variance = moments(values)
-        self.shape = 1.0 / variance
-
-    def evidence(self, values: np.ndarray) -> np.ndarray:
-        """-log of the tail beyond each value, of shape (..., any)."""
-        from scipy.special import log_ndtr
-
-        root = np.cbrt(values / self.mean)
-        return -log_ndtr(
-            3.0 * np.sqrt(self.shape) * (1.0 - root) - 1.0 / (3.0 * np.sqrt(self.shape))
-        )
-
-
-def evidence(values: np.ndarray) -> np.ndarray:
-    """-log p of each labeling, from the gamma distribution with the moments of all of them.
+    at : ndarray of shape (..., any) or None
+        Where the tail begins, if not at the values themselves.
 
     Examples
     --------
@@ -69,7 +53,12 @@ def evidence(values: np.ndarray) -> np.ndarray:
     >>> int(evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
     0
     """
-    return GammaTail(values).evidence(values)
+    from scipy.special import log_ndtr
+
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = np.cbrt((values if at is None else at) / mean)
+    return -log_ndtr((1.0 - root) / deviation - deviation)
 
 
 def evidence_of_largest(values: np.ndarray) -> np.ndarray:
@@ -88,9 +77,9 @@ def evidence_of_largest(values: np.ndarray) -> np.ndarray:
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
-def combined(parts: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarray:
+def combined(evidence: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
     """The largest of -log p + log w over statistics, for each labeling."""
-    return np.max([part + np.log(w) for part, w in zip(parts, weights, strict=True)], axis=0)
+    return np.max([part + np.log(weights[name]) for name, part in evidence.items()], axis=0)
 
 
 def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
@@ -111,6 +100,8 @@ def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
 
 # -- what may have changed ----------------------------------------------------------------------
 
+# What functions of a row stand for ("location", "spread", ...), and what carries each.
+Labels = list[tuple[str, str]]
 # The changes that one function of a row may stand for; their p-values come when all are known.
 Candidate = tuple[Change, ...]
 
@@ -119,13 +110,6 @@ def changes_of(name: str, kinds: Sequence[str], single: bool = True) -> Candidat
     """The changes of one column, or with single=False of a function of all columns."""
     columns = (name,) if single else ()
     return tuple(Change(kind, columns, f"the {kind} of {name}", 1.0) for kind in kinds)
-
-
-def change_of_pair(names: tuple[str, ...], pair: np.ndarray) -> Candidate:
-    """The change of the dependence of two columns; column d is the distance from the center."""
-    text = " and ".join((*names, f"the {CENTER}")[j] for j in pair)
-    columns = tuple(names[j] for j in pair) if pair[1] < len(names) else ()
-    return (Change("dependence", columns, f"the dependence between {text}", 1.0),)
 
 
 def changes_of_shares(category: Category, strengths: np.ndarray) -> Candidate:
@@ -206,22 +190,28 @@ class Findings:
 
     Attributes
     ----------
-    parts : dict of ndarrays of shape (B + 1,)
-        Each statistic for all labelings.
+    parts, evidence : dicts of ndarrays of shape (B + 1,)
+        Each statistic for all labelings, and -log p of it.
+    weights : dict of float
+        Of the statistics.
     leaders : dict of pairs of str
         What each statistic stands for, and what carries it, under the given labels.
     columns, pairs, whole : Family
         Single columns, pairs of columns, and functions of all columns.
+    smallest_tolerance : float or None
     notes : list of str
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, weights: dict[str, float]) -> None:
+        self.weights = weights
         self.parts: dict[str, np.ndarray] = {}
+        self.evidence: dict[str, np.ndarray] = {}
+        self.smallest_tolerance: float | None = None
         self.leaders: dict[str, tuple[str, str]] = {}
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
 
-    def add(self, name: str, values: np.ndarray, labels: Sequence[tuple[str, str]]) -> None:
+    def add(self, name: str, values: np.ndarray, labels: Labels) -> None:
         """Take values (F, B + 1) into a statistic, which is the largest of all that it is given.
 
         `labels` are what each stands for, and what carries it.
@@ -230,3 +220,28 @@ class Findings:
         if name not in self.parts or largest[0] > self.parts[name][0]:
             self.leaders[name] = labels[leader]
         self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)
+
+    def pairs_of(
+        self, rows: PooledSample, most: int
+    ) -> Iterator[tuple[np.ndarray, Labels, Family, list[Candidate]]]:
+        """Pairs of columns, and of each column and the distance from the center, some at a time.
+
+        The distance counts as column d. Inner rows on one side and outer rows on the other are seen
+        in no column and no pair of them.
+        """
+        d = rows.points.shape[1]
+        names = (*rows.names, f"the {CENTER}")
+        pairs, notes = rows.pairs(most)
+        self.notes += notes
+        with_distance = np.stack([np.arange(d), np.full(d, d)], axis=1)
+        step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
+        for chosen, family in ((pairs, self.pairs), (with_distance, self.whole)):
+            for first in range(0, len(chosen), step):
+                some = chosen[first : first + step]
+                texts = [f"{names[a]} and {names[b]}" for a, b in some]
+                columns = [(names[a], names[b]) if family is self.pairs else () for a, b in some]
+                named: list[Candidate] = [
+                    (Change("dependence", own, f"the dependence between {text}", 1.0),)
+                    for own, text in zip(columns, texts, strict=True)
+                ]
+                yield some, [("dependence", text) for text in texts], family, named

@@ -225,14 +225,6 @@ class PooledSample:
         note = f"dependence was looked for in {most} pairs of columns drawn at random"
         return np.sort(np.stack([first, second], axis=1), axis=1), [note]
 
-    def pairs_with_distance(self) -> np.ndarray:
-        """Each column and the distance from the center, counted as column d, of shape (d, 2).
-
-        Inner rows on one side and outer rows on the other are seen in no column and no pair.
-        """
-        d = self.points.shape[1]
-        return np.stack([np.arange(d), np.full(d, d)], axis=1)
-
 
 def unit_ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of each row of values (F, n) in (0, 1); equal values share their middle rank."""

@@ -11,8 +11,8 @@ distances from the center and products of columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,23 +20,26 @@ from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.combination import (
     Findings,
-    GammaTail,
-    change_of_pair,
+    Labels,
     changes_of,
     changes_of_shares,
     combined,
+    evidence,
     leading_kinds,
     permutation_p_value,
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
-    CENTER,
     TOTAL,
     Permutations,
     PooledSample,
     direction_text,
     unit_ranks,
 )
+from isodepth.significance.result import ALPHA
+
+if TYPE_CHECKING:
+    from isodepth.significance.settings import Settings
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
@@ -65,37 +68,13 @@ _HUGE = 1e150
 _PAIRS = 105
 
 
-@dataclass(frozen=True)
-class Group:
-    """Functions of a row.
-
-    Attributes
-    ----------
-    name : str
-        The statistic they belong to.
-    values : ndarray of shape (F, n)
-    labels : list of pairs of str
-        What a change of the mean of each stands for, and what carries it.
-    pairs : ndarray of shape (F, 2) or None
-        The columns whose products they are.
-    far : bool ndarray of shape (F, n) or None
-        Where a value is too far away to say anything about location.
-    """
-
-    name: str
-    values: np.ndarray
-    labels: list[tuple[str, str]]
-    pairs: np.ndarray | None = None
-    far: np.ndarray | None = None
-
-
 def tolerant_p_value(parts: dict[str, np.ndarray], share: float) -> float:
     """The p-value where a share of the rows of each sample may be contaminated.
 
     `parts` are the statistics (B + 1,) without a tolerance, from which any tolerance is judged.
     """
-    scores = combined([softened(part, share) for part in parts.values()],
-                      [TOLERANT_WEIGHTS[name] for name in parts])  # fmt: skip
+    each = {name: softened(part, share) for name, part in parts.items()}
+    scores = combined(each, TOLERANT_WEIGHTS)
     return float(permutation_p_value(scores[0], scores[1:]))
 
 
@@ -115,10 +94,9 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:
     """-log p of statistics (..., B + 1), of the given labels less the tolerance."""
-    tail = GammaTail(statistics)
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
-    return tail.evidence(kept)
+    return evidence(statistics, kept)
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -128,90 +106,110 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
 
 
 def tolerant_statistics(
-    rows: PooledSample, share: float, advance: Callable[[int], None]
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
 ) -> Findings:
-    """All statistics; the evidence for columns and candidates is that beyond the tolerance."""
-    found = Findings(rows.permutations.count)
-    columns: dict[str, np.ndarray] = {}
-    for group in _groups(rows, found):
-        outer = np.array([kind == "spread" for kind, _ in group.labels])
-        smooth = mean_differences(rows.permutations, group.values, outer, group.far)
-        found.add(group.name, smooth, group.labels)
-        each = softened(smooth, share)
-        if group.name == "categories":
-            category = next(c for c in rows.categories if c.name == group.labels[0][1])
-            found.columns.add([changes_of_shares(category, each[:, 0])], each.max(axis=0)[None])
-            continue
-        half_lines, intervals = share_differences(
-            group.values, rows.permutations.words, rows.permutations.count, _CUTS, rows.n_threads
-        )
-        found.add("half-lines", half_lines, group.labels)
-        found.add("intervals", intervals, [("shape", name) for _, name in group.labels])
-        if group.name == "columns":
-            columns["location"] = each
-            # Intervals see changes of location and spread too.
-            columns["shape"] = softened(intervals, share) / _SHAPE
-        elif group.name == "spreads":
-            columns["spread"] = each
-            strengths = np.stack(list(columns.values()))
-            kinds = [leading_kinds(list(columns), column) for column in strengths[:, :, 0].T]
-            named = [changes_of(*pair) for pair in zip(rows.names, kinds, strict=True)]
-            found.columns.add(named, strengths.max(axis=0))
-        elif group.name == "whole rows":
-            found.whole.add([changes_of(name, (kind,), False) for kind, name in group.labels], each)
-        elif group.pairs is not None:
-            family = found.pairs if group.pairs[0, 1] < len(rows.names) else found.whole
-            family.add([change_of_pair(rows.names, pair) for pair in group.pairs], each)
-        if group.name in ("columns", "directions"):
-            advance(len(each))
+    """All statistics for all labelings, and the evidence of each beyond the tolerance."""
+    n_x = rows.permutations.n_x
+    share = allowed_share(given.tolerance or 0.0, n_x, len(rows.points) - n_x)
+    search = _Search(rows, share)
+    found = search.found
+    if rows.points.shape[1]:
+        search.columns()
+        advance(rows.points.shape[1])
+        search.whole_rows(search.directions(advance))
     if rows.points.shape[1] > 1:
+        search.products()
         values, text = learned_direction(rows)
         found.add("learned direction", values[None], [("location", text)])
+    search.categories()
+    found.evidence = {name: softened(part, share) for name, part in found.parts.items()}
+    found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
     return found
 
 
-def _groups(rows: PooledSample, found: Findings) -> Iterator[Group]:
-    """Functions of a row, a few at a time."""
-    if rows.points.shape[1]:
-        yield from _numeric_groups(rows, found)
-    for category in rows.categories:
-        texts = [("shares", category.name)] * len(category.values)
-        yield Group("categories", category.indicators(), texts)
+class _Search:
+    """Adds functions of a row to the statistics, to half-lines and to intervals."""
 
+    def __init__(self, rows: PooledSample, share: float) -> None:
+        self.rows, self.share = rows, share
+        self.found = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
 
-def _numeric_groups(rows: PooledSample, found: Findings) -> Iterator[Group]:
-    d, names = rows.points.shape[1], rows.names
-    columns = np.ascontiguousarray(rows.points.T)
-    far = np.abs(columns) > _FAR
-    yield Group("columns", columns, [("location", name) for name in names], far=far)
-    yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
-    outlying = np.zeros(len(rows.points))
-    step = max(1, BLOCK // len(rows.points))
-    for first in range(0, len(rows.directions), step):
-        directions = rows.directions[first : first + step]
-        values = rows.along(directions)
-        away = outlyingness(values)
-        np.maximum(outlying, away.max(axis=0), out=outlying)
-        later = slice(max(0, d - first), None)
-        if len(directions[later]):
-            texts = [("location", direction_text(each, names)) for each in directions[later]]
-            own = np.ascontiguousarray(values[later])
-            yield Group("directions", own, texts, far=away[later] > _FAR)
-    labels, whole = rows.whole_rows()
-    texts = [("location" if label == TOTAL else "spread", label) for label in labels]
-    values = np.concatenate([whole, outlying[None]])
-    yield Group("whole rows", values, [*texts, ("spread", "outlyingness")])
-    pairs, notes = rows.pairs(_PAIRS)
-    found.notes += notes
-    near = columns.clip(-_HUGE, _HUGE)
-    for first in range(0, len(pairs), step):
-        some = pairs[first : first + step]
-        texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
-        yield Group("dependence", near[some[:, 0]] * near[some[:, 1]], texts, some)
-    if d > 1:
-        texts = [("dependence", f"{name} and the {CENTER}") for name in names]
-        products = near * (whole[0] - np.median(whole[0]))
-        yield Group("dependence", products, texts, rows.pairs_with_distance())
+    def look(
+        self, name: str, values: np.ndarray, labels: Labels, far: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add functions (F, n) to a statistic.
+
+        Returns the evidence beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
+        """
+        permutations = self.rows.permutations
+        outer = np.array([kind == "spread" for kind, _ in labels])
+        ranks = mean_differences(permutations, values, outer, far)
+        half_lines, intervals = share_differences(
+            np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS,
+            self.rows.n_threads,
+        )  # fmt: skip
+        self.found.add(name, ranks, labels)
+        self.found.add("half-lines", half_lines, labels)
+        self.found.add("intervals", intervals, [("shape", carrier) for _, carrier in labels])
+        return softened(ranks, self.share), softened(intervals, self.share)
+
+    def columns(self) -> None:
+        columns, names = self.rows.points.T, self.rows.names
+        labels = [("location", name) for name in names]
+        location, shape = self.look("columns", columns, labels, np.abs(columns) > _FAR)
+        spread, _ = self.look("spreads", np.abs(columns), [("spread", name) for name in names])
+        # Intervals see changes of location and spread too.
+        strengths = np.stack([location, shape / _SHAPE, spread])
+        kinds = [
+            leading_kinds(("location", "shape", "spread"), own) for own in strengths[:, :, 0].T
+        ]
+        named = [changes_of(*pair) for pair in zip(names, kinds, strict=True)]
+        self.found.columns.add(named, strengths.max(axis=0))
+
+    def directions(self, advance: Callable[[int], None]) -> np.ndarray:
+        """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
+        d = self.rows.points.shape[1]
+        largest = np.zeros(len(self.rows.points))
+        step = max(1, BLOCK // len(largest))
+        for first in range(0, len(self.rows.directions), step):
+            directions = self.rows.directions[first : first + step]
+            values = self.rows.along(directions)
+            away = outlyingness(values)
+            np.maximum(largest, away.max(axis=0), out=largest)
+            later = slice(max(0, d - first), None)
+            labels = [
+                ("location", direction_text(each, self.rows.names)) for each in directions[later]
+            ]
+            if labels:
+                self.look("directions", values[later], labels, away[later] > _FAR)
+                advance(len(labels))
+        return largest
+
+    def whole_rows(self, outlying: np.ndarray) -> None:
+        names, values = self.rows.whole_rows()
+        labels = [("location" if name == TOTAL else "spread", name) for name in names]
+        labels.append(("spread", "outlyingness"))
+        each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), labels)
+        self.found.whole.add([changes_of(name, (kind,), False) for kind, name in labels], each)
+
+    def products(self) -> None:
+        """Of pairs of columns, and of each column and the distance from the center."""
+        distance = self.rows.whole_rows()[1][0]
+        factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
+        for pairs, labels, family, named in self.found.pairs_of(self.rows, _PAIRS):
+            products = np.stack([factors[a] * factors[b] for a, b in pairs])
+            each, _ = self.look("dependence", products, labels)
+            family.add(named, each)
+
+    def categories(self) -> None:
+        for category in self.rows.categories:
+            indicators = category.indicators()
+            inner = np.zeros(len(indicators), bool)
+            values = mean_differences(self.rows.permutations, indicators, inner)
+            self.found.add("categories", values, [("shares", category.name)] * len(values))
+            each = softened(values, self.share)
+            named = changes_of_shares(category, each[:, 0])
+            self.found.columns.add([named], each.max(axis=0)[None])
 
 
 def outlyingness(values: np.ndarray) -> np.ndarray:

@@ -21,13 +21,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
-from isodepth.significance.aggregated import (
-    WEIGHTS,
-    aggregated_evidence,
-    aggregated_statistics,
-    depth_statistics,
-    region_statistics,
-)
+from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.combination import Findings, combined, permutation_p_value
 from isodepth.significance.pooled_sample import (
     Permutations,
@@ -37,20 +31,8 @@ from isodepth.significance.pooled_sample import (
     units_of,
 )
 from isodepth.significance.result import ALPHA, Change, ColumnTest, Component, TwoSampleResult
-from isodepth.significance.settings import (
-    DEFAULT_DEPTH,
-    Samples,
-    Settings,
-    checked_settings,
-    read_samples,
-)
-from isodepth.significance.tolerance import (
-    TOLERANT_WEIGHTS,
-    allowed_share,
-    smallest_tolerance,
-    softened,
-    tolerant_statistics,
-)
+from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
+from isodepth.significance.tolerance import tolerant_statistics
 
 
 def two_sample_test(
@@ -179,30 +161,19 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
     n_threads = Resources(given.n_jobs).n_threads
     rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
-    smallest = None
-    total, unit = permutations.count, "permutation"
+    statistics, total, unit = aggregated_statistics, permutations.count, "permutation"
     if given.tolerance is not None:
-        total, unit = len(directions), "direction"
+        statistics, total, unit = tolerant_statistics, len(directions), "direction"
     with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
-        if given.tolerance is None:
-            found, weights = aggregated_statistics(rows), WEIGHTS
-            if d:
-                by_depth = region_statistics if given.depth == DEFAULT_DEPTH else depth_statistics
-                regions = by_depth(rows, given, advance)
-                found.add("regions", regions[None], [("regions", "all columns")])
-            parts = aggregated_evidence(found)
-        else:
-            share = allowed_share(given.tolerance, len(x), len(y))
-            found, weights = tolerant_statistics(rows, share, advance), TOLERANT_WEIGHTS
-            parts = {name: softened(part, share) for name, part in found.parts.items()}
-            smallest = smallest_tolerance(found.parts, ALPHA)
+        found = statistics(rows, given, advance)
+    parts = found.evidence
     if given.method == "regions":
         # The distance itself, in the units of the data.
         scores = found.parts["regions"] * (size / mean_of_direction(d, given.q))
         parts = {"regions": parts["regions"]}
     else:
-        scores = combined(list(parts.values()), [weights[name] for name in parts])
-    order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(weights[name])))
+        scores = combined(parts, found.weights)
+    order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
     return TwoSampleResult(
         statistic=float(scores[0]),
         p_value=float(permutation_p_value(scores[0], scores[1:])),
@@ -221,7 +192,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
-        smallest_tolerance=smallest,
+        smallest_tolerance=found.smallest_tolerance,
         missing=samples.missing,
         notes=(*found.notes, *_notes(samples)),
         kinds=samples.kinds,
