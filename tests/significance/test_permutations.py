@@ -9,7 +9,8 @@ import pytest
 from twins import naive_permutation
 
 from isodepth import InvalidInputError
-from isodepth.significance.permutations import Permutations, check_blocks
+from isodepth.significance.pooled_sample import Permutations
+from isodepth.significance.settings import check_blocks
 
 
 def drawn(n_x: int, n_y: int, blocks: np.ndarray | None, count: int, seed: int) -> np.ndarray:
