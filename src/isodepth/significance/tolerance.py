@@ -170,7 +170,7 @@ class _Search:
         """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
         d = self.rows.points.shape[1]
         largest = np.zeros(len(self.rows.points))
-        step = max(1, BLOCK // len(largest))
+        step = max(1, BLOCK // (2 * len(largest)))
         for first in range(0, len(self.rows.directions), step):
             directions = self.rows.directions[first : first + step]
             values = self.rows.along(directions)
