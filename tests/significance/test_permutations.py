@@ -26,19 +26,6 @@ def test_labels_are_those_of_the_twin(blocks: list[int] | None) -> None:
     assert found.tolist() == wanted
 
 
-def test_as_many_rows_are_in_each_sample_as_before() -> None:
-    assert (drawn(4, 7, None, 300, 0).sum(axis=1) == 4).all()
-
-
-def test_whole_blocks_change_sides_and_their_number_stays() -> None:
-    blocks = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4])
-    labels = drawn(4, 7, blocks, 200, 0)
-    sides = np.array([[row[blocks == b].mean() for b in range(5)] for row in labels])
-    assert set(sides.ravel().tolist()) == {0.0, 1.0}
-    assert (sides.sum(axis=1) == 2).all()
-    assert len(set(labels.sum(axis=1).tolist())) > 1
-
-
 def test_every_split_is_equally_likely() -> None:
     labels = drawn(2, 3, None, 20_001, 1)[1:]
     _, counts = np.unique(labels, axis=0, return_counts=True)

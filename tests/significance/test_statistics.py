@@ -155,29 +155,16 @@ def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
     assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=30, deadline=None)
 @cases
-def test_distances_of_regions(drawn: Drawn) -> None:
+@pytest.mark.parametrize(("q", "p", "eps"), [(2, 2, 0.1), (1, 3, 0.3), (math.inf, math.inf, 0.2)])
+def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> None:
     """Whole blocks change sides, so that the two parts have other sizes each time."""
-    found = region_statistics(drawn.rows, settings_with(levels=4), lambda done: None)
-    sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
-    U = drawn.rows.directions.tolist()
-    wanted = [twin.region_statistic(x, y, U, 2, 2, 0.1, 4) for x, y in sides]
-    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("kind", POINTS)
-@pytest.mark.parametrize("d", [1, 2, 4])
-@pytest.mark.parametrize(("q", "p", "eps"), [(1, 3, 0.3), (math.inf, math.inf, 0.2), (2, 2, 0.1)])
-def test_distances_of_regions_with_other_means(
-    kind: str, d: int, q: float, p: float, eps: float
-) -> None:
-    drawn = Drawn(kind, d, 13, 11, d, False)
-    given = settings_with(q=q, p=p, eps=eps, levels=5)
+    given = settings_with(q=q, p=p, eps=eps, levels=4)
     found = region_statistics(drawn.rows, given, lambda done: None)
     sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
     U = drawn.rows.directions.tolist()
-    wanted = [twin.region_statistic(x, y, U, q, p, eps, 5) for x, y in sides]
+    wanted = [twin.region_statistic(x, y, U, q, p, eps, 4) for x, y in sides]
     assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
@@ -336,29 +323,6 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
 
 
 # -- the tolerance --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [100, 101, 199])
-@pytest.mark.parametrize("kind", ["continuous", "binary", "rounded"])
-def test_contaminated_rows_explain_at_most_their_share(n: int, kind: str) -> None:
-    """Whatever 5% of the rows are, the difference of shares exceeds that of the others by 5%."""
-    rng = np.random.default_rng(n)
-    k = n // 20
-    clean = rng.normal(size=(2, n))
-    if kind == "binary":
-        clean = (clean > 1.5).astype(float)
-    elif kind == "rounded":
-        clean = clean.round()
-    for low, high in [(-9.0, 9.0), (0.0, 1.0), (1.0, 0.0), (1.7, -1.7), (0.0, 0.0)]:
-        values = clean.copy()
-        values[0, :k], values[1, :k] = low, high
-        pooled = np.concatenate(values)
-        ends = np.concatenate([[-np.inf], np.unique(pooled)])
-        for a, b in itertools.combinations(ends[:: max(1, len(ends) // 12)], 2):
-            inside = (values > a) & (values <= b)
-            of_all = inside.mean(axis=1)
-            of_clean = inside[:, k:].sum(axis=1) / n
-            assert abs(of_all[0] - of_all[1]) - k / n <= abs(of_clean[0] - of_clean[1]) + 1e-12
 
 
 def test_the_smallest_tolerance_is_where_the_p_value_passes_the_level() -> None:
