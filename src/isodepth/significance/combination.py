@@ -230,7 +230,7 @@ class Findings:
         in no column and no pair of them.
         """
         d = rows.points.shape[1]
-        names = (*rows.names, f"the {CENTER}")
+        names = (*rows.names, CENTER)
         pairs, notes = rows.pairs(most)
         self.notes += notes
         with_distance = np.stack([np.arange(d), np.full(d, d)], axis=1)

@@ -188,7 +188,7 @@ class _Search:
     def whole_rows(self, outlying: np.ndarray) -> None:
         names, values = self.rows.whole_rows()
         labels = [("location" if name == TOTAL else "spread", name) for name in names]
-        labels.append(("spread", "outlyingness"))
+        labels.append(("spread", "the outlyingness"))
         each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), labels)
         self.found.whole.add([changes_of(name, (kind,), False) for kind, name in labels], each)
 
