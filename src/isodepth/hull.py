@@ -22,6 +22,19 @@ from isodepth.data.validation import (
 from isodepth.engine import Resources, level_gaps, signed_directions
 from isodepth.errors import InvalidInputError
 
+__all__ = [
+    "HullGap",
+    "LevelBounds",
+    "Projection",
+    "hausdorff",
+    "hausdorff_bracket",
+    "hausdorff_levels",
+    "hausdorff_lower",
+    "hausdorff_upper",
+    "project_to_hull",
+    "raise_gaps",
+]
+
 # A relative duality gap that is as good as none: what rounding leaves of it.
 _EXACT = 1e-13
 # Beyond this, facets are too many to be worth it.
