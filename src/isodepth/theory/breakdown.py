@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.data.validation import check_choice, check_integer, check_number, check_points
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.theory.trimmed_means import check_eps, kept_mass
+from isodepth.theory.means import check_eps, kept_mass
 
 
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:

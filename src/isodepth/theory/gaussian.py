@@ -11,11 +11,11 @@ import numpy as np
 from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.theory.ellipsoids import hausdorff, norm
-from isodepth.theory.means import mean_gap
-from isodepth.theory.trimmed_means import (
+from isodepth.theory.means import (
     check_eps,
     check_p,
     kept_mass,
+    mean_gap,
     power_mean_over_radii,
     radius_power_mean,
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
-from isodepth.theory.trimmed_means import check_eps, check_p, kept_mass
+from isodepth.theory.means import check_eps, check_p, kept_mass
 
 
 def univariate_distance(
