@@ -9,16 +9,16 @@ import pytest
 from scipy import integrate, stats
 
 import isodepth
-from isodepth.core.directions import mean_of_direction
-from isodepth.errors import InvalidOptionError
-from isodepth.theory import gaussian_distance
-from isodepth.theory.means import (
+from experiments.theory import gaussian_distance
+from experiments.theory.means import (
     _mean_product,
     mean_square_of_shapes,
     power_mean_over_radii,
     radius_of_mass,
     radius_power_mean,
 )
+from isodepth.core.directions import mean_of_direction
+from isodepth.errors import InvalidOptionError
 
 
 def covariance(seed: int, d: int) -> np.ndarray:
