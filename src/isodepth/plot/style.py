@@ -58,9 +58,7 @@ def root_figure(ax: Axes) -> Any:
     return ax.figure.figure
 
 
-def dress(
-    ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid: Any = "y"
-) -> None:
+def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid: Any = "y") -> None:
     """Bring axes into the common look, few lines and one ink, with their labels."""
     if x:
         ax.set_xlabel(x)
