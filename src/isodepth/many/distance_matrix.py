@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.results import LabeledMatrix, plain
+from isodepth.data.results import LabeledMatrix, label_text, plain
 from isodepth.errors import InvalidInputError
 from isodepth.results import ReportableResult
 
@@ -44,8 +44,12 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
 
     result_type = "matrix"
 
-    def nearest(self, label: str) -> tuple[str, float]:
-        """The sample closest to one of those of the rows, itself apart, and its distance."""
+    def nearest(self, label: Any) -> tuple[str, float]:
+        """The sample closest to one of those of the rows, itself apart, and its distance.
+
+        Labels are texts; a number stands for its text.
+        """
+        label = label_text(label)
         if label not in self.labels:
             raise InvalidInputError(
                 f"there is no sample {label!r}; the samples are {', '.join(self.labels[:20])}"
