@@ -76,7 +76,7 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.params.append(click.Option(["--json"], is_flag=True, help="Print JSON for machines."))
+        self.params.append(click.Option(["--json"], is_flag=True, help="Print JSON."))
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the command and print its answer; what it is asked to write is written by then."""

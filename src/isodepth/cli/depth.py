@@ -19,7 +19,7 @@ _SHOWN = 5
 
 @click.command(cls=Command)
 @click.argument("table")
-@click.option("--of", metavar="TABLE", help="The table in which the rows are judged.")
+@click.option("--of", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
 @cli.settings_options(only=("depth", "n_directions", "directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the table with a column of depths.")
@@ -30,8 +30,8 @@ def depth(
 ) -> Answer:  # fmt: skip
     """Compute a depth for each row of a table.
 
-    Near 0 for an outlier, largest in the middle of the table, or of another one. With -o the table
-    is written with one more column, and everything else in it as it was.
+    The depth is near 0 for outliers and largest in the middle of the table, or of another one
+    (--of). With -o the table is written with one more column; all else is unchanged.
 
     \b
     Examples:

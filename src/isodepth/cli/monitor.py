@@ -26,20 +26,20 @@ _SHOWN = 10
 
 @click.group(no_args_is_help=False)
 def monitor() -> None:
-    """Watch batches of data against a reference, and raise an alarm when they drift."""
+    """Compare batches of data with a reference, and raise an alarm when they drift."""
 
 
 @monitor.command(cls=Command)
 @click.argument("reference")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The monitor (.npz).")
-@click.option("--force", is_flag=True, help="Replace a monitor that is there, with its history.")
-@click.option("--batch-size", type=int, multiple=True, help="Rows of a batch; repeatable.")
-@click.option("--blocks", metavar="COLUMN", help="Rows with one label are a batch.")
-@click.option("--groups", metavar="COLUMN", help="Each group of rows is calibrated by itself.")
-@click.option("--alpha", type=float, help="Probability of a false alarm, ever (default 0.01).")
-@click.option("--arl", type=float, help="Instead: mean batches between false alarms.")
-@click.option("--tolerance", type=float, help="Share of contaminated rows (default 0).")
-@click.option("--patience", type=int, help="Batches it takes to raise an alarm (default 1).")
+@click.option("--force", is_flag=True, help="Replace an existing monitor and its history.")
+@click.option("--batch-size", type=int, multiple=True, help="Rows of a batch; may be repeated.")
+@click.option("--blocks", metavar="COLUMN", help="Rows with the same value are one batch.")
+@click.option("--groups", metavar="COLUMN", help="Calibrate each group of rows separately.")
+@click.option("--alpha", type=float, help="Probability of any false alarm (default 0.01).")
+@click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
+@click.option("--tolerance", type=float, help="Share of contaminated rows in a batch (default 0).")
+@click.option("--patience", type=int, help="Batches that an alarm needs at least (default 1).")
 @cli.reading_options()
 @cli.settings_options(
     without=("directions", "n_levels", "refine"),
@@ -51,7 +51,7 @@ def fit(
 ) -> Answer:  # fmt: skip
     """Make a monitor from a table of undrifted rows.
 
-    The file keeps summaries, scores and settings, and none of the rows.
+    The file contains summaries, scores and settings, but no rows.
 
     \b
     Examples:
@@ -82,18 +82,18 @@ def fit(
 @click.argument("monitor")
 @click.argument("batch")
 @click.option("--group", metavar="NAME", help="The group that the batch belongs to.")
-@click.option("--label", metavar="TEXT", help="What to call the batch; a repeat is not counted.")
-@click.option("--log", metavar="FILE", help="Add the verdict to this file, one line of JSON.")
+@click.option("--label", metavar="TEXT", help="Name of the batch, which is counted once.")
+@click.option("--log", metavar="FILE", help="Append the verdict to this file, one line of JSON.")
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batch: str, group: str | None, label: str | None, log: str | None,
     reading: Reading,
 ) -> Answer:  # fmt: skip
-    """Judge the next batch; exit code 1 for an alarm.
+    """Check the next batch; exit code 1 for an alarm.
 
-    What was seen is kept in the file of the monitor. Columns that the reference does not have are
-    left out. Ends with 0 where there is no alarm, with 1 where there is one, and with 2 where the
-    batch cannot be judged.
+    The result is stored in the file of the monitor. Columns that the reference does not have are
+    left out. The exit code is 0 if there is no alarm, 1 if there is one, and 2 if the batch cannot
+    be checked.
 
     \b
     Examples:

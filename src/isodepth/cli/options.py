@@ -35,9 +35,9 @@ class _Levels(click.ParamType):
 #: By the name in the library: the flag, its type, its help, and the default in words.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
-              "Units of the columns: their spread in all tables, in the first one, as they are.",
+              "Divide columns by their spread in all tables, in the first one, or not at all.",
               "pooled"),
-    "depth": ("--depth", click.Choice(list(BY_NAME)), "What orders the rows.", "projection"),
+    "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows.", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored.", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels, may be inf.", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
@@ -46,7 +46,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "levels": ("--levels", _Levels(), "exact, a number of levels, or monte-carlo.", "exact"),
     "n_levels": ("--n-levels", int, "Number of levels for --levels monte-carlo.", ""),
     "refine": ("--refine", int, "Steps of ascent on the sphere.", "20, and 0 for a finite q"),
-    "random_state": ("--random-state", int, "Seed: the same gives the same numbers.", "0"),
+    "random_state": ("--random-state", int, "Seed of the random numbers.", "0"),
 }  # fmt: skip
 
 
@@ -125,9 +125,9 @@ def reading_options(nan_policy: bool = True) -> Any:
     option = click.option
     made = {
         "columns": option("--columns", multiple=True, metavar="NAME,...",
-                          help="Only these columns (by number where they have no names)."),
-        "drop": option("--drop", multiple=True, metavar="NAME,...", help="All but these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="No columns of text or dates."),
+                          help="Use only these columns (numbers if they have no names)."),
+        "drop": option("--drop", multiple=True, metavar="NAME,...", help="Without these columns."),
+        "drop_text": option("--drop-text", is_flag=True, help="Leave out text and dates."),
     }  # fmt: skip
     if nan_policy:
         made["nan_policy"] = option(
@@ -140,14 +140,15 @@ def reading_options(nan_policy: bool = True) -> Any:
 def permutation_options(permutations: int, least: int = 0) -> Any:
     """The permutation test, as one argument `test`: keyword arguments of the library."""
     option = click.option
+    no_test = "" if least else " (0: no test)"
     made = {
         "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
                                  default=permutations, show_default=True, metavar="N",
-                                 help="Permutations of the two-sample test; 0: no test."),
+                                 help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="none",
-                            help="Share of contaminated rows that either table may have."),
+                            help="Share of the rows of each table that may be contaminated."),
         "blocks": option("--blocks", metavar="COLUMN",
-                         help="Rows with one label in this column are permuted together."),
+                         help="Permute rows with the same value in this column together."),
     }  # fmt: skip
     return _together("test", _checked_test, made)
 

@@ -20,7 +20,7 @@ _PRINTED = 12
 
 @click.command(cls=Command)
 @click.argument("samples", nargs=-1, required=True)
-@click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
+@click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
 @cli.reading_options()
 @cli.settings_options(without=("refine", "n_levels"), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv, .npy, ...).")
@@ -32,7 +32,7 @@ def pairwise(
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
 
-    Samples are tables, all tables of a folder, or the groups of rows of one table. Columns are
+    Samples are tables, all tables of a folder, or groups of rows of one table. Columns are
     matched by name. Clusters are found by agglomerative clustering with average linkage.
 
     \b

@@ -18,7 +18,7 @@ from isodepth.cli.score import score
 def cli() -> None:
     """How far apart two samples are, and where, robust against a few outliers.
 
-    Tables are .csv, .tsv, .parquet, .feather, .npy or .npz files (the first two also with .gz), or
+    Tables are .csv, .tsv, .parquet, .feather, .npy or .npz files, also with .gz, or
     - for standard input. Exit codes: 0 success, 1 an alarm of `monitor check`, 2 an error, 130
     interrupted.
     """
