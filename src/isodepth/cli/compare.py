@@ -31,12 +31,14 @@ def compare_tables(
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
     from isodepth.api import Metric, compare
+    from isodepth.data.kinds import split_columns
+    from isodepth.significance.two_sample import two_sample_test
 
     options = {**settings, "nan_policy": reading.nan_policy}
     Metric.from_options(options)  # what is wrong with them is said before anything is read
     sources = open_sources(paths)
     labels = [label_column(source, test["blocks"]) for source in sources]
-    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources)
+    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources, text="keep")
     if test["n_permutations"]:
         options |= {**test, "progress": progress_wanted()}
         if test["blocks"] is not None:
@@ -44,11 +46,19 @@ def compare_tables(
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
         "names": file_names(paths), "sources": paths,
-        "read_options": [{"columns": list(reading.columns), "drop": f.left_out} for f in found],
+        "read_options": [
+            {"columns": list(reading.columns), "drop": f.left_out, "keep_text": f.mixed is f.frame}
+            for f in found
+        ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = aligned(paths, found)
-    return compare(x, y, **options), about
+    x, y = aligned(paths, found, reading.kinds)
+    mixed = split_columns((x, y), [str(path) for path in paths], reading.kinds)
+    if mixed is not None and mixed.numeric[0] is None and test["n_permutations"]:
+        # Categories alone have no distance.
+        given = {name: options[name] for name in ("nan_policy", "random_state", "progress", *test)}
+        return two_sample_test(x, y, kinds=reading.kinds, **given), about
+    return compare(x, y, kinds=reading.kinds, **options), about
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -57,7 +67,7 @@ def compare_tables(
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(0)
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
@@ -66,11 +76,12 @@ def compare(
     a: str, b: str, scheduler: str | None, plot: str | None, page: str | None, reading: Reading,
     settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
-    """Compare two tables of numbers.
+    """Compare two tables.
 
     A and B are tables, or folders of them, which are read in chunks. One observation per row;
     columns are matched by name. Prints their distance, the columns that contribute most, and the
-    level at which they differ most.
+    level at which they differ most. The distance is between columns of numbers; categories are
+    compared by the test (--permutations).
 
     \b
     Examples:
@@ -87,9 +98,10 @@ def compare(
         about: Options = {"names": file_names((a, b))}
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(comparison, plot, page, "gaps", **about)
-    content = {**comparison.to_dict(), "columns": comparison.columns}
-    del content["levels"], content["gaps"]  # the curve of all levels
+    cli.save_outputs(comparison, plot, page, **about)
+    content = {"columns": comparison.columns, **comparison.to_dict()}
+    for curve in ("levels", "gaps"):  # of all levels
+        content.pop(curve, None)
     return _answer([str(comparison)], content, (a, b), reading, settings["scale"], page)
 
 
@@ -125,7 +137,8 @@ def _compare_chunks(
     from isodepth.progress import progress_bar
 
     given = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text,
+        "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
+        "--numeric": reading.numeric,
         "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in given.items() if value):
@@ -163,7 +176,7 @@ def _client(scheduler: str) -> Any:
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options()
 @cli.picture_options("the statistics of all permutations and the observed one")
@@ -185,11 +198,13 @@ def test(
       isodepth test june.csv july.csv --permutations 99 --plot chance.png
     """
     cli.check_outputs(plot, page)
-    comparison, files = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(comparison, plot, page, "null", **files)
-    distance = f"  distance {comparison.distance:.6g}: {comparison.signature}"
-    own = {"distance": comparison.distance, "distance_signature": comparison.signature}
-    lines, content = [str(comparison.test), distance], {**comparison.test.to_dict(), **own}
+    result, files = compare_tables((a, b), reading, settings, test)
+    cli.save_outputs(result, plot, page, "null", **files)
+    tested = getattr(result, "test", result)
+    lines, content = [str(tested)], tested.to_dict()
+    if result is not tested:
+        lines.append(f"  distance {result.distance:.6g}: {result.signature}")
+        content |= {"distance": result.distance, "distance_signature": result.signature}
     return _answer(lines, content, (a, b), reading, settings["scale"], page)
 
 
@@ -201,7 +216,7 @@ def test(
 @click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
@@ -248,5 +263,5 @@ def report(
         samples = dict(zip(called, aligned(files, read_tables(files, reading)), strict=True))
         options = {**settings, "nan_policy": reading.nan_policy}
         result = pairwise(samples, progress=progress_wanted(), **options)
-    cli.save_outputs(result, None, page, "", title=title, **about)
+    cli.save_outputs(result, None, page, title=title, **about)
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

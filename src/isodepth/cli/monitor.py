@@ -144,7 +144,7 @@ def show(monitor: str, plot: str | None, page: str | None) -> Answer:
 
     cli.check_outputs(plot, page)
     fitted = DepthMonitor.load(monitor)
-    cli.save_outputs(fitted, plot, page, "timeline")
+    cli.save_outputs(fitted, plot, page)
     return _shown(fitted)
 
 

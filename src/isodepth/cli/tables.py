@@ -42,24 +42,25 @@ def read_tables(
     *,
     without: Sequence[str | None] = (),
     sources: Sequence[InputFile] | None = None,
+    text: str = "raise",
 ) -> list[ReadResult]:
     """Read tables as the options say; `reading` keeps what was left out.
 
     Columns `without` hold labels and are not compared. `sources` are the files, where they were
-    opened already.
+    opened already. `text` is what becomes of columns of text, if they are not dropped.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
-        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else "raise",
-        lenient=True, hints=_HINTS,
+        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
+        categories=tuple(reading.kinds or ()), lenient=True, hints=_HINTS,
     )  # fmt: skip
     found = [read_with_options(source, options) for source in sources or open_sources(paths)]
     reading.omitted = []
     for path, each in zip(paths, found, strict=True):
-        _check(each.table, path, reading)
-        for text in each.notes:
-            note(text)
+        _check(each.numbers, path, reading)
+        for said in each.notes:
+            note(said)
     _refuse_unknown_drops(paths, found)
     left_out = dict.fromkeys(name for each in found for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
@@ -68,6 +69,8 @@ def read_tables(
 
 def _check(table: Table, path: str, reading: Reading) -> None:
     # Checked here and not only in the library, so that a complaint names the file.
+    if not table.points.size:
+        return
     if reading.nan_policy != "omit":
         check_points(table, str(path), hint=_OMIT)
         return
@@ -85,16 +88,21 @@ def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> 
     """A column that is to be left out must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
     if absent:
-        first = found[0]
-        names = first.table.columns or map(str, range(first.table.points.shape[1]))
-        raise unknown_column(min(absent), [*names, *first.left_out], paths[0])
+        frame = found[0].frame
+        names = getattr(frame, "column_names", None) or map(str, range(frame.shape[1]))
+        raise unknown_column(min(absent), [*names, *found[0].left_out], paths[0])
 
 
 # -- columns --------------------------------------------------------------------------------------
 
 
-def aligned(paths: Sequence[str], found: Sequence[ReadResult]) -> list[Any]:
-    """Tables with the columns of the first that has names; arrays where none has any."""
+def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
+    """Tables with the columns of the first that has names; arrays where none has any.
+
+    Frames, where there are other columns than numbers, or their `kinds` are given.
+    """
+    if kinds or any(not isinstance(each.mixed, Table) for each in found):
+        return [each.frame for each in found]
     tables = [each.table for each in found]
     like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
     names = tables[like].columns

@@ -50,6 +50,8 @@ class ReadOptions:
         Columns to leave out.
     text : {"raise", "drop", "keep"}
         What becomes of columns that hold text or dates.
+    categories : sequence of str
+        Columns that may hold numbers and texts, with ``text="keep"``.
     labels : str or None
         A column that is read as texts, and is not one of the numbers.
     lenient : bool
@@ -62,6 +64,7 @@ class ReadOptions:
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
     text: str = "raise"
+    categories: Sequence[str] = ()
     labels: str | None = None
     lenient: bool = False
     hints: Hints = PYTHON_HINTS
@@ -100,11 +103,37 @@ class ReadResult:
     absent: list[str] = field(default_factory=list)
 
     @cached_property
+    def numbers(self) -> Table:
+        """The columns of numbers alone, without booleans; none may be left."""
+        if isinstance(self.frame, np.ndarray):
+            return self.table
+        names = [field.name for field in self.frame.schema if _is_numeric(field.type)]
+        if len(names) == self.frame.num_columns:
+            return self.table
+        chosen = self.frame.select(names)
+        points = read_frame(chosen, "the table")[0] if names else np.empty((len(chosen), 0))
+        return Table(points, tuple(names))
+
+    @property
+    def mixed(self) -> Any:
+        """All columns: the frame where there are others than numbers, else the `table`."""
+        if isinstance(self.frame, np.ndarray):
+            return self.table
+        whole = self.numbers.points.shape[1] == self.frame.num_columns
+        return self.table if whole else self.frame
+
+    @cached_property
     def table(self) -> Table:
         """The numbers as floats, with NaN for what is missing, and the names of the columns."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         return Table(read_frame(self.frame, "the table")[0], self.columns)
+
+
+def _is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind)
 
 
 class Choice(NamedTuple):

@@ -1,15 +1,21 @@
-"""Batches as a monitor reads them: in the columns and the precision of its reference."""
+"""Batches as a monitor reads them: in the columns and the precision of its reference.
+
+Rows are arrays (m, d + C): d columns of numbers, and for each of C categories the number of its
+value among those of the reference. A value that the reference does not have gets the next number.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
-from isodepth.data.matching import in_order
+from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, split_columns
+from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
 from isodepth.errors import InvalidInputError
@@ -22,13 +28,15 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    points : ndarray of shape (m, d)
+    points : ndarray of shape (m, d + C)
         Without the rows with missing values.
     kept : bool ndarray of shape (n,)
         Which rows these are.
     columns : tuple of str or None
     weights : ndarray of shape (m,) or None
     report : MissingReport
+    new : tuple of (str, str, int)
+        Column, value and number of rows of values that the reference does not have.
     """
 
     points: np.ndarray
@@ -36,6 +44,7 @@ class Rows(NamedTuple):
     columns: tuple[str, ...] | None
     weights: np.ndarray | None
     report: MissingReport
+    new: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,11 +54,19 @@ class BatchReader:
     Attributes
     ----------
     n_features : int
+        Columns of numbers.
     columns : tuple of str or None
+        Their names.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     missing : MissingReport
         Of the reference.
+    categories : dict of tuples of str
+        The values that each category has in the reference.
+    kinds : tuple of ColumnKind
+        Every column of a reference that is a data frame.
+    given : dict
+        The `kinds` that every batch is read with.
     """
 
     n_features: int
@@ -57,6 +74,9 @@ class BatchReader:
     dtype: str
     nan_policy: str
     missing: MissingReport
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    kinds: tuple[ColumnKind, ...] = ()
+    given: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_reference(
@@ -66,6 +86,7 @@ class BatchReader:
         nan_policy: str,
         memory_mb: float = MEMORY_MB,
         seed: int | None = None,
+        kinds: Any = None,
     ) -> tuple[BatchReader, np.ndarray]:
         """The reader, and the rows of the reference as they are given.
 
@@ -73,6 +94,7 @@ class BatchReader:
         out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
         source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
+        mixed = split_columns([reference], ["the reference"], kinds)
         if is_chunked(reference):
             rows = _load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
             if rows.weights is not None:
@@ -80,17 +102,44 @@ class BatchReader:
                     "rows of the reference are shared out one by one, and weights do not go with "
                     "batch_size or blocks; scan the reference without them"
                 )
+        elif mixed is not None and mixed.numeric[0] is None:
+            rows = _rows_without_numbers(mixed, "the reference")
         else:
-            rows = _read_rows(reference, None, "reference", dtype, nan_policy)
-        width, precision = rows.points.shape[1], rows.points.dtype
-        points = np.full((len(rows.kept), width), np.nan, dtype=precision)
-        points[rows.kept] = rows.points
-        return cls(width, rows.columns, str(precision), nan_policy, rows.report), points
+            numbers = reference if mixed is None else mixed.numeric[0]
+            rows = _read_rows(numbers, None, "reference", dtype, nan_policy)
+        width, precision = rows.points.shape[1], str(rows.points.dtype)
+        reader = cls(width, rows.columns, precision, nan_policy, rows.report)
+        texts = {}
+        if mixed is not None:
+            texts = {
+                name: category_texts(values, name, "the reference", nan_policy)
+                for name, (values,) in mixed.categories.items()
+            }
+            values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
+            uses = {"shares": "category", "left out": "omit"}
+            given = {each.column: uses[each.use] for each in mixed.columns if each.use in uses}
+            given = {**(kinds or {}), **given}
+            numeric = tuple(each.column for each in mixed.columns if each.use == "numbers")
+            reader = replace(
+                reader, categories=values, kinds=mixed.columns, given=given,
+                columns=numeric if given else reader.columns,
+            )  # fmt: skip
+        points = np.full((len(rows.kept), width + len(texts)), np.nan, dtype=precision)
+        points[rows.kept, :width] = rows.points
+        for at, (name, own) in enumerate(texts.items(), start=width):
+            points[:, at] = np.where(rows.kept, reader.codes(name, own), np.nan)
+        return reader, points
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are called, also where they have no names."""
-        return self.columns or tuple(column_labels(self.n_features))
+        """What the columns are called, categories last, also where they have no names."""
+        return (*(self.columns or column_labels(self.n_features)), *self.categories)
+
+    def codes(self, column: str, texts: list[str]) -> np.ndarray:
+        """The numbers of values of a category, of shape (m,)."""
+        known = self.categories[column]
+        places = {value: place for place, value in enumerate(known)}
+        return np.array([places.get(text, len(known)) for text in texts], np.int64)
 
     def read(self, batch: Any, weights: Any = None) -> Rows:
         """The rows of a batch."""
@@ -101,6 +150,8 @@ class BatchReader:
                     "their column, as in scan(..., weights='weight')"
                 )
             rows = _load_rows(batch, "batch", self.dtype, self.nan_policy)
+        elif self.given:
+            return self._read_mixed(batch, weights)
         else:
             batch = in_order(batch, self.columns, "the batch", "the reference")
             rows = _read_rows(batch, weights, "batch", self.dtype, self.nan_policy)
@@ -116,6 +167,42 @@ class BatchReader:
                 "columns in the same order"
             )
         return rows
+
+    def _read_mixed(self, batch: Any, weights: Any) -> Rows:
+        """The rows of a data frame; columns that are left out need not be there."""
+        labels = labels_of(batch) or ()
+        given = {name: kind for name, kind in self.given.items() if name in labels}
+        mixed = split_columns([batch], ["the batch"], given)
+        if mixed is None:
+            raise InvalidInputError(
+                f"the reference has the columns {', '.join(self.names)}, some of them categories, "
+                f"and the batch is no data frame but {type(batch).__name__}; give one"
+            )
+        used = [each.column for each in mixed.columns if each.use != "left out"]
+        if sorted(used) != sorted(self.names):
+            raise differing(self.names, tuple(used), "the reference", "the batch")
+        if self.n_features:
+            numbers = in_order(mixed.numeric[0], self.columns, "the batch", "the reference")
+            rows = _read_rows(numbers, weights, "batch", self.dtype, self.nan_policy)
+        else:
+            rows = _rows_without_numbers(mixed, "the batch")
+        codes, new = [], []
+        for name, known in self.categories.items():
+            (values,) = mixed.categories[name]
+            texts = category_texts(values, name, "the batch", self.nan_policy)
+            codes.append(self.codes(name, texts)[rows.kept])
+            kept = [text for text, here in zip(texts, rows.kept, strict=True) if here]
+            counts = Counter(kept).most_common()
+            new += [(name, value, count) for value, count in counts if value not in known]
+        points = np.column_stack([rows.points, *codes]).astype(self.dtype)
+        return rows._replace(points=points, new=tuple(new))
+
+
+def _rows_without_numbers(mixed: MixedFrames, name: str) -> Rows:
+    if not mixed.categories:
+        raise InvalidInputError(f"{name} must have a column of numbers or categories, got neither")
+    n = len(next(iter(mixed.categories.values()))[0])
+    return Rows(np.empty((n, 0)), np.ones(n, bool), (), None, MissingReport(n, 0, ()))
 
 
 def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Rows:

@@ -21,7 +21,7 @@ from isodepth.monitor.evidence import (
     batch_uniform,
     conformal_p_value,
 )
-from isodepth.monitor.scorer import Scorer
+from isodepth.monitor.mixed_scorer import MOST_NAMED, MixedScorer, Scorer, ShareChange
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ class Verdict(PlottableResult):
         The batch at which it was raised.
     columns : list of (str, float)
         The columns with their contributions to the difference, largest first.
+    categories : list of ShareChange
+        Values of categories that the reference does not have, and those whose shares moved by
+        more than chance explains in 99% of batches; at most five.
     missing : dict or None
         With ``nan_policy="omit"``: rows dropped, and for each column the share of missing values in
         the batch and in the reference.
@@ -82,6 +85,7 @@ class Verdict(PlottableResult):
     alarm: bool
     alarm_since: int | None
     columns: list[tuple[str, float]]
+    categories: list[ShareChange]
     missing: dict[str, Any] | None
     calibration: str
     interpolated: bool
@@ -112,6 +116,8 @@ class Verdict(PlottableResult):
         missing = ""
         if self.missing is not None and self.missing["n_dropped"]:
             missing = f"\n  left out   {self.missing['n_dropped']} row(s) with missing values"
+        if self.categories:
+            missing = f"\n  shares     {', '.join(map(str, self.categories))}{missing}"
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
         low, high = self.null_interval
@@ -140,6 +146,10 @@ class Record(NamedTuple):
     missing : int64 ndarray of shape (d,)
         Missing values of each column.
     label : str or None
+    counts : int64 ndarray of shape (V,)
+        Rows with each value of the categories, as in `CategoryShares`.
+    new : tuple of (str, str, int)
+        Column, value and rows of the most frequent values that the reference does not have.
     """
 
     n_rows: int
@@ -155,6 +165,8 @@ class Record(NamedTuple):
     columns: np.ndarray
     missing: np.ndarray
     label: str | None
+    counts: np.ndarray
+    new: tuple[tuple[str, str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -204,11 +216,16 @@ class MonitorState:
             alarm_since = number
         if enough and evidence.restarting:
             evidence.restart()
+        scorer = self.scorers[self.calibration.strata[null.stratum].group]
+        counts, new = np.empty(0, np.int64), rows.new[:MOST_NAMED]
+        if isinstance(scorer, MixedScorer):
+            counts = scorer.shares.count(rows.points[:, self.reader.n_features :])
         exact = null.exact and (not self.records or self.records[-1].exact)
         record = Record(
             len(rows.points), rows.report.n_dropped, null.stratum, null.interpolated, exact,
             alarm_since, score, in_stratum, null.p_value(score), log_evidence, columns,
-            np.array([count for _, count in rows.report.counts], dtype=np.int64), label,
+            np.array([count for _, count in rows.report.counts], dtype=np.int64),
+            label, counts, new,
         )  # fmt: skip
         return dataclasses.replace(
             self, evidence=evidence, records=[*self.records, record], alarm_since=alarm_since
@@ -240,11 +257,19 @@ class MonitorState:
             alarm=record.alarm_since > 0,
             alarm_since=record.alarm_since or None,
             columns=[(self.reader.names[j], float(record.columns[j])) for j in order],
+            categories=self._categories(record, group),
             missing=self._missing(record),
             calibration=self.calibration.sampling,
             interpolated=record.interpolated,
             exact=record.exact,
         )
+
+    def _categories(self, record: Record, group: str | None) -> list[ShareChange]:
+        scorer = self.scorers[group]
+        if not isinstance(scorer, MixedScorer):
+            return []
+        known = self.reader.categories
+        return scorer.shares.changes(record.counts, record.n_rows, known, record.new)
 
     def _missing(self, record: Record) -> dict[str, Any] | None:
         if self.reader.nan_policy == "raise":

@@ -132,8 +132,8 @@ class TwoSampleResult(ReportableResult):
     missing : MissingPair or None
         What ``nan_policy="omit"`` left out.
     notes : tuple of str
-        What else is to be known, such as columns that were left out, or categories that only one
-        of the samples has.
+        What else is to be known, such as columns that are categories or were left out, and
+        categories that only one of the samples has.
     kinds : tuple of ColumnKind
         Every column of data frames, with its kind and what was done with it; empty for arrays.
     signature : str

@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth.core.scaling import check_scale
 from isodepth.data.frames import Table
-from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
+from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
 from isodepth.data.validation import (
@@ -133,11 +133,11 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
     """Two samples with the names of their columns, their blocks, and what is left out."""
     missing = kept = None
     rows = None
-    mixed = split_columns(X, Y, kinds, nan_policy)
+    mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is not None:
-        X, Y = mixed.x, mixed.y
+        X, Y = mixed.numeric
         if X is None:
-            return _categories_alone(mixed, blocks)
+            return _categories_alone(mixed, nan_policy, blocks)
     Y = in_order(Y, labels_of(X), "Y", "X")
     if nan_policy == "omit":
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
@@ -152,30 +152,31 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
             raise InvalidInputError(
                 f"{name} must have at least 2 rows to be tested, got {len(points)}"
             )
-    found, notes = _categories(mixed, kept)
-    return Samples(x, y, columns, found, notes, check_blocks(blocks, n, m, kept), missing)
+    categories = _categories(mixed, nan_policy, kept)
+    found = () if mixed is None else mixed.columns
+    return Samples(x, y, columns, categories, found, check_blocks(blocks, n, m, kept), missing)
 
 
 def _categories(
-    mixed: MixedPair | None, kept: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[list[Category], tuple[ColumnKind, ...]]:
-    """The category columns of the rows that are kept, and the kinds of all columns."""
-    if mixed is None:
-        return [], ()
+    mixed: MixedFrames | None, nan_policy: str, kept: tuple[np.ndarray, np.ndarray] | None = None
+) -> list[Category]:
+    """The category columns of the rows that are kept."""
     found = []
-    for name, both in mixed.categories.items():
-        x, y = both if kept is None else (
-            list(itertools.compress(values, mine)) for values, mine in zip(both, kept, strict=True)
-        )  # fmt: skip
+    for name, both in ({} if mixed is None else mixed.categories).items():
+        x, y = (category_texts(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True))
+        if kept is not None:
+            x, y = list(itertools.compress(x, kept[0])), list(itertools.compress(y, kept[1]))
         found.append(category_of(name, x, y))
-    return found, mixed.columns
+    return found
 
 
-def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
-    found, notes = _categories(mixed, None)
+def _categories_alone(mixed: MixedFrames, nan_policy: str, blocks: Any) -> Samples:
+    found = _categories(mixed, nan_policy)
     if not found:
-        raise InvalidInputError("X and Y must have a column of numbers or categories, got neither")
-    x, y = next(iter(mixed.categories.values()))
-    numbers = check_blocks(blocks, len(x), len(y))
-    empty = np.empty((max(len(x), len(y)), 0))
-    return Samples(empty[: len(x)], empty[: len(y)], (), found, notes, numbers, None)
+        raise InvalidInputError(
+            "X and Y must have a column of numbers or categories, got neither; "
+            f"{'; '.join(column_lines(mixed.columns))}"
+        )
+    n, m = map(len, next(iter(mixed.categories.values())))
+    numbers = check_blocks(blocks, n, m)
+    return Samples(np.empty((n, 0)), np.empty((m, 0)), (), found, mixed.columns, numbers, None)

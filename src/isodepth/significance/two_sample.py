@@ -11,6 +11,7 @@ from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
+from isodepth.data.kinds import column_lines
 from isodepth.depth.resolve import depth_text
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError
@@ -101,9 +102,10 @@ def two_sample_test(
         Rows with missing numbers are an error, or are left out; the result says how many. Missing
         values of a category are an error, or a category of their own.
     kinds : dict or None
-        For columns of data frames, by name: "numeric", "category", or "omit" to leave one out,
-        where that is not what its type says. Dates and identifiers are left out; `kinds` of the
-        result lists every column.
+        For columns of data frames, by name, where its type does not say it: "numeric" (dates then
+        are days since 1970, ordered categories ranks), "category", "omit" to leave one out, or a
+        list of its values in their order. Dates and identifiers are left out otherwise; `kinds` of
+        the result lists every column.
     n_directions : int or None
         Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
         frames at least.
@@ -226,8 +228,8 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
 
 
 def _notes(samples: Samples) -> list[str]:
-    """Columns that were left out, and categories that one sample does not have."""
-    notes = [f"{each.column} is left out: {each.note}" for each in samples.kinds if each.note]
+    """Columns that are no numbers, and categories that one sample does not have."""
+    notes = column_lines(samples.kinds)
     for category in samples.categories:
         for only, name in ((category.only_x, "X"), (category.only_y, "Y")):
             if only:
