@@ -96,14 +96,17 @@ def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> 
 # -- columns --------------------------------------------------------------------------------------
 
 
-def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
-    """Tables with the columns of the first that has names; arrays where none has any.
+def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
+    """Tables of numbers; frames, where there are other columns or their `kinds` are given."""
+    mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
+    return [each.frame if mixed else each.table for each in found]
 
-    Frames, where there are other columns than numbers, or their `kinds` are given.
-    """
-    if kinds or any(not isinstance(each.mixed, Table) for each in found):
-        return [each.frame for each in found]
-    tables = [each.table for each in found]
+
+def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
+    """Tables with the columns of the first that has names; arrays where none has any."""
+    tables = frames_of(found, kinds)
+    if not all(isinstance(table, Table) for table in tables):
+        return tables
     like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
     names = tables[like].columns
     for path, table in zip(paths, tables, strict=True):

@@ -215,10 +215,15 @@ def _kind(
     if given == "omit":
         return ColumnKind(name, kind, "left out", "as asked")
     if given == "category":
-        return ColumnKind(name, "category", "shares")
+        return ColumnKind(name, "category", "shares", "" if kind == "category" else "as asked")
+    if given == "numeric" and kind == "numeric":
+        return ColumnKind(name, kind, "numbers")
     if given is not None:
-        ranked = kind == "category" and not _all_boolean(columns)
-        how = "days since 1970" if kind == "date" else "ranks of its values" if ranked else ""
+        how = "ranks of its values"
+        if given == "numeric" and kind == "date":
+            how = "days since 1970"
+        elif given == "numeric" and _all_boolean(columns):
+            how = "0 and 1"
         return ColumnKind(name, "numeric", "numbers", how)
     use = {"numeric": "numbers", "category": "shares"}.get(kind, "left out")
     return ColumnKind(name, kind, use, note)

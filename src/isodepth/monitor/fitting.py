@@ -96,14 +96,15 @@ def fit_monitor(
     strata: list[Stratum] = []
     for group, split in splits.items():
         own_blocks = None if block_of is None else block_of[split.scorer]
-        scorer: Any = None
-        if reader.n_features:
-            scorer = make(points[split.scorer, : reader.n_features], own_blocks)
+        held = points[split.scorer]
         if reader.categories:
-            rows = complete(points[split.scorer])
             counts = [len(values) for values in reader.categories.values()]
             size = max(sizes, default=split.sizes[0][1])
-            scorer = MixedScorer.fit(scorer, rows, counts, policy.tolerance, size, rng)
+            scorer: Scorer = MixedScorer.fit(
+                make, held, own_blocks, counts, policy.tolerance, size, rng
+            )
+        else:
+            scorer = make(held, own_blocks)
         scorers[group] = scorer
 
         def score(rows: np.ndarray, scorer: Scorer = scorer) -> float:

@@ -5,7 +5,8 @@ standard errors after the arcsine transformation, which makes the error the same
 The score of the categories is the largest |z|. Both scores, that of the numbers and that of the
 categories, are expressed in standard deviations above their means over undrifted batches; the score
 of the batch is the larger one. Means and deviations come from the part of the reference that also
-makes the shares, so that the scores of held-out batches and of those to come stay exchangeable.
+makes the shares (by cross-validation), so that the scores of held-out batches and of those to come
+stay exchangeable.
 
 With a tolerance both scores are differences of shares that contaminated rows cannot explain, and
 the larger one is taken as it is.
@@ -13,17 +14,18 @@ the larger one is taken as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.errors import InvalidOptionError
+from isodepth.monitor.batches import complete
 from isodepth.monitor.scorer import NumberScorer, contaminated_rows
 
-# Rows drawn with replacement that stand for undrifted batches where units are found.
-_DRAWN = 50
+# Units are those of batches drawn from each of so many parts, scored by the rest.
+_FOLDS, _DRAWN = 4, 10
 # A share that moved is named where chance would name any in so many batches.
 _NAMED = 0.01
 #: Values of a batch that are named at most.
@@ -142,19 +144,32 @@ class MixedScorer:
 
     @classmethod
     def fit(
-        cls, numbers: NumberScorer | None, points: np.ndarray, sizes: Sequence[int],
-        tolerance: float, n_rows: int, rng: np.random.Generator,
+        cls, make: Callable[[np.ndarray, Any], NumberScorer], points: np.ndarray, blocks: Any,
+        sizes: Sequence[int], tolerance: float, n_rows: int, rng: np.random.Generator,
     ) -> MixedScorer:  # fmt: skip
-        """The scorer of rows (n, d + C) for batches of `n_rows`; categories have `sizes` values."""
-        shares = CategoryShares.fit(points[:, points.shape[1] - len(sizes) :], sizes)
-        scorer = cls(numbers, shares, tolerance, np.array([[0.0, 1.0], [0.0, 1.0]]))
-        if tolerance > 0:
-            return scorer
-        drawn = [points[rng.integers(0, len(points), n_rows)] for _ in range(_DRAWN)]
-        scores = np.array([scorer._parts(rows, n_rows, clean=True)[0] for rows in drawn])
-        spread = scores.std(axis=0)
-        units = np.stack([scores.mean(axis=0), np.where(spread > 0, spread, 1.0)], axis=1)
-        return cls(numbers, shares, tolerance, units)
+        """The scorer of rows (n, d + C), some of NaN, for batches of `n_rows`.
+
+        `make` makes the scorer of numbers (k, d) with their `blocks`; categories have so many
+        values as `sizes` says.
+        """
+        width = points.shape[1] - len(sizes)
+
+        def scorer(rows: np.ndarray, units: np.ndarray) -> MixedScorer:
+            own = None if blocks is None else blocks[rows]
+            numbers = make(points[rows, :width], own) if width else None
+            shares = CategoryShares.fit(complete(points[rows])[:, width:], sizes)
+            return cls(numbers, shares, tolerance, units)
+
+        units = np.array([[0.0, 1.0], [0.0, 1.0]])
+        if tolerance == 0:
+            scores = []
+            for fold in np.array_split(rng.permutation(len(points)), _FOLDS):
+                others = scorer(np.setdiff1d(np.arange(len(points)), fold), units)
+                for rows in rng.choice(fold, (_DRAWN, n_rows)):
+                    scores.append(others._parts(complete(points[rows]), n_rows, clean=True)[0])
+            spread = np.std(scores, axis=0)
+            units = np.stack([np.mean(scores, axis=0), np.where(spread > 0, spread, 1.0)], axis=1)
+        return scorer(np.arange(len(points)), units)
 
     @property
     def reference(self) -> Any:

@@ -10,7 +10,12 @@ from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.metric.comparison import Comparison
 from isodepth.monitor.depth_monitor import DepthMonitor
 from isodepth.monitor.verdict import Verdict
-from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
+from isodepth.plot.comparisons import (
+    category_shares,
+    column_shares,
+    gap_profile,
+    null_distribution,
+)
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours
@@ -19,6 +24,7 @@ from isodepth.significance.result import TwoSampleResult
 
 __all__ = [
     "bagplot",
+    "category_shares",
     "column_shares",
     "depth_contours",
     "distance_matrix",
@@ -37,10 +43,17 @@ def _timeline(monitor: Any, ax: Any) -> Any:
     return monitor_timeline(monitor)
 
 
-def _null(comparison: Any, ax: Any) -> Any:
-    if comparison.test is None:
-        raise InvalidOptionError("this comparison was not tested; make it with n_permutations=999")
-    return null_distribution(comparison.test, ax)
+def _of_test(draw_test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A picture of the test of a comparison."""
+
+    def drawn(comparison: Any, ax: Any) -> Any:
+        if comparison.test is None:
+            raise InvalidOptionError(
+                "this comparison was not tested; make it with n_permutations=999"
+            )
+        return draw_test(comparison.test, ax)
+
+    return drawn
 
 
 #: The pictures of each kind of result, the usual one first.
@@ -49,13 +62,15 @@ PICTURES: dict[type, dict[str, Callable[[Any, Any], Any]]] = {
         "gaps": gap_profile,
         "regions": nested_regions,
         "columns": column_shares,
-        "null": _null,
+        "null": _of_test(null_distribution),
+        "shares": _of_test(category_shares),
     },
     TwoSampleResult: {
         "null": null_distribution,
         "gaps": lambda test, ax: gap_profile(test.comparison, ax),
         "regions": lambda test, ax: nested_regions(test.comparison, ax),
         "columns": column_shares,
+        "shares": category_shares,
     },
     Verdict: {"columns": column_shares},
     DepthMonitor: {"timeline": _timeline},

@@ -107,10 +107,9 @@ def html_report(
         _refuse(value, name, compared, "a comparison")
     _refuse(labels, "labels", isinstance(result, DepthMonitor), "a monitor")
     if compared:
-        comparison = result.comparison if isinstance(result, TwoSampleResult) else result
         called = _pair(names or ("X", "Y"), "names")
         files = None if sources is None else _pair(sources, "sources")
-        context = comparison_context(comparison, called, files, read_options, block_column)
+        context = comparison_context(result, called, files, read_options, block_column)
         template, usual_title = "comparison.html", f"{called[1]} against {called[0]}"
     elif isinstance(result, DepthMonitor):
         context = monitor_context(result, labels)

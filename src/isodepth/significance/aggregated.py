@@ -33,6 +33,8 @@ _COLUMNS_IN_PAIRS = 64
 _PAIRS = _COLUMNS_IN_PAIRS * (_COLUMNS_IN_PAIRS - 1) // 2
 # Columns with no more values than this have no shape beside their location and spread.
 _FEW_VALUES = 20
+# A sample with fewer rows of a category has no mean among them.
+_FEWEST_INSIDE = 5
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
 
@@ -208,6 +210,12 @@ def aggregated_statistics(rows: Rows) -> Findings:
     if rows.points.shape[1]:
         _add_functions(rows, found)
         _add_pairs(rows, found)
+        _add_category_means(rows, found)
+    if found.pairs.candidates:
+        best = found.pairs.candidates[int(np.argmax(found.pairs.observed))][0]
+        found.parts["dependence"] = found.pairs.largest
+        found.kinds["dependence"] = "dependence"
+        found.carriers["dependence"] = best.text.removeprefix("the dependence between ")
     if rows.categories:
         _add_categories(rows, found)
     return found
@@ -342,10 +350,47 @@ def _add_pairs(rows: Rows, found: Findings) -> None:
         some = pairs[first : first + step]
         each = evidence(np.square(moments.correlation_change(ranks, some)))
         found.pairs.add([pair_candidate(rows.names, pair) for pair in some], each)
-    best = pairs[int(np.argmax(found.pairs.observed))]
-    found.parts["dependence"] = found.pairs.largest
-    found.kinds["dependence"] = "dependence"
-    found.carriers["dependence"] = " and ".join(rows.names[j] for j in best)
+
+
+def _add_category_means(rows: Rows, found: Findings) -> None:
+    """The change of the mean rank of each column among the rows of each category."""
+    values = [(category, v) for category in rows.categories for v in range(len(category.values))]
+    pairs = [(j, at) for at in range(len(values)) for j in range(rows.points.shape[1])]
+    if len(pairs) > _PAIRS:
+        pairs = [pairs[k] for k in rows.rng.choice(len(pairs), _PAIRS, replace=False)]
+        found.notes.append(
+            f"means by category were looked at in {_PAIRS} pairs of a column and a value at random"
+        )
+    ranks, draws = unit_ranks(rows.points.T) - 0.5, rows.permutations
+    step = max(1, BLOCK // max(len(rows.points), draws.count))
+    for first in range(0, len(pairs), step):
+        some = pairs[first : first + step]
+        inside = np.array([values[at][0].codes == values[at][1] for _, at in some], np.float64)
+        own = ranks[[j for j, _ in some]]
+        change = mean_changes(draws, own, inside)
+        named: list[tuple[Candidate, ...]] = []
+        for j, at in some:
+            (category, v), name = values[at], rows.names[j]
+            text = f"the dependence between {name} and {category.name} = {category.values[v]}"
+            named.append((Candidate("dependence", (name, category.name), text),))
+        found.pairs.add(named, evidence(np.square(change)))
+
+
+def mean_changes(draws: Permutations, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """How the means of values (F, n) inside of sets, less those of all rows, differ, (F, B + 1).
+
+    `inside` (F, n) is 0 or 1. In units of the error of such a mean; 0 where a sample has fewer than
+    five rows in the set.
+    """
+    sides = []
+    for part in (values * inside, inside, values):
+        first = draws.sums(part)
+        sides.append(np.stack([first, part.sum(axis=1)[:, None] - first]))
+    inner, counts, whole = sides
+    sizes = np.maximum(counts, 1.0)
+    apart = inner / sizes - whole / draws.sizes[:, None]
+    change = (apart[0] - apart[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
+    return np.where(counts.min(axis=0) < _FEWEST_INSIDE, 0.0, change)
 
 
 class Moments:

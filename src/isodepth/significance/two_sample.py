@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
+from isodepth.core.scaling import pooled_spread
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
@@ -44,6 +45,7 @@ from isodepth.significance.tolerance import (
     allowed_share,
     softened,
     tolerant_statistics,
+    whole_rows,
 )
 
 
@@ -70,10 +72,11 @@ def two_sample_test(
 ) -> TwoSampleResult:
     """Test whether two samples come from the same distribution, and say what differs.
 
-    Several statistics (ranks along directions, single columns, rank correlations, and the distance
-    DR between trimmed regions) are compared with those of the same rows under permuted labels. If
-    the rows (or blocks of rows) are exchangeable, a p-value of at most a comes up with a
-    probability of at most a, exactly, for any number of rows and any distribution.
+    Several statistics (ranks along directions, single columns, rank correlations, shares of
+    categories, ranks within categories, and the distance DR between trimmed regions) are compared
+    with those of the same rows under permuted labels. If the rows (or blocks of rows) are
+    exchangeable, a p-value of at most a comes up with a probability of at most a, exactly, for any
+    number of rows and any distribution.
 
     With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *but for
     a share c of the rows of either*. See :doc:`/significance` for what that promises.
@@ -174,7 +177,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
     n_threads = Resources(given.n_jobs).n_threads
     rows = Rows(points, names, directions, permutations, rng, samples.categories, n_threads)
-    smallest = None
+    smallest, share = None, 0.0
     total, unit = permutations.count, "permutation"
     if given.tolerance is not None:
         total, unit = len(directions), "direction"
@@ -197,10 +200,15 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         parts = {"regions": parts["regions"]}
     else:
         scores = combined(list(parts.values()), [weights[name] for name in parts])
+    p_value = float(permutation_p_value(scores[0], scores[1:]))
+    if smallest is not None:
+        # It is known to 0.0001, and the tolerance of the test is on its other side or not.
+        most = 1.0 if p_value <= ALPHA else share
+        smallest = whole_rows(min(smallest, most), (len(x), len(y)))
     order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(weights[name])))
     return TwoSampleResult(
         statistic=float(scores[0]),
-        p_value=float(permutation_p_value(scores[0], scores[1:])),
+        p_value=p_value,
         null_distribution=scores[1:],
         components=[
             Component(
@@ -212,24 +220,30 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
             )
             for name in order
         ],
-        changes=_changes(found),
-        columns=_columns(rows, found),
+        # No part of the samples differs where the whole does not.
+        changes=_changes(found) if p_value <= ALPHA else [],
+        columns=_columns(rows, found, p_value),
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
         smallest_tolerance=smallest,
         missing=samples.missing,
-        notes=(*found.notes, *_notes(samples)),
+        notes=(*found.notes, *_notes(samples, given.tolerance)),
         kinds=samples.kinds,
+        shares=[each for category in samples.categories for each in category.shares(len(x))],
         signature=_signature(given, directions, samples.blocks),
         _recipe=_recipe(samples, units, directions, given) if d else None,
         _blocks=samples.blocks,
     )
 
 
-def _notes(samples: Samples) -> list[str]:
+def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     """Columns that are no numbers, and categories that one sample does not have."""
     notes = column_lines(samples.kinds)
+    if samples.categories and tolerance is not None and samples.x.shape[1]:
+        notes.append("with a tolerance, numbers are not compared within categories")
+    if len(samples.categories) > 1:
+        notes.append("the dependence between categories is not compared")
     for category in samples.categories:
         for only, name in ((category.only_x, "X"), (category.only_y, "Y")):
             if only:
@@ -265,13 +279,19 @@ def _changes(found: Findings) -> list[Change]:
     return []
 
 
-def _columns(rows: Rows, found: Findings) -> list[ColumnTest]:
-    """Each column by its own values, adjusted by the maximum over columns."""
+def _columns(rows: Rows, found: Findings, p_value: float) -> list[ColumnTest]:
+    """Each column by its own values, adjusted by the maximum over columns and by the whole."""
     names = [*rows.names, *(category.name for category in rows.categories)]
     family, differences = found.columns, _differences(rows)
-    p_values = family.p_values()
+    p_values = np.maximum(family.p_values(), p_value)
+    n_x = rows.permutations.n_x
+    medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
+    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points) if len(rows.names) else []
+    shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
-        ColumnTest(names[j], family.candidates[j][0].kind, differences[j], float(p_values[j]))
+        ColumnTest(
+            names[j], family.candidates[j][0].kind, differences[j], shifts[j], float(p_values[j])
+        )
         for j in np.argsort(-np.array(family.observed), kind="stable")
     ]
 
@@ -280,14 +300,8 @@ def _differences(rows: Rows) -> list[float]:
     """How far apart the shares of the two samples are, for each column."""
     n_x = rows.permutations.n_x
     numeric = [_largest_gap(column, n_x) for column in rows.points.T]
-    mixed = []
-    for category in rows.categories:
-        shares = [
-            np.bincount(part, minlength=len(category.values)) / len(part)
-            for part in (category.codes[:n_x], category.codes[n_x:])
-        ]
-        mixed.append(0.5 * float(np.abs(shares[0] - shares[1]).sum()))
-    return numeric + mixed
+    shares = [category.shares(n_x) for category in rows.categories]
+    return numeric + [0.5 * sum(abs(each.x - each.y) for each in own) for own in shares]
 
 
 def _largest_gap(values: np.ndarray, n_x: int) -> float:
