@@ -15,7 +15,14 @@ import click
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
 from isodepth.cli.options import Reading
-from isodepth.cli.tables import aligned, file_names, label_column, open_sources, read_tables
+from isodepth.cli.tables import (
+    aligned,
+    file_names,
+    label_column,
+    open_sources,
+    read_samples,
+    read_tables,
+)
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -30,19 +37,13 @@ def compare_tables(
     paths: Sequence[str], reading: Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
-    from isodepth.api import Metric, compare
-    from isodepth.data.kinds import split_columns
-    from isodepth.significance.two_sample import two_sample_test
+    from isodepth.api import Metric
 
-    options = {**settings, "nan_policy": reading.nan_policy}
-    Metric.from_options(options)  # what is wrong with them is said before anything is read
+    # What is wrong with options is said before anything is read.
+    Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = open_sources(paths)
     labels = [label_column(source, test["blocks"]) for source in sources]
     found = read_tables(paths, reading, without=[test["blocks"]], sources=sources, text="keep")
-    if test["n_permutations"]:
-        options |= {**test, "progress": progress_wanted()}
-        if test["blocks"] is not None:
-            options["blocks"] = tuple(labels)
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
         "names": file_names(paths), "sources": paths,
@@ -52,13 +53,27 @@ def compare_tables(
         ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = aligned(paths, found, reading.kinds)
-    mixed = split_columns((x, y), [str(path) for path in paths], reading.kinds)
-    if mixed is not None and mixed.numeric[0] is None and test["n_permutations"]:
-        # Categories alone have no distance.
-        given = {name: options[name] for name in ("nan_policy", "random_state", "progress", *test)}
-        return two_sample_test(x, y, kinds=reading.kinds, **given), about
-    return compare(x, y, kinds=reading.kinds, **options), about
+    samples = aligned(paths, found, reading.kinds)
+    blocks = None if test["blocks"] is None else tuple(labels)
+    return compare_samples(samples, paths, reading, settings, {**test, "blocks": blocks}), about
+
+
+def compare_samples(
+    samples: Sequence[Any], names: Sequence[str], reading: Reading, settings: Options, test: Options
+) -> Any:
+    """The comparison of two samples; their test where they have no numbers, and so no distance."""
+    from isodepth.api import compare
+    from isodepth.data.kinds import split_columns
+    from isodepth.significance.two_sample import two_sample_test
+
+    own = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
+    if not test["n_permutations"]:
+        return compare(*samples, **settings, **own)
+    own |= {**test, "progress": progress_wanted()}
+    mixed = split_columns(samples, names, reading.kinds)
+    if mixed is not None and mixed.numeric[0] is None:
+        return two_sample_test(*samples, random_state=settings["random_state"], **own)
+    return compare(*samples, **settings, **own)
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -216,52 +231,66 @@ def test(
 @click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
+@click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
     ctx: click.Context, files: tuple[str, ...], page: str, title: str | None, names: str | None,
-    reading: Reading, settings: Options, test: Options,
+    group_by: str | None, reading: Reading, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
     Of two tables, which are compared and tested; of three or more, which are compared with each
-    other; or of a monitor (.npz).
+    other; of the groups of rows of one table; or of a monitor (.npz).
 
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
       isodepth report june.csv july.csv august.csv -o report.html --json
       isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit
+      isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
     cli.check_outputs(None, page)
-    called = file_names(files) if names is None else names.split(",")
-    if len(called) != len(files):
-        raise InvalidOptionError(f"--names must name {len(files)} file(s), got {len(called)}")
     about: Options = {}
-    if len(files) == 1:
+    samples: list[Any] = []
+    called = file_names(files)
+    if group_by is not None:
+        if test["blocks"] is not None:
+            raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
+        groups, samples = read_samples(files, reading, group_by, text="keep")
+        called = [f"{group_by} {group}" for group in groups]
+    if names is not None:
+        if len(names.split(",")) != len(called):
+            raise InvalidOptionError(f"--names must name {len(called)} table(s), got {names}")
+        called = names.split(",")
+    if len(called) == 1:
         from isodepth.monitor.depth_monitor import DepthMonitor
 
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
         kind, result = "monitor", DepthMonitor.load(files[0])
-    elif len(files) == 2:
+    elif len(called) == 2:
         kind = "comparison"
-        result, about = compare_tables(files, reading, settings, test)
+        if samples:
+            result = compare_samples(samples, called, reading, settings, test)
+        else:
+            result, about = compare_tables(files, reading, settings, test)
         about["names"] = called
     else:
         kind = "many samples"
         for name in test:
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise InvalidOptionError(
-                    f"{name} belongs to the test of two tables, got {len(files)}; leave it out"
+                    f"{name} belongs to the test of two tables, got {len(called)}; leave it out"
                 )
         from isodepth.many.pairwise import pairwise
 
-        samples = dict(zip(called, aligned(files, read_tables(files, reading)), strict=True))
+        samples = samples or aligned(files, read_tables(files, reading))
         options = {**settings, "nan_policy": reading.nan_policy}
-        result = pairwise(samples, progress=progress_wanted(), **options)
+        named = dict(zip(called, samples, strict=True))
+        result = pairwise(named, progress=progress_wanted(), **options)
     cli.save_outputs(result, None, page, title=title, **about)
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

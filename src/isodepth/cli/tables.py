@@ -146,7 +146,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 
 
 def read_samples(
-    paths: Sequence[str], reading: Reading, group_by: str | None
+    paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
     """The samples of a command, and their labels: files, folders of files, or groups of rows."""
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
@@ -157,10 +157,14 @@ def read_samples(
         raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
-    (found,) = read_tables(files, reading, without=[group_by], sources=sources)
-    points, columns = found.table
-    groups = {str(label): points[labels == label] for label in np.unique(labels)}
-    return list(groups), [g if columns is None else Table(g, columns) for g in groups.values()]
+    found = read_tables(files, reading, without=[group_by], sources=sources, text=text)
+    (table,) = frames_of(found, reading.kinds)
+    groups = {str(label): labels == label for label in np.unique(labels)}
+    if not isinstance(table, Table):
+        return list(groups), [table.filter(mine) for mine in groups.values()]
+    points, columns = table
+    parts = [points[mine] for mine in groups.values()]
+    return list(groups), [part if columns is None else Table(part, columns) for part in parts]
 
 
 def _natural(text: str) -> list[Any]:

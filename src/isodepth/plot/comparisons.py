@@ -285,7 +285,7 @@ def category_shares(
 def _as_percent(ax: Axes) -> None:
     from matplotlib.ticker import PercentFormatter
 
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:

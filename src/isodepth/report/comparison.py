@@ -54,7 +54,7 @@ def comparison_context(
     if test is not None:
         counts = list(test.n_rows)
         tiles += [
-            ("effect", "none" if test.effect is None else test.effect.size),
+            ("effect", test.effect.size if test.effect else "in no column"),
             ("p-value", p_text(test.p_value)),
             ("test statistic", f"{test.statistic:.3g}"),
             ("statistic by chance", f"{test.null_mean:.3g}"),

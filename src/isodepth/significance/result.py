@@ -118,11 +118,8 @@ class Effect(NamedTuple):
     shift: float | None
 
     def __str__(self) -> str:
-        if self.shift is None:
-            apart = f"shares {_percent(self.difference)} apart"
-        else:
-            apart = f"medians {abs(self.shift):.2g} spreads apart, shares of rows up to a value "
-            apart += _percent(self.difference)
+        medians = "" if self.shift is None else f"medians {abs(self.shift):.2g} spreads apart, "
+        apart = f"{medians}shares {_percent(self.difference)} apart"
         return f"{self.size} effect, largest in {self.column} ({apart})"
 
 
