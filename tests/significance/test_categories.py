@@ -90,7 +90,7 @@ def test_kinds_can_be_given() -> None:
     notes = {k.column: k.note for k in result.kinds}
     assert notes["when"] == "days since 1970"
     assert notes["size"] == notes["carrier"] == "ranks of its values"
-    assert (notes["tail"], notes["late"]) == ("as asked", "")
+    assert (notes["tail"], notes["late"]) == ("as asked", "0 and 1")
     assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
     with pytest.raises(InvalidInputError, match="has the value 'L', which is not among"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
@@ -99,7 +99,7 @@ def test_kinds_can_be_given() -> None:
 def test_a_distance_needs_numbers() -> None:
     X, Y = (flights(50, seed)[["carrier"]] for seed in (0, 1))
     for call in (isodepth.compare, isodepth.distance):
-        with pytest.raises(InvalidInputError, match="no column of numbers.*two_sample_test"):
+        with pytest.raises(InvalidInputError, match=r"no column of numbers.*two_sample_test"):
             call(X, Y)
     with pytest.raises(InvalidOptionError, match="data frames in memory, got Source"):
         isodepth.distance(isodepth.scan(np.eye(3)), isodepth.scan(np.eye(3)), kinds={"a": "omit"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ _FEW_NUMBERS = 10
 #: What missing values of a category are called.
 MISSING = "(missing)"
 _DAY = 86_400_000_000
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
 
 
 class ColumnKind(NamedTuple):
@@ -99,7 +101,7 @@ def split_columns(
     >>> list(found.numeric[0].columns), found.numeric[0]["size"].tolist(), found.categories
     (['delay', 'size'], [0.0, 2.0], {'carrier': [['AA', 'UA']]})
     """
-    kinds = _checked(kinds)
+    kinds = check_kinds(kinds)
     frames = _opened(samples)
     if frames is None:
         if kinds:
@@ -174,7 +176,8 @@ def numeric_columns(
     return mixed.numeric[0], mixed.numeric[1], mixed.columns
 
 
-def _checked(kinds: Any) -> dict[str, Any]:
+def check_kinds(kinds: Any) -> dict[str, Any]:
+    """What `kinds=` says of columns, checked; empty for None."""
     if not isinstance(kinds, Mapping | None):
         raise InvalidOptionError(
             f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
@@ -240,13 +243,16 @@ def _detected(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tup
     if all(series.dtype.is_temporal() for series in columns):
         return "date", "dates and times"
     found = [set(part) for part in values]
+    texts = set().union(*found) - {None}
+    if texts and all(_DATE.match(text) for text in texts):
+        return "date", "dates as texts"
     many = all(
         len(part) >= _MANY and len(one) > 0.9 * len(part)
         for part, one in zip(values, found, strict=True)
     )
     if many:
         return "identifier", "nearly every row has a value of its own"
-    count = len(set().union(*found))
+    count = len(texts)
     if count > MOST_CATEGORIES:
         return "identifier", f"{count} values, more than {MOST_CATEGORIES} categories"
     return "category", ""

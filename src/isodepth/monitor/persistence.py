@@ -22,7 +22,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.data.archive import SUFFIX, read_archive, unreadable, write_archive
 from isodepth.data.arrays import column_labels
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.kinds import ColumnKind, check_kinds
 from isodepth.data.missing import NAN_POLICIES, MissingReport
 from isodepth.data.output import check_target, locked
 from isodepth.data.validation import check_choice
@@ -250,8 +250,11 @@ def _read_reader(header: Mapping[str, Any]) -> BatchReader:
     names = columns or column_labels(width)
     report = MissingReport(rows, dropped, tuple(zip(names, counts, strict=True)))
     kinds = tuple(ColumnKind(*map(str, each)) for each in header["kinds"])
-    given = dict(header["given"])
-    return BatchReader(width, columns, dtype, nan_policy, report, categories, kinds, given)
+    shares = [kind.column for kind in kinds if kind.use == "shares"]
+    _demand(shares == list(categories), "kinds")
+    return BatchReader(
+        width, columns, dtype, nan_policy, report, categories, kinds, check_kinds(header["given"])
+    )
 
 
 def _read_category_shares(

@@ -120,7 +120,7 @@ class Effect(NamedTuple):
     def __str__(self) -> str:
         medians = "" if self.shift is None else f"medians {abs(self.shift):.2g} spreads apart, "
         apart = f"{medians}shares {_percent(self.difference)} apart"
-        return f"{self.size} effect, largest in {self.column} ({apart})"
+        return f"{self.size} effect by columns, largest in {self.column} ({apart})"
 
 
 def _percent(share: float) -> str:
