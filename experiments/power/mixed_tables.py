@@ -83,7 +83,7 @@ def stream(seed: int) -> dict[str, bool]:
         flights(rng, 40_000), batch_size=500, alpha=0.05, n_directions=50, levels=10,
         random_state=seed, n_jobs=1,
     )  # fmt: skip
-    found = {"false alarm": any([monitor.check(flights(rng, 500)).alarm for _ in range(100)])}
+    found = {"false alarm": any(monitor.check(flights(rng, 500)).alarm for _ in range(100))}
     for name, value, change in (("share", "UA", {"share": 0.16}), ("new", "ZZ", {"new": 0.02})):
         monitor.reset()
         verdicts = [monitor.check(flights(rng, 500, **change)) for _ in range(5)]
