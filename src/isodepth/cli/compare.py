@@ -66,7 +66,7 @@ def compare_samples(
     from isodepth.data.kinds import split_columns
     from isodepth.significance.two_sample import two_sample_test
 
-    own = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
+    own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if not test["n_permutations"]:
         return compare(*samples, **settings, **own)
     own |= {**test, "progress": progress_wanted()}

@@ -36,12 +36,15 @@ class ColumnKind(NamedTuple):
         and monitors alone.
     note : str
         Why it is left out, or what else is to be known; may be empty.
+    given : str, list or None
+        What `kinds` said of it.
     """
 
     column: str
     kind: str
     use: str
     note: str = ""
+    given: Any = None
 
 
 class MixedFrames(NamedTuple):
@@ -214,20 +217,18 @@ def _all_numeric(columns: Sequence[Any]) -> bool:
 def _kind(
     name: str, columns: Sequence[Any], values: Sequence[list[str | None]], given: Any
 ) -> ColumnKind:
+    import narwhals as nw
+
     kind, note = _detected(columns, values)
     if given == "omit":
-        return ColumnKind(name, kind, "left out", "as asked")
+        return ColumnKind(name, kind, "left out", "as asked", given)
     if given == "category":
-        return ColumnKind(name, "category", "shares", "" if kind == "category" else "as asked")
-    if given == "numeric" and kind == "numeric":
-        return ColumnKind(name, kind, "numbers")
+        return ColumnKind(name, "category", "shares", "", given)
     if given is not None:
-        how = "ranks of its values"
-        if given == "numeric" and kind == "date":
-            how = "days since 1970"
-        elif given == "numeric" and _all_boolean(columns):
-            how = "0 and 1"
-        return ColumnKind(name, "numeric", "numbers", how)
+        plain = {"date": "days since 1970", "numeric": ""} if given == "numeric" else {}
+        boolean = all(series.dtype == nw.Boolean for series in columns)
+        how = plain.get(kind, "0 and 1" if boolean else "ranks of its values")
+        return ColumnKind(name, "numeric", "numbers", how, given)
     use = {"numeric": "numbers", "category": "shares"}.get(kind, "left out")
     return ColumnKind(name, kind, use, note)
 
@@ -273,12 +274,6 @@ def _refuse_two_kinds(
             f"column {name!r} holds numbers in {numbers} and {value!r} in {others}: make it a "
             "category, or leave it out"
         )
-
-
-def _all_boolean(columns: Sequence[Any]) -> bool:
-    import narwhals as nw
-
-    return all(series.dtype == nw.Boolean for series in columns)
 
 
 def _texts(series: Any) -> list[str | None]:

@@ -65,8 +65,6 @@ class BatchReader:
         The values that each category has in the reference.
     kinds : tuple of ColumnKind
         Every column of a reference that is a data frame.
-    given : dict
-        The `kinds` that every batch is read with.
     """
 
     n_features: int
@@ -76,7 +74,6 @@ class BatchReader:
     missing: MissingReport
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kinds: tuple[ColumnKind, ...] = ()
-    given: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_reference(
@@ -116,14 +113,10 @@ class BatchReader:
                 for name, (values,) in mixed.categories.items()
             }
             values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
-            uses = {"shares": "category", "left out": "omit"}
-            given = {each.column: uses[each.use] for each in mixed.columns if each.use in uses}
-            given = {**(kinds or {}), **given}
-            numeric = tuple(each.column for each in mixed.columns if each.use == "numbers")
-            reader = replace(
-                reader, categories=values, kinds=mixed.columns, given=given,
-                columns=numeric if given else reader.columns,
-            )  # fmt: skip
+            reader = replace(reader, categories=values, kinds=mixed.columns)
+            if reader.given:
+                numeric = [each.column for each in mixed.columns if each.use == "numbers"]
+                reader = replace(reader, columns=tuple(numeric))
         points = np.full((len(rows.kept), width + len(texts)), np.nan, dtype=precision)
         points[rows.kept, :width] = rows.points
         for at, (name, own) in enumerate(texts.items(), start=width):
@@ -134,6 +127,13 @@ class BatchReader:
     def names(self) -> tuple[str, ...]:
         """What the columns are called, categories last, also where they have no names."""
         return (*(self.columns or column_labels(self.n_features)), *self.categories)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The `kinds` that every batch is read with; empty where all columns are numbers."""
+        uses = {"shares": "category", "left out": "omit"}
+        kinds = {each.column: uses.get(each.use, each.given) for each in self.kinds}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
 
     def codes(self, column: str, texts: list[str]) -> np.ndarray:
         """The numbers of values of a category, of shape (m,)."""

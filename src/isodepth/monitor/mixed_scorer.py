@@ -28,8 +28,7 @@ from isodepth.monitor.scorer import NumberScorer, contaminated_rows
 _FOLDS, _DRAWN = 4, 10
 # A share that moved is named where chance would name any in so many batches.
 _NAMED = 0.01
-#: Values of a batch that are named at most.
-MOST_NAMED = 5
+_MOST_NAMED = 5
 
 
 class ShareChange(NamedTuple):
@@ -65,19 +64,21 @@ class CategoryShares:
         Of all values of the first category, those that are not among them (0), of the second, ...
     starts : tuple of int, of length C + 1
         Where each category begins among these; the last is V.
-    n_rows : int
     """
 
     counts: np.ndarray
     starts: tuple[int, ...]
-    n_rows: int
 
     @classmethod
     def fit(cls, codes: np.ndarray, sizes: Sequence[int]) -> CategoryShares:
         """Of the numbers of values (n, C), where each category has so many values."""
         starts = tuple(np.cumsum([0, *(size + 1 for size in sizes)]).tolist())
-        empty = cls(np.zeros(starts[-1], np.int64), starts, len(codes))
-        return cls(empty.count(codes), starts, len(codes))
+        return cls(cls(np.empty(0), starts).count(codes), starts)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the reference."""
+        return int(self.counts[: self.starts[1]].sum())
 
     def count(self, codes: np.ndarray) -> np.ndarray:
         """How many rows of (m, C) have each value, of shape (V,)."""
@@ -98,24 +99,24 @@ class CategoryShares:
         return _in_errors(now, then, m, self.n_rows) if by_error else np.abs(now - then)
 
     def changes(
-        self, counts: np.ndarray, m: int, categories: dict[str, tuple[str, ...]], new: Any
+        self, codes: np.ndarray, categories: dict[str, tuple[str, ...]], new: Any
     ) -> list[ShareChange]:
-        """New values, the most frequent first, and those that moved, the most telling first."""
+        """New values of a batch, then those that moved most, at most five."""
         from scipy.special import ndtri
 
+        m = len(codes)
         found = [ShareChange(name, value, count / m, 0.0, True) for name, value, count in new]
         found.sort(key=lambda change: -change.batch)
-        errors = _in_errors(counts / m, self.counts / self.n_rows, m, self.n_rows)
-        names = [
-            (name, value) for name, own in categories.items() for value in (*own, None)
-        ]  # None stands for new values, which are named already
+        now, then = self.count(codes) / m, self.counts / self.n_rows
+        errors = _in_errors(now, then, m, self.n_rows)
+        # None stands for new values, which are named already.
+        names = [(name, value) for name, own in categories.items() for value in (*own, None)]
         least = ndtri(1 - _NAMED / (2 * len(names)))
         for at in np.argsort(-errors, kind="stable"):
             name, value = names[at]
             if errors[at] >= least and value is not None:
-                now, then = counts[at] / m, self.counts[at] / self.n_rows
-                found.append(ShareChange(name, value, float(now), float(then)))
-        return found[:MOST_NAMED]
+                found.append(ShareChange(name, value, float(now[at]), float(then[at])))
+        return found[:_MOST_NAMED]
 
 
 def _in_errors(now: np.ndarray, then: np.ndarray, m: int, n: int) -> np.ndarray:

@@ -38,7 +38,7 @@ from isodepth.metric.table import table_arrays, table_from, table_header
 from isodepth.monitor.batches import BatchReader
 from isodepth.monitor.calibration import SAMPLINGS, Calibration, Stratum
 from isodepth.monitor.evidence import N_BETS, AlarmPolicy, ExceedanceEvidence, RankEvidence
-from isodepth.monitor.mixed_scorer import CategoryShares, MixedScorer, Scorer
+from isodepth.monitor.mixed_scorer import CategoryShares, MixedScorer, Scorer, ShareChange
 from isodepth.monitor.scorer import NumberScorer, RegionScorer, ShareScorer
 from isodepth.monitor.verdict import MonitorState, Record
 
@@ -129,10 +129,9 @@ def write_state(path: PathLike, state: MonitorState) -> None:
         "count": state.evidence.count,
         "alarm_since": state.alarm_since,
         "labels": [record.label for record in records],
-        "kinds": [list(kind) for kind in reader.kinds],
+        "kinds": reader.kinds,
         "categories": reader.categories,
-        "given": reader.given,
-        "new": [record.new for record in records],
+        "changes": [record.categories for record in records],
     }
     rows = np.array([record[:_NUMBERS] for record in records], dtype=np.float64)
     arrays = {
@@ -142,11 +141,8 @@ def write_state(path: PathLike, state: MonitorState) -> None:
         "missing": _stacked([r.missing for r in records], reader.n_features, np.int64),
     }
     if mixed:
-        header["share_rows"] = [scorer.shares.n_rows for scorer in mixed]
-        arrays["value_counts"] = np.array([scorer.shares.counts for scorer in mixed])
+        arrays["counts"] = np.array([scorer.shares.counts for scorer in mixed])
         arrays["units"] = np.array([scorer.units for scorer in mixed])
-        width = len(mixed[0].shares.counts)
-        arrays["counts"] = _stacked([r.counts for r in records], width, np.int64)
     if isinstance(state.evidence, RankEvidence):
         arrays["logs"] = state.evidence.logs
     else:
@@ -195,7 +191,7 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
     _demand(header["scaled"] is ("scale" in arrays), "scale")
     _demand(len(groups) > 0 and len(set(groups)) == len(groups), "groups")
     _demand(groups == [None] or all(isinstance(group, str) for group in groups), "groups")
-    parts = ("scale", "tables", "units", "value_counts", *_SHARE_PARTS)
+    parts = ("scale", "tables", "units", "counts", *_SHARE_PARTS)
     _demand(all(len(arrays[part]) == len(groups) for part in parts if part in arrays), "groups")
     scorers: dict[str | None, Scorer] = {}
     for at, group in enumerate(groups):
@@ -208,7 +204,10 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
         else:
             scorer = _read_regions(header, own, at, path)
         if reader.categories:
-            shares, units = _read_category_shares(header, arrays, at, reader)
+            shares = _read_category_shares(arrays["counts"][at], reader)
+            units = arrays["units"][at]
+            _demand(units.shape == (2, 2) and np.isfinite(units).all(), "units")
+            _demand((units[:, 1] > 0).all(), "units")
             scorer = MixedScorer(scorer, shares, policy.tolerance, units)
         scorers[group] = scorer
     calibration = _read_calibration(header, arrays["calibration"], groups)
@@ -249,26 +248,19 @@ def _read_reader(header: Mapping[str, Any]) -> BatchReader:
     nan_policy = check_choice(header["nan_policy"], "nan_policy", NAN_POLICIES)
     names = columns or column_labels(width)
     report = MissingReport(rows, dropped, tuple(zip(names, counts, strict=True)))
-    kinds = tuple(ColumnKind(*map(str, each)) for each in header["kinds"])
-    shares = [kind.column for kind in kinds if kind.use == "shares"]
-    _demand(shares == list(categories), "kinds")
-    return BatchReader(
-        width, columns, dtype, nan_policy, report, categories, kinds, check_kinds(header["given"])
-    )
+    kinds = tuple(ColumnKind(*map(str, each[:4]), *each[4:]) for each in header["kinds"])
+    _demand([k.column for k in kinds if k.use == "shares"] == list(categories), "kinds")
+    check_kinds({each.column: each.given for each in kinds if each.given is not None})
+    return BatchReader(width, columns, dtype, nan_policy, report, categories, kinds)
 
 
-def _read_category_shares(
-    header: Mapping[str, Any], arrays: Arrays, at: int, reader: BatchReader
-) -> tuple[CategoryShares, np.ndarray]:
+def _read_category_shares(counts: np.ndarray, reader: BatchReader) -> CategoryShares:
     sizes = [len(values) for values in reader.categories.values()]
-    counts, units = arrays["value_counts"][at], arrays["units"][at]
-    n_rows = _count(header["share_rows"][at], 1)
-    shares = CategoryShares.fit(np.empty((0, len(sizes))), sizes)
-    _demand(counts.shape == shares.counts.shape and counts.dtype == np.int64, "value_counts")
-    _demand(np.add.reduceat(counts, shares.starts[:-1]).tolist() == [n_rows] * len(sizes), "counts")
-    _demand((counts >= 0).all() and units.shape == (2, 2) and np.isfinite(units).all(), "units")
-    _demand((units[:, 1] > 0).all(), "units")
-    return CategoryShares(counts, shares.starts, n_rows), units
+    starts = CategoryShares.fit(np.empty((0, len(sizes))), sizes).starts
+    _demand(counts.shape == starts[-1:] and counts.dtype == np.int64, "counts")
+    rows = np.add.reduceat(counts, starts[:-1])
+    _demand((counts >= 0).all() and rows[0] > 0 and (rows == rows[0]).all(), "counts")
+    return CategoryShares(counts, starts)
 
 
 def _read_regions(
@@ -318,11 +310,11 @@ def _read_records(
 ) -> list[Record]:
     numbers, columns, missing = arrays["records"], arrays["contributions"], arrays["missing"]
     labels, n = header["labels"], len(numbers)
-    counts = arrays["counts"] if reader.categories else np.empty((n, 0), np.int64)
-    n_values = sum(len(own) + 1 for own in reader.categories.values())
-    new = [tuple((str(a), str(b), _count(c)) for a, b, c in own) for own in header["new"]]
-    _demand(counts.shape == (n, n_values) and len(new) == n, "counts")
-    _demand(counts.dtype == np.int64 and (counts >= 0).all(), "counts")
+    changes = [
+        [ShareChange(str(a), str(b), float(x), float(y), bool(new)) for a, b, x, y, new in own]
+        for own in header["changes"]
+    ]
+    _demand(len(changes) == n, "changes")
     _demand(numbers.shape == (n, _NUMBERS) and np.isfinite(numbers).all(), "records")
     _demand(columns.shape == (n, len(reader.names)) and np.isfinite(columns).all(), "contributions")
     _demand(missing.shape == (n, reader.n_features) and missing.dtype == np.int64, "missing")
@@ -332,7 +324,7 @@ def _read_records(
     _demand((whole == numbers[:, :_WHOLE]).all() and (whole >= 0).all(), "records")
     _demand((whole[:, 0] > 0).all() and (whole[:, 2] < n_strata).all(), "records")
     scores = numbers[:, _WHOLE:].tolist()
-    rest = zip(whole.tolist(), scores, columns, missing, labels, counts, new, strict=True)
+    rest = zip(whole.tolist(), scores, columns, missing, labels, changes, strict=True)
     return [
         Record._make([*row[:3], bool(row[3]), bool(row[4]), row[5], *own, *others])
         for row, own, *others in rest

@@ -21,7 +21,7 @@ from isodepth.monitor.evidence import (
     batch_uniform,
     conformal_p_value,
 )
-from isodepth.monitor.mixed_scorer import MOST_NAMED, MixedScorer, Scorer, ShareChange
+from isodepth.monitor.mixed_scorer import MixedScorer, Scorer, ShareChange
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,7 @@ class Record(NamedTuple):
     missing : int64 ndarray of shape (d,)
         Missing values of each column.
     label : str or None
-    counts : int64 ndarray of shape (V,)
-        Rows with each value of the categories, as in `CategoryShares`.
-    new : tuple of (str, str, int)
-        Column, value and rows of the most frequent values that the reference does not have.
+    categories : list of ShareChange
     """
 
     n_rows: int
@@ -165,8 +162,7 @@ class Record(NamedTuple):
     columns: np.ndarray
     missing: np.ndarray
     label: str | None
-    counts: np.ndarray
-    new: tuple[tuple[str, str, int], ...]
+    categories: list[ShareChange]
 
 
 @dataclass(frozen=True)
@@ -216,16 +212,16 @@ class MonitorState:
             alarm_since = number
         if enough and evidence.restarting:
             evidence.restart()
-        scorer = self.scorers[self.calibration.strata[null.stratum].group]
-        counts, new = np.empty(0, np.int64), rows.new[:MOST_NAMED]
+        scorer, changes = self.scorers[self.calibration.strata[null.stratum].group], []
         if isinstance(scorer, MixedScorer):
-            counts = scorer.shares.count(rows.points[:, self.reader.n_features :])
+            codes = rows.points[:, self.reader.n_features :]
+            changes = scorer.shares.changes(codes, self.reader.categories, rows.new)
         exact = null.exact and (not self.records or self.records[-1].exact)
         record = Record(
             len(rows.points), rows.report.n_dropped, null.stratum, null.interpolated, exact,
             alarm_since, score, in_stratum, null.p_value(score), log_evidence, columns,
             np.array([count for _, count in rows.report.counts], dtype=np.int64),
-            label, counts, new,
+            label, changes,
         )  # fmt: skip
         return dataclasses.replace(
             self, evidence=evidence, records=[*self.records, record], alarm_since=alarm_since
@@ -257,19 +253,12 @@ class MonitorState:
             alarm=record.alarm_since > 0,
             alarm_since=record.alarm_since or None,
             columns=[(self.reader.names[j], float(record.columns[j])) for j in order],
-            categories=self._categories(record, group),
+            categories=record.categories,
             missing=self._missing(record),
             calibration=self.calibration.sampling,
             interpolated=record.interpolated,
             exact=record.exact,
         )
-
-    def _categories(self, record: Record, group: str | None) -> list[ShareChange]:
-        scorer = self.scorers[group]
-        if not isinstance(scorer, MixedScorer):
-            return []
-        known = self.reader.categories
-        return scorer.shares.changes(record.counts, record.n_rows, known, record.new)
 
     def _missing(self, record: Record) -> dict[str, Any] | None:
         if self.reader.nan_policy == "raise":

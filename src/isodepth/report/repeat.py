@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from isodepth.api import Metric
-from isodepth.data.kinds import MISSING, ColumnKind
+from isodepth.data.kinds import MISSING
 from isodepth.errors import IsodepthError
 from isodepth.metric.signature import Signature
 
@@ -71,7 +71,7 @@ def compare_code(
         return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
     if missing:
         options["nan_policy"] = "omit"
-    kinds = _given_kinds((test or comparison).kinds)
+    kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
     if kinds:
         options["kinds"] = kinds
     blocks = ""
@@ -85,19 +85,6 @@ def compare_code(
     call = "two_sample_test" if comparison is None else "compare"
     lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
     return "\n".join([*lines, 'result.report("report.html")'])
-
-
-def _given_kinds(kinds: Sequence[ColumnKind]) -> dict[str, Any]:
-    """The kinds of columns that differ from what is detected."""
-    given: dict[str, Any] = {}
-    for each in kinds:
-        if each.note == "as asked":
-            given[each.column] = "category" if each.use == "shares" else "omit"
-        elif each.note in ("days since 1970", "0 and 1"):
-            given[each.column] = "numeric"
-        elif each.note == "ranks of its values":
-            given[each.column] = ["its values", "in their order"]
-    return given
 
 
 def _blocks_code(sources: Sequence[str] | None, column: str | None) -> str:
