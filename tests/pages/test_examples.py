@@ -38,7 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(file, tmp_path)
     demo = ROOT / "examples" / "demo"
     shutil.copytree(demo, tmp_path / "examples" / "demo")
-    shutil.copytree(ROOT / "examples" / "weather", tmp_path / "examples" / "weather")
+    for name in ("weather", "flights"):
+        shutil.copytree(ROOT / "examples" / name, tmp_path / "examples" / name)
     shutil.copy(demo / "first_half.csv", tmp_path / "before.csv")
     shutil.copy(demo / "second_half.csv", tmp_path / "after.csv")
     monkeypatch.chdir(tmp_path)

@@ -24,7 +24,7 @@ from isodepth.cli.tables import (
     read_tables,
 )
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
 #: Files above this are read in chunks.
@@ -53,27 +53,25 @@ def compare_tables(
         ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    samples = aligned(paths, found, reading.kinds)
+    x, y = aligned(paths, found, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
-    return compare_samples(samples, paths, reading, settings, {**test, "blocks": blocks}), about
+    return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 
 
-def compare_samples(
-    samples: Sequence[Any], names: Sequence[str], reading: Reading, settings: Options, test: Options
-) -> Any:
+def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: Options) -> Any:
     """The comparison of two samples; their test where they have no numbers, and so no distance."""
     from isodepth.api import compare
-    from isodepth.data.kinds import split_columns
     from isodepth.significance.two_sample import two_sample_test
 
     own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
-    if not test["n_permutations"]:
-        return compare(*samples, **settings, **own)
-    own |= {**test, "progress": progress_wanted()}
-    mixed = split_columns(samples, names, reading.kinds)
-    if mixed is not None and mixed.numeric[0] is None:
-        return two_sample_test(*samples, random_state=settings["random_state"], **own)
-    return compare(*samples, **settings, **own)
+    if test["n_permutations"]:
+        own |= {**test, "progress": progress_wanted()}
+    try:
+        return compare(x, y, **settings, **own)
+    except NotNumbersError:
+        if not test["n_permutations"]:
+            raise
+        return two_sample_test(x, y, random_state=settings["random_state"], **own)
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -255,42 +253,40 @@ def report(
     """
     cli.check_outputs(None, page)
     about: Options = {}
-    samples: list[Any] = []
-    called = file_names(files)
+    called, samples = file_names(files), None
     if group_by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
         groups, samples = read_samples(files, reading, group_by, text="keep")
         called = [f"{group_by} {group}" for group in groups]
-    if names is not None:
-        if len(names.split(",")) != len(called):
-            raise InvalidOptionError(f"--names must name {len(called)} table(s), got {names}")
-        called = names.split(",")
-    if len(called) == 1:
+    given = called if names is None else names.split(",")
+    if len(given) != len(called):
+        raise InvalidOptionError(f"--names must name {len(called)} table(s), got {len(given)}")
+    if len(given) == 1:
         from isodepth.monitor.depth_monitor import DepthMonitor
 
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
         kind, result = "monitor", DepthMonitor.load(files[0])
-    elif len(called) == 2:
+    elif len(given) == 2:
         kind = "comparison"
-        if samples:
-            result = compare_samples(samples, called, reading, settings, test)
-        else:
+        if samples is None:
             result, about = compare_tables(files, reading, settings, test)
-        about["names"] = called
+        else:
+            x, y = samples
+            result = compare_samples(x, y, reading, settings, test)
+        about["names"] = given
     else:
         kind = "many samples"
         for name in test:
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise InvalidOptionError(
-                    f"{name} belongs to the test of two tables, got {len(called)}; leave it out"
+                    f"{name} belongs to the test of two tables, got {len(given)}; leave it out"
                 )
         from isodepth.many.pairwise import pairwise
 
         samples = samples or aligned(files, read_tables(files, reading))
-        options = {**settings, "nan_policy": reading.nan_policy}
-        named = dict(zip(called, samples, strict=True))
-        result = pairwise(named, progress=progress_wanted(), **options)
+        options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
+        result = pairwise(dict(zip(given, samples, strict=True)), **options)
     cli.save_outputs(result, None, page, title=title, **about)
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import differing
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 #: What `kinds=` may say of a column, beside a list of its values in their order.
 KINDS = ("numeric", "category", "omit")
@@ -172,7 +172,7 @@ def numeric_columns(
     if mixed is None:
         return X, Y, ()
     if mixed.numeric[0] is None:
-        raise InvalidInputError(
+        raise NotNumbersError(
             f"there is no column of numbers to compare ({'; '.join(column_lines(mixed.columns))}); "
             "the two-sample test compares categories (two_sample_test, isodepth test)"
         )
@@ -244,7 +244,7 @@ def _detected(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tup
     if all(series.dtype.is_temporal() for series in columns):
         return "date", "dates and times"
     found = [set(part) for part in values]
-    texts = set().union(*found) - {None}
+    texts = {text for part in found for text in part if text is not None}
     if texts and all(_DATE.match(text) for text in texts):
         return "date", "dates as texts"
     many = all(
