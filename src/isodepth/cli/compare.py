@@ -13,16 +13,9 @@ from typing import Any
 import click
 
 import isodepth.cli.options as cli
+from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
 from isodepth.cli.options import Reading
-from isodepth.cli.tables import (
-    aligned,
-    file_names,
-    label_column,
-    open_sources,
-    read_samples,
-    read_tables,
-)
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
@@ -41,19 +34,21 @@ def compare_tables(
 
     # What is wrong with options is said before anything is read.
     Metric.from_options({**settings, "nan_policy": reading.nan_policy})
-    sources = open_sources(paths)
-    labels = [label_column(source, test["blocks"]) for source in sources]
-    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources, text="keep")
+    sources = tables.open_sources(paths)
+    labels = [tables.label_column(source, test["blocks"]) for source in sources]
+    found = tables.read_tables(
+        paths, reading, without=[test["blocks"]], sources=sources, text="keep"
+    )
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
-        "names": file_names(paths), "sources": paths,
+        "names": tables.file_names(paths), "sources": paths,
         "read_options": [
             {"columns": list(reading.columns), "drop": f.left_out, "keep_text": f.mixed is f.frame}
             for f in found
         ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = aligned(paths, found, reading.kinds)
+    x, y = tables.aligned(paths, found, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 
@@ -108,7 +103,7 @@ def compare(
     cli.check_outputs(plot, page)
     if scheduler is not None or any(map(_is_large, (a, b))):
         comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
-        about: Options = {"names": file_names((a, b))}
+        about: Options = {"names": tables.file_names((a, b))}
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
     cli.save_outputs(comparison, plot, page, **about)
@@ -253,11 +248,11 @@ def report(
     """
     cli.check_outputs(None, page)
     about: Options = {}
-    called, samples = file_names(files), None
+    called, samples = tables.file_names(files), None
     if group_by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
-        groups, samples = read_samples(files, reading, group_by, text="keep")
+        groups, samples = tables.read_samples(files, reading, group_by, text="keep")
         called = [f"{group_by} {group}" for group in groups]
     given = called if names is None else names.split(",")
     if len(given) != len(called):
@@ -285,7 +280,7 @@ def report(
                 )
         from isodepth.many.pairwise import pairwise
 
-        samples = samples or aligned(files, read_tables(files, reading))
+        samples = samples or tables.aligned(files, tables.read_tables(files, reading))
         options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
         result = pairwise(dict(zip(given, samples, strict=True)), **options)
     cli.save_outputs(result, None, page, title=title, **about)
