@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth import DepthMonitor, InvalidInputError
+from isodepth import DepthMonitor, InvalidInputError, scan
 from isodepth.monitor.mixed_scorer import CategoryShares
 
 pd = pytest.importorskip("pandas")
@@ -79,6 +79,7 @@ def test_what_does_not_fit_is_refused() -> None:
     monitor = DepthMonitor(table(rng, 3000), kinds={"late": "omit"}, **OPTIONS)
     for batch, said in (
         (np.zeros((200, 2)), "the batch is no data frame"),
+        (scan(np.zeros((200, 2))), "the batch is no data frame but Source"),
         (table(rng).drop(columns="carrier"), "'carrier' is only in the reference"),
         (table(rng).assign(more=1.0), "'more' is only in the batch"),
         (table(rng).assign(carrier=None), "column 'carrier' of the batch has 200 missing"),

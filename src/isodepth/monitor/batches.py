@@ -143,6 +143,8 @@ class BatchReader:
 
     def read(self, batch: Any, weights: Any = None) -> Rows:
         """The rows of a batch."""
+        if self.given:
+            return self._read_mixed(batch, weights)
         if is_chunked(batch):
             if weights is not None:
                 raise InvalidInputError(
@@ -150,8 +152,6 @@ class BatchReader:
                     "their column, as in scan(..., weights='weight')"
                 )
             rows = _load_rows(batch, "batch", self.dtype, self.nan_policy)
-        elif self.given:
-            return self._read_mixed(batch, weights)
         else:
             batch = in_order(batch, self.columns, "the batch", "the reference")
             rows = _read_rows(batch, weights, "batch", self.dtype, self.nan_policy)

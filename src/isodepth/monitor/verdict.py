@@ -39,7 +39,8 @@ class Verdict(PlottableResult):
         Rows that were looked at, those with missing values left out.
     score : float
         Distance from the reference; with a tolerance, the largest difference of shares that
-        contaminated rows cannot explain.
+        contaminated rows cannot explain. With categories, the larger of the scores of numbers and
+        of categories, in standard deviations above their means over undrifted batches.
     null_interval : pair of float
         Between them lie 98% of the scores of undrifted batches of this size.
     p_value : float
