@@ -79,4 +79,6 @@ def _batches(verdicts: list[Any], labels: Any) -> dict[str, Any]:
         "alarm": [verdict.alarm for verdict in verdicts],
         "largest contributions": [largest_contributions(verdict.columns) for verdict in verdicts],
     }
+    if any(verdict.categories for verdict in verdicts):
+        columns["categories"] = [", ".join(map(str, verdict.categories)) for verdict in verdicts]
     return report_table(columns, name="batches", filter_above=5)

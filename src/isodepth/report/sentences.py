@@ -71,7 +71,9 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
     if alarm and last.evidence >= last.threshold:
         text = f"Alarm since batch {last.alarm_since} of {last.batch}: {evidence}"
         largest = largest_contributions(last.columns)
-        return Headline(f"{text}; largest contributions to the last batch: {largest}.", "differs")
+        named = "".join(f", {change}" for change in last.categories)
+        text = f"{text}; largest contributions to the last batch: {largest}{named}."
+        return Headline(text, "differs")
     if alarm:
         text = (
             f"The alarm of batch {last.alarm_since} has not been reset, but the evidence has "
