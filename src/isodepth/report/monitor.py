@@ -49,7 +49,7 @@ def monitor_context(monitor: DepthMonitor, labels: Any) -> dict[str, Any]:
             ("evidence", f"{last.evidence:.3g}"),
             ("threshold", f"{last.threshold:g}"),
             ("last score", f"{last.score:.3g}"),
-            ("undrifted scores", f"{last.null_interval[0]:.3g}–{last.null_interval[1]:.3g}"),
+            ("undrifted scores", f"{last.null_interval[0]:.2g} to {last.null_interval[1]:.2g}"),
         ]
         figure = loose_figure(WIDTH, 4.6 + 0.2 * min(width, 12))
         context |= {
