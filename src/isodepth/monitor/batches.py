@@ -6,6 +6,7 @@ value among those of the reference. A value that the reference does not have get
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
-from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, split_columns
+from isodepth.data.kinds import ColumnKind, category_texts, split_columns
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import check_points, check_weights
@@ -91,32 +92,24 @@ class BatchReader:
         out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
         source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
-        mixed = split_columns([reference], ["the reference"], kinds)
+        texts: dict[str, list[str]] = {}
+        found: tuple[ColumnKind, ...] = ()
         if is_chunked(reference):
+            split_columns([reference], ["the reference"], kinds)  # an error where there are any
             rows = _load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
             if rows.weights is not None:
                 raise InvalidInputError(
                     "rows of the reference are shared out one by one, and weights do not go with "
                     "batch_size or blocks; scan the reference without them"
                 )
-        elif mixed is not None and mixed.numeric[0] is None:
-            rows = _rows_without_numbers(mixed, "the reference")
         else:
-            numbers = reference if mixed is None else mixed.numeric[0]
-            rows = _read_rows(numbers, None, "reference", dtype, nan_policy)
+            rows, texts, found = _read_mixed(reference, None, "reference", dtype, nan_policy, kinds)
         width, precision = rows.points.shape[1], str(rows.points.dtype)
-        reader = cls(width, rows.columns, precision, nan_policy, rows.report)
-        texts = {}
-        if mixed is not None:
-            texts = {
-                name: category_texts(values, name, "the reference", nan_policy)
-                for name, (values,) in mixed.categories.items()
-            }
-            values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
-            reader = replace(reader, categories=values, kinds=mixed.columns)
-            if reader.given:
-                numeric = [each.column for each in mixed.columns if each.use == "numbers"]
-                reader = replace(reader, columns=tuple(numeric))
+        values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
+        reader = cls(width, rows.columns, precision, nan_policy, rows.report, values, found)
+        if reader.given:
+            numeric = [each.column for each in found if each.use == "numbers"]
+            reader = replace(reader, columns=tuple(numeric))
         points = np.full((len(rows.kept), width + len(texts)), np.nan, dtype=precision)
         points[rows.kept, :width] = rows.points
         for at, (name, own) in enumerate(texts.items(), start=width):
@@ -144,7 +137,7 @@ class BatchReader:
     def read(self, batch: Any, weights: Any = None) -> Rows:
         """The rows of a batch."""
         if self.given:
-            return self._read_mixed(batch, weights)
+            return self._read_frame(batch, weights)
         if is_chunked(batch):
             if weights is not None:
                 raise InvalidInputError(
@@ -168,41 +161,54 @@ class BatchReader:
             )
         return rows
 
-    def _read_mixed(self, batch: Any, weights: Any) -> Rows:
+    def _read_frame(self, batch: Any, weights: Any) -> Rows:
         """The rows of a data frame; columns that are left out need not be there."""
-        labels = labels_of(batch) or ()
-        given = {name: kind for name, kind in self.given.items() if name in labels}
-        mixed = split_columns([batch], ["the batch"], given)
-        if mixed is None:
+        labels = labels_of(batch)
+        if labels is None:
             raise InvalidInputError(
                 f"the reference has the columns {', '.join(self.names)}, some of them categories, "
                 f"and the batch is no data frame but {type(batch).__name__}; give one"
             )
-        used = [each.column for each in mixed.columns if each.use != "left out"]
+        given = {name: kind for name, kind in self.given.items() if name in labels}
+        rows, texts, found = _read_mixed(
+            batch, weights, "batch", self.dtype, self.nan_policy, given, self.columns
+        )
+        used = tuple(each.column for each in found if each.use != "left out")
         if sorted(used) != sorted(self.names):
-            raise differing(self.names, tuple(used), "the reference", "the batch")
-        if self.n_features:
-            numbers = in_order(mixed.numeric[0], self.columns, "the batch", "the reference")
-            rows = _read_rows(numbers, weights, "batch", self.dtype, self.nan_policy)
-        else:
-            rows = _rows_without_numbers(mixed, "the batch")
-        codes, new = [], []
-        for name, known in self.categories.items():
-            (values,) = mixed.categories[name]
-            texts = category_texts(values, name, "the batch", self.nan_policy)
-            codes.append(self.codes(name, texts)[rows.kept])
-            kept = [text for text, here in zip(texts, rows.kept, strict=True) if here]
-            counts = Counter(kept).most_common()
-            new += [(name, value, count) for value, count in counts if value not in known]
+            raise differing(self.names, used, "the reference", "the batch")
+        codes = [self.codes(name, texts[name])[rows.kept] for name in self.categories]
         points = np.column_stack([rows.points, *codes]).astype(self.dtype)
+        new = []
+        for name, known in self.categories.items():
+            counts = Counter(itertools.compress(texts[name], rows.kept)).most_common()
+            new += [(name, value, count) for value, count in counts if value not in known]
         return rows._replace(points=points, new=tuple(new))
 
 
-def _rows_without_numbers(mixed: MixedFrames, name: str) -> Rows:
-    if not mixed.categories:
-        raise InvalidInputError(f"{name} must have a column of numbers or categories, got neither")
-    n = len(next(iter(mixed.categories.values()))[0])
-    return Rows(np.empty((n, 0)), np.ones(n, bool), (), None, MissingReport(n, 0, ()))
+def _read_mixed(
+    given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str, kinds: Any,
+    columns: tuple[str, ...] | None = None,
+) -> tuple[Rows, dict[str, list[str]], tuple[ColumnKind, ...]]:  # fmt: skip
+    """The rows of numbers, the texts of categories, and the kinds of all columns of a frame."""
+    called = f"the {name}"
+    mixed = split_columns([given], [called], kinds)
+    if mixed is None:
+        return _read_rows(given, weights, name, dtype, nan_policy), {}, ()
+    texts = {
+        column: category_texts(values, column, called, nan_policy)
+        for column, (values,) in mixed.categories.items()
+    }
+    (numbers,) = mixed.numeric
+    if numbers is not None:
+        numbers = in_order(numbers, columns, called, "the reference")
+        return _read_rows(numbers, weights, name, dtype, nan_policy), texts, mixed.columns
+    if not texts:
+        raise InvalidInputError(
+            f"{called} must have a column of numbers or categories, got neither"
+        )
+    n = len(next(iter(texts.values())))
+    rows = Rows(np.empty((n, 0)), np.ones(n, bool), (), None, MissingReport(n, 0, ()))
+    return rows, texts, mixed.columns
 
 
 def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Rows:
