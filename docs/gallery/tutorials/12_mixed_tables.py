@@ -8,6 +8,7 @@ months?
 """
 
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ picture = result.plot("shares")
 # %%
 # **A report** for somebody who was not there:
 
-result.report("flights.html", names=("January", "July"))
+result.report(Path(mkdtemp()) / "flights.html", names=("January", "July"))
 
 # %%
 # **The same on the command line**, ``isodepth test examples/flights/january.csv ...``; a column of
