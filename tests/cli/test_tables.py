@@ -148,6 +148,7 @@ def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     [
         (("--columns", "temp,dew"), "has no column 'dew'; did you mean 'dewp'?"),
         (("--drop", "dew"), "has no column 'dew'"),
+        (("--category", "dew"), "has no column 'dew'; did you mean 'dewp'?"),
         (("--drop", "temp,dewp,wind"), "no column of"),
     ],
 )

@@ -60,7 +60,7 @@ def read_tables(
         _check(each.numbers, path, reading)
         for said in each.notes:
             note(said)
-    _refuse_unknown_drops(paths, found)
+    _refuse_unknown(paths, found, reading.kinds)
     left_out = dict.fromkeys(name for each in found for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return found
@@ -83,13 +83,16 @@ def _check(table: Table, path: str, reading: Reading) -> None:
         )
 
 
-def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> None:
-    """A column that is to be left out must be in one of the tables at least."""
+def _refuse_unknown(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any) -> None:
+    """A column that an option names must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
-    if absent:
+    if absent or kinds:
         frame = found[0].frame
         names = getattr(frame, "column_names", None) or map(str, range(frame.shape[1]))
-        raise unknown_column(min(absent), [*names, *found[0].left_out], paths[0])
+        known = [*names, *found[0].left_out]
+        absent |= set(kinds or ()) - set(known)
+        if absent:
+            raise unknown_column(min(absent), known, paths[0])
 
 
 # -- columns --------------------------------------------------------------------------------------
