@@ -16,17 +16,19 @@ from twins import naive_hull as naive
 
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import (
+    common_frame,
+    extreme_rows,
     hausdorff,
     hausdorff_bracket,
     hausdorff_levels,
     hausdorff_lower,
     hausdorff_upper,
+    inside_from,
+    level_bounds,
+    nested_pair,
     project_to_hull,
     raise_gaps,
 )
-from isodepth.hull.frame import common_frame
-from isodepth.hull.hausdorff import level_bounds
-from isodepth.hull.nested import extreme_rows, inside_from, nested_pair
 
 ROUNDING = 1e-13
 
@@ -418,7 +420,7 @@ def test_bounds_of_levels_hold_and_name_the_hull_that_reaches_further(dim, hint)
     assert exact == pytest.approx(single, rel=1e-10)
     pair = nested_pair(first, second, *stops)
     for slack in (0.0, 0.05):
-        bounds = level_bounds(pair, slack, directions if hint else None)
+        bounds = level_bounds(*pair, slack, directions if hint else None)
         assert (bounds.lower <= exact * (1 + 1e-10)).all()
         assert (bounds.upper >= exact * (1 - 1e-10)).all()
         assert (bounds.upper <= bounds.lower * (1 + 2 * slack) + 1e-9).all()
@@ -454,13 +456,14 @@ def test_a_limit_leaves_the_outermost_levels_as_they_were(dim):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_rows_known_to_be_inside_are_no_corners(dim):
     rng = np.random.default_rng(dim)
-    rows = from_the_inside_out(rng.normal(size=(400, dim)))
-    stops = np.arange(dim + 2, 401, 3)
+    rows = from_the_inside_out(rng.normal(size=(2500, dim)))
+    stops = np.arange(dim + 2, 2501, 20)
     levels = inside_from(rows, stops)
     for level, stop in enumerate(stops):
         assert (levels[ConvexHull(rows[:stop]).vertices] > level).all()
-    assert 1 < len(np.unique(levels)) < len(stops) / 5
-    assert (inside_from(rng.normal(size=(50, 4)), np.array([20, 50])) == 2).all()
+    assert 1 < len(np.unique(levels)) < len(stops) / 2
+    for none in (rng.normal(size=(2500, 4)), rng.normal(size=(50, 2))):
+        assert (inside_from(none, np.array([20, len(none)])) == 2).all()
 
 
 def test_any_number_of_threads():

@@ -10,8 +10,7 @@ import pytest
 from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
-from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, table_distances
 from isodepth.many import stack as stack_module
 from isodepth.many.stack import TableStack
 
@@ -20,7 +19,7 @@ def stack_of(values: np.ndarray, p: float = 2.0) -> TableStack:
     """Return tables with the given values (N, L, W)."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
-    return TableStack(values, metric.signature, 2)
+    return TableStack(values, metric.signature, 2, None)
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (8, 9), (129, 65), (140, 3), (64, 128)])

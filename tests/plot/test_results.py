@@ -38,7 +38,7 @@ def test_every_picture_of_every_result(results) -> None:
         results[0].plot("shares")
     for result in (mixed, mixed.test, *results[2:]):
         assert result.plot() is not None
-        for kind in PICTURES[type(result)]:
+        for kind in PICTURES[result.result_type]:
             ax = new_axes()
             if kind == "timeline":
                 with pytest.raises(InvalidOptionError, match="three axes"):

@@ -8,14 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.results import p_text
 from isodepth.report.sentences import comparison_headline
-from isodepth.significance.result import (
-    Change,
-    ColumnTest,
-    Component,
-    TwoSampleResult,
-    p_text,
-)
+from isodepth.significance.result import Change, ColumnTest, Component, TwoSampleResult
 
 KINDS = ("location", "spread", "shape", "shares")
 SIZES = {"very small": (0, 0.08), "small": (0.08, 0.2), "medium": (0.2, 0.31), "large": (0.31, 2)}

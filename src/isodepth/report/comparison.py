@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
-from isodepth.metric.comparison import Comparison
+from isodepth.data.results import p_text
 from isodepth.plot.comparisons import (
     category_shares,
     column_shares,
@@ -22,14 +22,13 @@ from isodepth.report.pictures import WIDTH
 from isodepth.report.repeat import compare_code
 from isodepth.report.sentences import comparison_headline, largest_contributions
 from isodepth.report.tables import report_table
-from isodepth.significance.result import TwoSampleResult, p_text
 
 _MOST_OUTSIDE = 50
 _MOST_VALUES = 16
 
 
 def comparison_context(
-    result: Comparison | TwoSampleResult,
+    result: Any,
     names: Sequence[str],
     sources: Sequence[str] | None,
     read_options: Sequence[dict[str, Any]] | None,
@@ -37,8 +36,9 @@ def comparison_context(
 ) -> dict[str, Any]:
     """What the template of a comparison is filled with; categories alone are tested only."""
     x, y = names
-    test = result if isinstance(result, TwoSampleResult) else result.test
-    comparison = result if isinstance(result, Comparison) else getattr(result, "comparison", None)
+    alone = result.result_type == "test"
+    test = result if alone else result.test
+    comparison = getattr(result, "comparison", None) if alone else result
     context: dict[str, Any] = {"comparison": comparison, "test": test, "x": x, "y": y}
     tiles, signatures, counts = [], [], [0, 0]
     if comparison is not None:
@@ -152,7 +152,7 @@ def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]
     return report_table(columns, name="columns", share="contribution", filter_above=5)
 
 
-def _outside(comparison: Comparison, name: str) -> dict[str, Any] | None:
+def _outside(comparison: Any, name: str) -> dict[str, Any] | None:
     found = comparison.rows_outside()
     known = comparison.columns or column_labels(comparison.regions[0].n_features)
     most = slice(0, _MOST_OUTSIDE)

@@ -6,10 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.api import Metric
 from isodepth.data.kinds import MISSING
-from isodepth.errors import IsodepthError
-from isodepth.metric.signature import Signature
 
 _WORDS = {
     "depth": "depth that orders the rows of each sample",
@@ -62,7 +59,7 @@ def compare_code(
         for name, path, own in zip("XY", sources, given, strict=True):
             lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
     if comparison is not None:
-        options = _metric_options(comparison.signature)
+        options = comparison.changed_options()
     else:
         seed = test.signature.partition("|seed=")[2].partition("|")[0]
         options = {"random_state": int(seed) if seed.isdigit() else None}
@@ -102,18 +99,3 @@ def _keywords(options: dict[str, Any]) -> str:
         if value is not False and value not in ([], ())
     }
     return "".join(f", {name}={text}" for name, text in texts.items())
-
-
-def _metric_options(signature: str) -> dict[str, Any] | None:
-    """What to give `isodepth.compare`, without defaults; None where a signature cannot say."""
-    try:
-        options = Signature.parse(signature).options()
-        default = Metric()
-        Metric(**options)
-    except IsodepthError:
-        return None
-    return {
-        name: value
-        for name, value in options.items()
-        if getattr(default, name) != value or name == "random_state"
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from isodepth.significance.result import p_text
+from isodepth.data.results import p_text
 
 # Columns are named until they make up this much of a difference, three at most.
 _NAMED_SHARE = 0.6

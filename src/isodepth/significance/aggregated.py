@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import midpoint_levels
+from isodepth.core.regions import midpoint_levels
 from isodepth.core.scaling import pooled_spread
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.combination import (

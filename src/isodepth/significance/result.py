@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ReportableResult, plain
+from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
+from isodepth.results import ReportableResult
 
 if TYPE_CHECKING:
     from isodepth.data.kinds import ColumnKind
@@ -125,12 +126,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g}%" if share < 0.995 else "100%"
 
 
-def p_text(p_value: float) -> str:
-    """A p-value with three digits, or as many as show on which side of 5% it lies."""
-    text = f"{p_value:.3g}"
-    return text if (float(text) <= ALPHA) == (p_value <= ALPHA) else f"{p_value:.9g}"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
@@ -180,6 +175,8 @@ class TwoSampleResult(ReportableResult):
     >>> result.verdict
     'the samples differ (p = 0.005): the spread of column 1'
     """
+
+    result_type = "test"
 
     statistic: float
     p_value: float

@@ -1,22 +1,125 @@
-"""Supports of nested regions along directions, and the gaps between those of two samples.
+"""Calls of the compiled passes, and what they may use: threads and memory.
 
-A sample in depth order, deepest row first, has regions that are prefixes of it. Where a gap is
+A sample in depth order, deepest row first, has regions that are prefixes of it. The passes here
+find their supports along directions, and the gaps between those of two samples. Where a gap is
 attained is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from isodepth import _core as core
-from isodepth.engine.resources import Resources
 
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+#: Read in this order; the smallest counts. Joblib, Dask and batch systems set them for processes
+#: that share a machine.
+LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+# Below this many elementary operations (a projected number is one) a thread costs more than it
+# saves.
+_WORTH_A_THREAD = 250_000
+# Tests that run side by side in this many processes.
+_SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
 #: Points (n, d), and their weights (n,) or None where each is one unit.
 WeightedPoints = tuple[np.ndarray, np.ndarray | None]
-_ALONE = Resources(n_jobs=1)
+
+
+class Resources(NamedTuple):
+    """Threads and scratch memory of a computation.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        None for as many threads as there are cores.
+    memory_mb : float
+    """
+
+    n_jobs: int | None = None
+    memory_mb: float = 256.0
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads may be used."""
+        return available_cores() if self.n_jobs is None else self.n_jobs
+
+    @property
+    def limits(self) -> dict[str, int | float]:
+        """As the passes of `isodepth._core` take them."""
+        return {"n_threads": self.n_threads, "memory_mb": self.memory_mb}
+
+
+ALONE = Resources(n_jobs=1)
+
+
+def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
+    """How many threads to use for `n_tasks` tasks of so many elementary operations in all."""
+    worth = min(n_tasks, operations // _WORTH_A_THREAD)
+    return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
+
+
+def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
+    """`function` of every item, by n threads; an error or an interrupt ends it.
+
+    For tasks that spend their time in passes of `isodepth._core`, which release the GIL.
+    """
+    if n == 1:
+        return [function(item) for item in items]
+    pool = ThreadPoolExecutor(n)
+    try:
+        return list(pool.map(function, items))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def available_cores() -> int:
+    """Cores this process should use: what it may run on, less what others are meant to have.
+
+    The affinity mask and the quota of a container bound it, as does an environment variable of
+    `LIMITS` that is set to a positive number.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    bounds = [cores // (_number(_SHARED_BY) or 1), *map(_number, LIMITS), cpu_quota()]
+    return max(1, min(bound for bound in bounds if bound is not None))
+
+
+def _number(variable: str) -> int | None:
+    """A positive integer in the environment; nested levels of OpenMP ("4,2") give the first."""
+    text = os.environ.get(variable, "").partition(",")[0].strip()
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+@cache
+def cpu_quota(root: str = "/sys/fs/cgroup") -> int | None:
+    """Processors that this container may fill, rounded up; None for all.
+
+    A container may run on every core and yet be stopped as soon as it has used up its share.
+    """
+    try:
+        quota, period = Path(root, "cpu.max").read_text(encoding="utf-8").split()
+    except (OSError, ValueError):
+        try:
+            quota = Path(root, "cpu/cpu.cfs_quota_us").read_text(encoding="utf-8")
+            period = Path(root, "cpu/cpu.cfs_period_us").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+    try:
+        share = int(quota) / int(period)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return max(1, math.ceil(share)) if share > 0 else None
 
 
 def level_gaps(
@@ -24,7 +127,7 @@ def level_gaps(
     y: np.ndarray,
     prefix_sizes: tuple[np.ndarray, np.ndarray],
     directions: np.ndarray,
-    resources: Resources = _ALONE,
+    resources: Resources = ALONE,
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each level over u and -u for the given directions.
@@ -102,7 +205,7 @@ def support_rows(
     ordered: np.ndarray,
     prefix_sizes: np.ndarray,
     directions: np.ndarray,
-    resources: Resources = _ALONE,
+    resources: Resources = ALONE,
 ) -> SupportRows:
     """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
     ordered = np.ascontiguousarray(ordered)
@@ -120,7 +223,7 @@ def ascent(
     n_climbers: int,
     steps: int,
     slack: float,
-    resources: Resources = _ALONE,
+    resources: Resources = ALONE,
 ) -> np.ndarray:
     """Unit vectors (J, d), J <= n_climbers, with larger gaps than the starts have.
 
@@ -171,7 +274,7 @@ def quantile_gaps(
     y: WeightedPoints,
     tails: tuple[np.ndarray, np.ndarray],
     directions: np.ndarray,
-    resources: Resources = _ALONE,
+    resources: Resources = ALONE,
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Like `level_gaps`, between the quantiles of two samples as in `write_quantiles`."""
@@ -192,7 +295,7 @@ def table_distances(
     q: float,
     unit: float,
     length: float,
-    resources: Resources = _ALONE,
+    resources: Resources = ALONE,
 ) -> np.ndarray:
     """Distances (N, M) between tables of supports: a mean of order p over levels of gaps.
 
