@@ -6,7 +6,9 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from isodepth.data.kinds import column_lines, numeric_columns
+import numpy as np
+
+from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import ColumnWarning, InvalidOptionError
 from isodepth.metric.base import BaseMetric
@@ -42,7 +44,7 @@ class Metric(BaseMetric):
         -------
         distance : float, or a tensor without dimensions where X and Y are tensors
         """
-        X, Y, found = numeric_columns(X, Y, kinds)
+        X, Y, found = _numeric(X, Y, kinds)
         left = [
             each for each in found if each.use != "numbers" and each.column not in (kinds or {})
         ]
@@ -73,7 +75,7 @@ class Metric(BaseMetric):
 
         With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
         """
-        X, Y, found = numeric_columns(X, Y, kinds)
+        X, Y, found = _numeric(X, Y, kinds)
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
@@ -108,6 +110,13 @@ class Metric(BaseMetric):
             self.check_for_tables(storage)
             return entry.table(self, X, weights, storage)
         return super().table(X, weights, storage=storage)
+
+
+def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
+    """The columns of numbers of two samples; arrays have no others."""
+    if kinds is None and isinstance(X, np.ndarray):
+        return X, Y, ()
+    return numeric_columns(X, Y, kinds)
 
 
 @with_metric_options()
