@@ -12,12 +12,13 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.core.levels import midpoint_levels
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.aggregated import Rows
+from isodepth.significance.permutations import WORD
 
 if TYPE_CHECKING:
     from isodepth.significance.settings import Settings
 
-# Labelings of one call, between which progress is shown.
-_LABELINGS = 256
+# Labelings of one call, between which progress is shown: whole words of labels.
+_LABELINGS = 4 * WORD
 
 
 def region_statistics(rows: Rows, given: Settings, advance: Callable[[int], None]) -> np.ndarray:
@@ -27,19 +28,13 @@ def region_statistics(rows: Rows, given: Settings, advance: Callable[[int], None
     |m| is the caller's.
     """
     count, words = rows.permutations.count, rows.permutations.words
-    # A deviation along a direction that is no larger is rounding.
-    typical = float(np.median(np.abs(rows.points).max(axis=1)))
-    zero = 8 * float(np.finfo(np.float64).eps) * rows.points.shape[1] * typical
-    projections, centers, scales = _core.label_centers(
-        rows.points, rows.directions, words, count, zero, rows.n_threads
-    )
     betas = midpoint_levels(given.levels, given.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
         out[first:last] = _core.label_distances(
-            projections, words, centers, scales, len(rows.directions), betas, first, last, given.q,
-            given.p, rows.n_threads,
+            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q, given.p,
+            rows.n_threads,
         )  # fmt: skip
         advance(last - first)
     return out
