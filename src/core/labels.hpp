@@ -29,6 +29,71 @@ struct Labels {
     }
 };
 
+// Add to `counts` (64,) how many of n words have each bit set: eight of these in the bytes of a sum.
+inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
+    constexpr int64_t most = 255;
+    for (int64_t first = 0; first < n; first += most)
+        for (int shift = 0; shift < 8; shift++) {
+            uint64_t sum = 0;
+            for (int64_t i = first; i < std::min(n, first + most); i++)
+                sum += words[i] >> shift & 0x0101010101010101;
+            for (int byte = 0; byte < 8; byte++) counts[8 * byte + shift] += sum >> 8 * byte & 0xFF;
+        }
+}
+
+// One part of a labeling along a direction: its values by rank. Of the labels in rising order of the values
+// it is known how many lie before each block.
+struct Part {
+    static constexpr int64_t block = 16;
+    const double* keys;     // (n,) the values of both parts, rising
+    const uint64_t* words;  // (n,) their labels, up to the end of a block
+    const int32_t* before;  // (blocks + 1, 64) rows of X before each block
+    int64_t n, blocks;
+    int bit, part;
+
+    int64_t size() const { return rows_before(blocks); }
+
+    double operator[](int64_t rank) const {
+        // Labels are drawn at random, so ranks lie where their share says, or a block or two away.
+        int64_t k = std::min(blocks - 1, int64_t(double(rank) * double(blocks) / double(size())));
+        while (rows_before(k) > rank) k--;
+        while (rows_before(k + 1) <= rank) k++;
+        int64_t place = k * block, left = rank - rows_before(k);
+        for (int64_t i = k * block; i < (k + 1) * block; i++) {
+            left -= int(words[i] >> bit & 1) != part;
+            place += left >= 0;
+        }
+        return keys[place];
+    }
+
+    double median() const { return mean_of<double>({(*this)[(size() - 1) / 2], (*this)[size() / 2]}); }
+
+    // The median of the absolute deviations from `middle`. The half of the values nearest to it are
+    // neighbors, and the furthest of these is the first or the last: look for where they start, first at
+    // `start`, which from one labeling to the next changes little.
+    double mad(double middle, int64_t& start) const {
+        const int64_t half = (size() + 1) / 2;
+        int64_t low = 0, high = size() - half, i = std::clamp(start, low, high);
+        for (int64_t step = 1; low < high; step *= 2) {
+            if (i >= high || i < low) i = (low + high) / 2;
+            if ((*this)[i + half] - middle < middle - (*this)[i]) low = i + 1, i += step;
+            else high = i, i -= step;
+        }
+        start = low;
+        auto away = [&](int64_t i) {
+            return 0 <= i && i < size() ? std::fabs((*this)[i] - middle)
+                                        : std::numeric_limits<double>::infinity();
+        };
+        const double reach = std::max(away(low), away(low + half - 1));
+        return size() % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))});
+    }
+
+    int64_t rows_before(int64_t k) const {
+        const int64_t in_x = before[k * word_bits + bit];
+        return part ? std::min(n, k * block) - in_x : in_x;
+    }
+};
+
 // DR between the two parts of each labeling, with the projection depth along the directions given and plain
 // means over directions and levels.
 class LabelDistances {
@@ -85,13 +150,14 @@ class LabelDistances {
     static constexpr double tie = 1e-12;
 
     struct Sorted {
-        Workspace<double> along, part[2];
+        Workspace<double> along;
         Workspace<uint64_t> words;
+        Workspace<int32_t> before;
         Sorter<double> sorter;
         Sorted(int64_t n, int64_t directions)
             : along(directions * n),
-              part{Workspace<double>(n + 1), Workspace<double>(n + 1)},
-              words(n),
+              words(n + Part::block, 0),
+              before((n / Part::block + 2) * word_bits, 0),
               sorter(n) {}
     };
     struct Regions {
@@ -118,47 +184,32 @@ class LabelDistances {
         const int64_t n = labels_.n;
         for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
         state.sorter.sort(values, n);
-        const double* keys = state.sorter.keys.data();
-        double *x = state.part[0].data(), *y = state.part[1].data();
+        const int64_t blocks = (n + Part::block - 1) / Part::block;
+        int64_t starts[2] = {n / 8, n / 8};
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels_.in_order(
             state.sorter.index, state.words.data(), [&](int64_t first, int64_t last, auto words) {
-                for (int64_t labeling = first; labeling < last; labeling++) {
-                    int64_t in_x = 0;
-                    for (int64_t i = 0; i < n; i++) {
-                        x[in_x] = y[i - in_x] = keys[i];
-                        in_x += int64_t(words[i] >> (labeling - first) & 1);
+                int32_t* before = state.before.data();
+                for (int64_t k = 0; k < blocks; k++, before += word_bits) {
+                    std::copy_n(before, word_bits, before + word_bits);
+                    count_bits(words + k * Part::block, std::min(Part::block, n - k * Part::block),
+                               before + word_bits);
+                }
+                for (int64_t row = 2 * first; row < 2 * last; row++) {
+                    const int bit = int(row / 2 - first), part = row % 2;
+                    const Part own{
+                        state.sorter.keys.data(), words, state.before.data(), n, blocks, bit, part};
+                    const double middle = own.median();
+                    double scale = own.mad(middle, starts[part]);
+                    if (!(scale > rounding.of_mad())) {
+                        std::vector<double> values;
+                        for (int64_t i = 0; i < own.size(); i++) values.push_back(own[i]);
+                        scale = scale_without_mad(Numbers<double>(values.data(), own.size()), middle, rule);
                     }
-                    for (int part = 0; part < 2; part++) {
-                        const Numbers<double> own(part ? y : x, part ? n - in_x : in_x);
-                        const int64_t at = (2 * labeling + part) * stride_ + direction;
-                        const double middle =
-                            mean_of<double>({own.values[(own.n - 1) / 2], own.values[own.n / 2]});
-                        double scale = mad_of_sorted(own.values, own.n, middle);
-                        if (!(scale > rounding.of_mad())) scale = scale_without_mad(own, middle, rule);
-                        centers_[at] = middle;
-                        if (scale > 0) scales_[at] = 1 / scale;
-                    }
+                    centers_[row * stride_ + direction] = middle;
+                    if (scale > 0) scales_[row * stride_ + direction] = 1 / scale;
                 }
             });
-    }
-
-    // The median absolute deviation from `middle` of rising values. The h values nearest to it lie side by
-    // side, and the furthest of them is the first or the last; of all stretches of h values theirs reaches
-    // least far.
-    static double mad_of_sorted(const double* x, int64_t n, double middle) {
-        auto of_rank = [&](int64_t h) {
-            int64_t low = 0, high = n - h;
-            while (low < high) {
-                const int64_t i = (low + high) / 2;
-                if (x[i + h - 1] - middle < middle - x[i]) low = i + 1;
-                else high = i;
-            }
-            const double reach = std::max(middle - x[low], x[low + h - 1] - middle);
-            return low > 0 ? std::min(reach, middle - x[low - 1]) : reach;
-        };
-        const double upper = of_rank(n / 2 + 1);
-        return n % 2 ? upper : mean_of<double>({of_rank(n / 2), upper});
     }
 
     // Find the largest and smallest projections (levels, 2, stride) of the regions of a part.
@@ -220,18 +271,6 @@ class LabelDistances {
     }
 };
 
-// Add to `counts` (64,) how many of n words have each bit set: eight of these in the bytes of a sum.
-inline void count_bits(const uint64_t* words, int64_t n, int64_t* counts) {
-    constexpr int64_t most = 255;
-    for (int64_t first = 0; first < n; first += most)
-        for (int shift = 0; shift < 8; shift++) {
-            uint64_t sum = 0;
-            for (int64_t i = first; i < std::min(n, first + most); i++)
-                sum += words[i] >> shift & 0x0101010101010101;
-            for (int byte = 0; byte < 8; byte++) counts[8 * byte + shift] += sum >> 8 * byte & 0xFF;
-        }
-}
-
 // How many of the rising values lie up to each cut. Equal values are not parted; of many values the cuts are
 // about equally far apart.
 inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t most) {
@@ -264,7 +303,8 @@ inline void share_differences(const double* values, int64_t functions, Labels la
         state.sorter.sort(values + function * n, n);
         const std::vector<int64_t> ends = find_cuts(state.sorter.keys.data(), n, cuts);
         labels.in_order(state.sorter.index, state.words.data(), [&](int64_t first, int64_t last, auto words) {
-            int64_t size[word_bits] = {}, in_x[word_bits] = {}, start = 0;
+            int32_t size[word_bits] = {}, in_x[word_bits] = {};
+            int64_t start = 0;
             double top[word_bits] = {}, low[word_bits] = {};
             count_bits(words, n, size);
             for (const int64_t end : ends) {
