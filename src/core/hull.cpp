@@ -1,6 +1,7 @@
 // Passes on convex hulls.
 #include "hull.hpp"
 
+#include "arrays.hpp"
 #include "module.hpp"
 
 namespace isodepth {
@@ -19,13 +20,13 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64
         for (int64_t i = 0; i < workers; i++) nearest.emplace_back(n, d);
         parallel_for(workers, m, [&](int64_t worker, int64_t i) {
             NearestPoint& at = nearest[worker];
-            at.active.count = 0;
-            at.find(candidates, n, queries.data() + i * d, 0.0, exact_gap);
+            at.active.ids.clear();
+            at.find(candidates, 0, n, queries.data() + i * d, 0.0, exact_gap);
             distance.data()[i] = at.active.distance;
             lower.data()[i] = at.lower;
             double* row = weights.data() + i * n;
             std::fill(row, row + n, 0.0);
-            for (int64_t j = 0; j < at.active.count; j++) row[at.active.ids[j]] = at.active.weights[j];
+            for (size_t j = 0; j < at.active.ids.size(); j++) row[at.active.ids[j]] = at.active.weights[j];
         });
     }
     return nb::make_tuple(weights, distance, lower);
@@ -47,9 +48,9 @@ static auto hull_levels(Matrix<double> first, Matrix<double> second, Matrix<int6
         for (size_t level = 0; level < levels; level++) directions.data()[level * d] = 1.0;
         const Rows<double> a{first.data(), int64_t(first.shape(0)), int64_t(d)};
         const Rows<double> b{second.data(), int64_t(second.shape(0)), int64_t(d)};
-        GrowingHull from_a(a, stops.data(), inside_first.data(), levels, b[0]);
-        GrowingHull from_b(b, stops.data() + levels, inside_second.data(), levels, a[0]);
-        bound_levels(from_a, from_b, levels, slack, limit,
+        GrowingHull hulls[2] = {{a, stops.data(), inside_first.data(), b[0]},
+                                {b, stops.data() + levels, inside_second.data(), a[0]}};
+        bound_levels(hulls, levels, slack, limit,
                      {lower.data(), upper.data(), directions.data(), sides.data()});
     }
     return nb::make_tuple(lower, upper, directions, sides);
