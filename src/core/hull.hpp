@@ -90,7 +90,9 @@ class NearestPoint {
             }
         }
         active.move(rows, query);
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         bool improved = true;
+        double promise = infinity;  // by how much the best of all candidates was to bring the point closer
         for (int64_t step = 0; step < max_steps; step++) {
             if (active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
@@ -99,19 +101,27 @@ class NearestPoint {
                 return true;
             }
             if (solved == stop) return true;
-            const auto [found, slope] = lowest_slope(among, solved, stop, query);
-            const double proven = slope > 0.0 ? slope / active.distance : 0.0;
-            lower = solved > 0 ? std::min(lower, proven) : proven;
+            // Not all are looked at while there are some that promise nearly as much.
+            const double square = active.distance * active.distance, good = square - useful * promise;
+            const auto [found, slope] = lowest_slope(among, solved, stop, query, good);
             const int64_t entering = among.ids[found];
-            const double rounding = 4.0 * epsilon * distance_between(rows[entering], query, rows.d);
-            if (!improved || active.distance - lower <= slack * active.distance + rounding ||
-                !active.enter(rows, entering, query))
-                return true;
-            solved = 0;
+            const bool all = !(slope <= good);
+            if (all) {
+                const double proven = slope > 0.0 ? slope / active.distance : 0.0;
+                const double rounding = 4.0 * epsilon * distance_between(rows[entering], query, rows.d);
+                lower = solved > 0 ? std::min(lower, proven) : proven;
+                if (!improved || active.distance - lower <= slack * active.distance + rounding) return true;
+            }
             const double before = active.distance;
-            active.descend();
-            active.move(rows, query);
-            improved = active.distance < before;  // otherwise rounding is all that is left
+            if (active.enter(rows, entering, query)) {
+                active.descend();
+                active.move(rows, query);
+            }
+            // Where nothing helps rounding is all that is left; but only all candidates can prove it.
+            const bool closer = active.distance < before;
+            improved = closer || !all;
+            promise = !closer ? infinity : all ? square - slope : promise;
+            solved = 0;
         }
         return false;
     }
@@ -119,15 +129,16 @@ class NearestPoint {
   private:
     // Far more steps than a projection takes: each one brings the point closer.
     static constexpr int64_t max_steps = 1'000'000;
+    static constexpr double useful = 0.25;
 
     // The candidate of start..stop lowest along the offset, and <offset, candidate - query>.
     std::pair<int64_t, double> lowest_slope(const Candidates& among, int64_t start, int64_t stop,
-                                            const double* query) {
+                                            const double* query, double good) {
         auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> total) {
             return multiply_add<double>(broadcast(u[k]), step, total);
         };
         spent += double((stop - start) * among.rows.d);
-        return among.lowest(query, start, stop, -std::numeric_limits<double>::infinity(), product);
+        return among.lowest(query, start, stop, good, product);
     }
 
     int64_t closest(const Candidates& among, int64_t stop, const double* query, double enough) {
