@@ -1,4 +1,5 @@
 // Passes of exact depths.
+#include "arrays.hpp"
 #include "exact_halfspace.hpp"
 #include "exact_planar.hpp"
 #include "exact_projection.hpp"
@@ -50,13 +51,11 @@ void bind_exact(nb::module_& m) {
           "`lattice` they are integers that doubles hold.");
     m.def("halfplane_borders", halfplane_borders, "points"_a.noconvert(), "masses"_a.noconvert(), "rank"_a,
           "Borders (k, 2) of the smallest halfplanes of mass at least `rank`, by the first and the last "
-          "point on "
-          "them, for distinct points (n, 2) in lexicographic order that are not all on one line.");
+          "point on them, for distinct points (n, 2) in lexicographic order that are not all on one line.");
     m.def("planar_outlyingness", planar_outlyingness, "points"_a.noconvert(), "rounding"_a.noconvert(),
           "masses"_a.noconvert(), "spread_masses"_a.noconvert(), "heavy"_a, "n_threads"_a = 1,
           "Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the "
-          "first "
-          "n, of masses (n,).");
+          "first n, of masses (n,).");
 }
 
 }  // namespace isodepth

@@ -153,7 +153,7 @@ class NearestPoint {
 struct KnownDistance {
     double upper, lower = 0.0;      // the lower bound is valid once solved
     int64_t solved = 0;             // number of rows of the other sample it is solved for; 0: not solved
-    std::vector<int64_t> ids;       // rows of the other sample that combine to the nearest point known
+    std::vector<int64_t> ids{};     // rows of the other sample that combine to the nearest point known
     std::vector<double> weights{};  // of this combination
 };
 
@@ -261,7 +261,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             for (int64_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
         if (!open.empty()) upper = open.top().first;
-        for (const Row row : looked) {
+        for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
             // What was furthest out at a level most often still is at the next, and comes first.
