@@ -8,9 +8,18 @@ static auto label_distances(Matrix<double> points, Matrix<double> directions, Ma
                             int64_t count, Vector<double> betas, double q, double p, int64_t n_threads) {
     auto out = new_array<double>({size_t(count)});
     nb::gil_scoped_release released;
-    const Labels labels{words.data(), int64_t(points.shape(0)), count};
-    LabelDistances(points.data(), points.shape(1), directions.data(), directions.shape(0), labels, n_threads)
-        .write(betas.data(), betas.shape(0), q, p, out.data());
+    LabelDistances({points.data(),
+                    directions.data(),
+                    int64_t(points.shape(1)),
+                    int64_t(directions.shape(0)),
+                    {words.data(), int64_t(points.shape(0)), count},
+                    betas.data(),
+                    int64_t(betas.shape(0)),
+                    q,
+                    p,
+                    n_threads,
+                    out.data()})
+        .run();
     return out;
 }
 

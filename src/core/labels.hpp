@@ -94,154 +94,126 @@ struct Part {
     }
 };
 
-// DR between the two parts of each labeling, with the projection depth along the directions given and plain
-// means over directions and levels.
+// Points whose labels are permuted, and how the regions of their two parts are compared.
+struct LabelTask {
+    const double *points, *directions;  // (n, d), (k, d)
+    int64_t d, k;
+    Labels labels;
+    const double* betas;  // (levels,)
+    int64_t levels;
+    double q, p;  // orders of the means over directions and over levels
+    int64_t n_threads;
+    double* out;  // (count,)
+};
+
+// DR between the two parts of each labeling, with the projection depth and plain means.
 class LabelDistances {
   public:
-    // points (n, d), directions (k, d)
-    LabelDistances(const double* points, int64_t d, const double* directions, int64_t k, Labels labels,
-                   int64_t n_threads)
-        : labels_(labels),
-          k_(k),
-          stride_((k + lanes<double> - 1) / lanes<double> * lanes<double>),
-          n_threads_(n_threads),
-          projections_(labels.n * stride_, 0.0),
-          centers_(labels.count * 2 * stride_, 0.0),
-          scales_(labels.count * 2 * stride_, 0.0) {
-        constexpr int64_t each = 4;
-        const int64_t n = labels.n, parts = (k + each - 1) / each;
-        const Tiles<double> tiles(points, n, d, n_threads);
-        const Rounding<double> rounding(d, typical_size(tiles));
-        const int64_t workers = worker_count(n_threads, parts, n * k * labels.count);
-        PerWorker<Sorted> states(workers);
-        parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
-            Sorted& state = states.of(worker, [&] { return std::make_unique<Sorted>(n, each); });
-            const int64_t first = part * each, some = std::min(each, k - first);
-            tiles.project(directions + first * d, some, state.along.data());
-            for (int64_t j = 0; j < some; j++)
-                find_centers(state, state.along.data() + j * n, first + j, rounding);
-        });
-    }
+    explicit LabelDistances(const LabelTask& task) : task_(task) {}
 
-    // Write the distances to `out` (count,), for regions of the levels `betas` (levels,).
-    void write(const double* betas, int64_t levels, double q, double p, double* out) const {
-        const int64_t workers = worker_count(n_threads_, labels_.count, 2 * labels_.n * k_ * labels_.count);
-        PerWorker<Regions> states(workers);
-        parallel_for(workers, labels_.count, [&](int64_t worker, int64_t labeling) {
-            Regions& state = states.of(worker, [&] {
-                return std::make_unique<Regions>(labels_.n, 2 * levels * stride_, 2 * k_, levels);
-            });
-            for (int part = 0; part < 2; part++) fit(state, labeling, part, betas, levels);
-            for (int64_t level = 0; level < levels; level++) {
-                const double *x = state.supports[0].data() + 2 * level * stride_,
-                             *y = state.supports[1].data() + 2 * level * stride_;
-                for (int64_t j = 0; j < k_; j++) {
-                    state.gaps[j] = std::fabs(x[j] - y[j]);
-                    state.gaps[k_ + j] = std::fabs(x[stride_ + j] - y[stride_ + j]);
-                }
-                state.by_level[level] = power_mean(state.gaps.data(), nullptr, 2 * k_, q, 1.0);
-            }
-            out[labeling] = power_mean(state.by_level.data(), nullptr, levels, p, 1.0);
-        });
+    void run() {
+        const auto& [points, directions, d, k, labels, betas, levels, q, p, n_threads, out] = task_;
+        const int64_t operations = labels.n * k * labels.count;
+        const Tiles<double> tiles(points, labels.n, d, n_threads);
+        const Rounding<double> rounding(d, typical_size(tiles));
+        parallel_for(worker_count(n_threads, k, operations), k,
+                     [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
+        parallel_for(worker_count(n_threads, labels.count, 2 * operations), labels.count,
+                     [&](int64_t, int64_t labeling) { task_.out[labeling] = distance_of(labeling); });
     }
 
   private:
     // Depths closer than this are one depth, as everywhere for the projection depth.
     static constexpr double tie = 1e-12;
 
-    struct Sorted {
-        Workspace<double> along;
-        Workspace<uint64_t> words;
-        Workspace<int32_t> before;
-        Sorter<double> sorter;
-        Sorted(int64_t n, int64_t directions)
-            : along(directions * n),
-              words(n + Part::block, 0),
-              before((n / Part::block + 2) * word_bits, 0),
-              sorter(n) {}
-    };
-    struct Regions {
-        Workspace<double> supports[2], outlying, gaps, by_level;
-        Workspace<uint32_t> members;
-        Sorter<double> sorter;
-        Regions(int64_t n, int64_t supports, int64_t gaps, int64_t levels)
-            : supports{Workspace<double>(supports), Workspace<double>(supports)},
-              outlying(n),
-              gaps(gaps),
-              by_level(levels),
-              members(n + 1),
-              sorter(n) {}
-    };
-
-    Labels labels_;
-    int64_t k_, stride_;  // directions, and so many that they fill whole tiles
-    int64_t n_threads_;
-    Workspace<double> projections_;       // (n, stride), 0 beyond the last direction
-    Workspace<double> centers_, scales_;  // (count, 2, stride) median and one over the MAD, 0 for no spread
+    const LabelTask task_;
+    const Labels labels_ = task_.labels;
+    // So many directions fill whole tiles; numbers beyond the last one are 0.
+    const int64_t stride_ = (task_.k + lanes<double> - 1) / lanes<double> * lanes<double>;
+    Workspace<double> projections_{labels_.n * stride_, 0.0};      // (n, stride)
+    Workspace<double> centers_{labels_.count * 2 * stride_, 0.0};  // (count, 2, stride) medians
+    Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // one over the MADs, or 0 for no spread
 
     // Median and scale of both parts along a direction, for all labelings.
-    void find_centers(Sorted& state, const double* values, int64_t direction, Rounding<double> rounding) {
-        const int64_t n = labels_.n;
+    void find_centers(const Tiles<double>& tiles, Rounding<double> rounding, int64_t direction) {
+        const int64_t n = labels_.n, blocks = (n + Part::block - 1) / Part::block;
+        Workspace<double> values(n);
+        Workspace<uint64_t> room(n + Part::block, 0);
+        Workspace<int32_t> before((blocks + 1) * word_bits, 0);
+        Sorter<double> sorter(n);
+        tiles.project(task_.directions + direction * task_.d, 1, values.data());
         for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
-        state.sorter.sort(values, n);
-        const int64_t blocks = (n + Part::block - 1) / Part::block;
+        sorter.sort(values.data(), n);
         int64_t starts[2] = {n / 8, n / 8};
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
-        labels_.in_order(
-            state.sorter.index, state.words.data(), [&](int64_t first, int64_t last, auto words) {
-                int32_t* before = state.before.data();
-                for (int64_t k = 0; k < blocks; k++, before += word_bits) {
-                    std::copy_n(before, word_bits, before + word_bits);
-                    count_bits(words + k * Part::block, std::min(Part::block, n - k * Part::block),
-                               before + word_bits);
+        labels_.in_order(sorter.index, room.data(), [&](int64_t first, int64_t last, auto words) {
+            for (int64_t k = 0; k < blocks; k++) {
+                int32_t *from = before.data() + k * word_bits, *to = from + word_bits;
+                std::copy_n(from, word_bits, to);
+                count_bits(words + k * Part::block, std::min(Part::block, n - k * Part::block), to);
+            }
+            for (int64_t row = 2 * first; row < 2 * last; row++) {
+                const int bit = int(row / 2 - first), part = row % 2;
+                const Part own{sorter.keys.data(), words, before.data(), n, blocks, bit, part};
+                const double middle = own.median();
+                double scale = own.mad(middle, starts[part]);
+                if (!(scale > rounding.of_mad())) {
+                    for (int64_t i = 0; i < own.size(); i++) values[i] = own[i];
+                    scale = scale_without_mad(Numbers<double>(values.data(), own.size()), middle, rule);
                 }
-                for (int64_t row = 2 * first; row < 2 * last; row++) {
-                    const int bit = int(row / 2 - first), part = row % 2;
-                    const Part own{
-                        state.sorter.keys.data(), words, state.before.data(), n, blocks, bit, part};
-                    const double middle = own.median();
-                    double scale = own.mad(middle, starts[part]);
-                    if (!(scale > rounding.of_mad())) {
-                        std::vector<double> values;
-                        for (int64_t i = 0; i < own.size(); i++) values.push_back(own[i]);
-                        scale = scale_without_mad(Numbers<double>(values.data(), own.size()), middle, rule);
-                    }
-                    centers_[row * stride_ + direction] = middle;
-                    if (scale > 0) scales_[row * stride_ + direction] = 1 / scale;
-                }
-            });
+                centers_[row * stride_ + direction] = middle;
+                if (scale > 0) scales_[row * stride_ + direction] = 1 / scale;
+            }
+        });
     }
 
-    // Find the largest and smallest projections (levels, 2, stride) of the regions of a part.
-    void fit(Regions& state, int64_t labeling, int part, const double* betas, int64_t levels) const {
+    double distance_of(int64_t labeling) const {
+        const int64_t k = task_.k, size = 2 * task_.levels * stride_;
+        Workspace<double> supports(2 * size), gaps(2 * k), by_level(task_.levels);
+        for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * size);
+        for (int64_t level = 0; level < task_.levels; level++) {
+            const double *tops = supports.data() + 2 * level * stride_, *lows = tops + stride_;
+            for (int64_t j = 0; j < k; j++) {
+                gaps[j] = std::fabs(tops[j] - tops[size + j]);
+                gaps[k + j] = std::fabs(lows[j] - lows[size + j]);
+            }
+            by_level[level] = power_mean(gaps.data(), nullptr, 2 * k, task_.q, 1.0);
+        }
+        return power_mean(by_level.data(), nullptr, task_.levels, task_.p, 1.0);
+    }
+
+    // Write to `supports` (levels, 2, stride) the largest and smallest projections of the regions of a part.
+    void fit(int64_t labeling, int part, double* supports) const {
         const uint64_t* words = labels_.words + labeling / word_bits * labels_.n;
         const int64_t at = (2 * labeling + part) * stride_;
+        Workspace<uint32_t> members(labels_.n + 1);
+        Workspace<double> outlying(labels_.n);
         int64_t n = 0;
         for (int64_t i = 0; i < labels_.n; i++) {
-            state.members[n] = uint32_t(i);
+            members[n] = uint32_t(i);
             n += int64_t(words[i] >> labeling % word_bits & 1) != part;
         }
         for (int64_t i = 0; i < n; i++)
-            state.outlying[i] = outlyingness(projections_.data() + state.members[i] * stride_,
-                                             centers_.data() + at, scales_.data() + at);
-        state.sorter.sort(state.outlying.data(), n);
-        double* supports = state.supports[part].data();
+            outlying[i] = outlyingness(projections_.data() + members[i] * stride_, centers_.data() + at,
+                                       scales_.data() + at);
+        Sorter<double> sorter(n);
+        sorter.sort(outlying.data(), n);
         std::fill_n(supports, stride_, -std::numeric_limits<double>::infinity());
         std::fill_n(supports + stride_, stride_, std::numeric_limits<double>::infinity());
-        for (int64_t level = 0, stop = 0, done = 0; level < levels;) {
+        int64_t stop = 0, done = 0;  // rows in the region of a level, and those that widened the supports
+        auto row = [&](int64_t i) {
+            return projections_.data() + members[sorter.index[std::min(i, stop - 1)]] * stride_;
+        };
+        for (int64_t level = 0; level < task_.levels; level++, supports += 2 * stride_) {
             // Rows of equal depth enter together; depths are equal up to rounding from the first on.
-            const double head = 1 / (1 + state.sorter.keys[stop++]);
-            while (stop < n && head - 1 / (1 + state.sorter.keys[stop]) <= tie) stop++;
-            if (!(double(stop) / double(n) > betas[level])) continue;
-            auto row = [&](int64_t i) {
-                return projections_.data() +
-                       state.members[state.sorter.index[std::min(i, stop - 1)]] * stride_;
-            };
+            while (!(double(stop) / double(n) > task_.betas[level])) {
+                const double head = 1 / (1 + sorter.keys[stop++]);
+                while (stop < n && head - 1 / (1 + sorter.keys[stop]) <= tie) stop++;
+            }
             for (; done < stop; done += 4)
                 widen(supports, {row(done), row(done + 1), row(done + 2), row(done + 3)});
             done = stop;
-            for (; level<levels&& double(stop) / double(n)> betas[level]; level++, supports += 2 * stride_)
-                if (level + 1 < levels) std::copy_n(supports, 2 * stride_, supports + 2 * stride_);
+            if (level + 1 < task_.levels) std::copy_n(supports, 2 * stride_, supports + 2 * stride_);
         }
     }
 
@@ -290,19 +262,13 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
 // `cuts` values.
 inline void share_differences(const double* values, int64_t functions, Labels labels, int64_t cuts,
                               int64_t n_threads, double* half_lines, double* intervals) {
-    struct State {
-        Sorter<double> sorter;
-        Workspace<uint64_t> words;
-    };
     const int64_t n = labels.n, workers = worker_count(n_threads, functions, n * functions * labels.count);
-    PerWorker<State> states(workers);
-    parallel_for(workers, functions, [&](int64_t worker, int64_t function) {
-        State& state = states.of(worker, [&] {
-            return std::make_unique<State>(State{Sorter<double>(n), Workspace<uint64_t>(n)});
-        });
-        state.sorter.sort(values + function * n, n);
-        const std::vector<int64_t> ends = find_cuts(state.sorter.keys.data(), n, cuts);
-        labels.in_order(state.sorter.index, state.words.data(), [&](int64_t first, int64_t last, auto words) {
+    parallel_for(workers, functions, [&](int64_t, int64_t function) {
+        Workspace<uint64_t> room(n);
+        Sorter<double> sorter(n);
+        sorter.sort(values + function * n, n);
+        const std::vector<int64_t> ends = find_cuts(sorter.keys.data(), n, cuts);
+        labels.in_order(sorter.index, room.data(), [&](int64_t first, int64_t last, auto words) {
             int32_t size[word_bits] = {}, in_x[word_bits] = {};
             int64_t start = 0;
             double top[word_bits] = {}, low[word_bits] = {};
