@@ -14,16 +14,12 @@
 #include <numeric>
 #include <vector>
 
+#include "arrays.hpp"
+#include "parallel.hpp"
+
 namespace isodepth {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-// Rows (n, d) of somebody else's array.
-template <class T> struct Rows {
-    const T* data;
-    int64_t n, d;
-    const T* operator[](int64_t i) const { return data + i * d; }
-};
 
 // Four running sums in a fixed order.
 template <class A, class B> inline double dot(const A* x, const B* y, int64_t n) {
@@ -52,14 +48,7 @@ class ActiveSet {
     double distance = 0.0;        // its length
     double reach = 0.0;           // largest distance from the query to an active row
 
-    ActiveSet(int64_t dim, int64_t capacity)
-        : offset(dim),
-          width_(dim + 1),
-          capacity_(capacity),
-          basis_(capacity * width_),
-          triangle_(capacity * capacity),
-          affine_(capacity),
-          column_(width_) {}
+    ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
     bool contains(int64_t id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
@@ -104,7 +93,7 @@ class ActiveSet {
                 if (worst < 0 || reached < step) step = reached, worst = i;
             }
             if (worst < 0) {
-                std::copy_n(affine_.begin(), count(), weights.begin());
+                weights.assign(affine_.data(), affine_.data() + count());
                 return;
             }
             if (step > 0.0)
@@ -135,10 +124,10 @@ class ActiveSet {
 
   private:
     int64_t width_, capacity_;
-    std::vector<double> basis_;     // (capacity, width) orthonormal, a row per active row
-    std::vector<double> triangle_;  // (capacity, capacity) upper: column j = sum_i triangle[i, j] basis[i]
-    std::vector<double> affine_;    // (capacity,) weights of the affine minimizer
-    std::vector<double> column_;    // (width,) scratch
+    Workspace<double> basis_{capacity_ * width_};  // (capacity, width) orthonormal, a row per active row
+    Workspace<double> triangle_{capacity_ * capacity_};  // upper: column j = sum_i triangle[i, j] basis[i]
+    Workspace<double> affine_{capacity_};                // (capacity,) weights of the affine minimizer
+    Workspace<double> column_{width_};                   // scratch
     double height_ = 0.0;
 
     int64_t count() const { return int64_t(ids.size()); }

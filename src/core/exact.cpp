@@ -1,15 +1,10 @@
 // Passes of exact depths.
-#include "arrays.hpp"
 #include "exact_halfspace.hpp"
 #include "exact_planar.hpp"
 #include "exact_projection.hpp"
 #include "module.hpp"
 
 namespace isodepth {
-
-static Rows<double> rows_of(const Matrix<double>& array) {
-    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
-}
 
 static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matrix<double> queries,
                              bool lattice, int64_t n_threads) {

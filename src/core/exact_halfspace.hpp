@@ -43,13 +43,7 @@ struct Projected {
 
 class HalfspaceSearch {
   public:
-    explicit HalfspaceSearch(WeightedSample sample)
-        : sample_(sample),
-          n_(sample.points.n),
-          d_(sample.points.d),
-          exact_(sample.points),
-          chosen_(d_),
-          pivots_(d_) {
+    explicit HalfspaceSearch(WeightedSample sample) : sample_(sample) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
@@ -91,12 +85,13 @@ class HalfspaceSearch {
     // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
 
-    WeightedSample sample_;
-    int64_t n_, d_;
-    Determinants exact_;
+    const WeightedSample sample_;
+    const int64_t n_ = sample_.points.n, d_ = sample_.points.d;
+    Determinants exact_{sample_.points};
     const double* origin_ = nullptr;
     std::vector<Projected> levels_;
-    std::vector<int64_t> chosen_, pivots_;  // points eliminated so far and their pivot columns
+    // Points eliminated so far and their pivot columns.
+    std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
     // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
     // with angles in [0, pi).
     struct Line {

@@ -8,18 +8,11 @@ static auto label_distances(Matrix<double> points, Matrix<double> directions, Ma
                             int64_t count, Vector<double> betas, double q, double p, int64_t n_threads) {
     auto out = new_array<double>({size_t(count)});
     nb::gil_scoped_release released;
-    LabelDistances({points.data(),
-                    directions.data(),
-                    int64_t(points.shape(1)),
-                    int64_t(directions.shape(0)),
-                    {words.data(), int64_t(points.shape(0)), count},
-                    betas.data(),
-                    int64_t(betas.shape(0)),
-                    q,
-                    p,
-                    n_threads,
-                    out.data()})
-        .run();
+    const Labels labels{words.data(), int64_t(points.shape(0)), count};
+    const LabelTask task{
+        rows_of(points), rows_of(directions), labels, betas.data(), int64_t(betas.shape(0)), q, p,
+        n_threads,       out.data()};
+    LabelDistances(task).run();
     return out;
 }
 

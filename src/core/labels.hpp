@@ -96,8 +96,7 @@ struct Part {
 
 // Points whose labels are permuted, and how the regions of their two parts are compared.
 struct LabelTask {
-    const double *points, *directions;  // (n, d), (k, d)
-    int64_t d, k;
+    Rows<double> points, directions;
     Labels labels;
     const double* betas;  // (levels,)
     int64_t levels;
@@ -112,13 +111,12 @@ class LabelDistances {
     explicit LabelDistances(const LabelTask& task) : task_(task) {}
 
     void run() {
-        const auto& [points, directions, d, k, labels, betas, levels, q, p, n_threads, out] = task_;
-        const int64_t operations = labels.n * k * labels.count;
-        const Tiles<double> tiles(points, labels.n, d, n_threads);
-        const Rounding<double> rounding(d, typical_size(tiles));
-        parallel_for(worker_count(n_threads, k, operations), k,
+        const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
+        const Tiles<double> tiles(task_.points.data, n, task_.points.d, n_threads);
+        const Rounding<double> rounding(tiles.d, typical_size(tiles));
+        parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
                      [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
-        parallel_for(worker_count(n_threads, labels.count, 2 * operations), labels.count,
+        parallel_for(worker_count(n_threads, count, 2 * n * k_ * count), count,
                      [&](int64_t, int64_t labeling) { task_.out[labeling] = distance_of(labeling); });
     }
 
@@ -128,8 +126,9 @@ class LabelDistances {
 
     const LabelTask task_;
     const Labels labels_ = task_.labels;
+    const int64_t k_ = task_.directions.n;
     // So many directions fill whole tiles; numbers beyond the last one are 0.
-    const int64_t stride_ = (task_.k + lanes<double> - 1) / lanes<double> * lanes<double>;
+    const int64_t stride_ = (k_ + lanes<double> - 1) / lanes<double> * lanes<double>;
     Workspace<double> projections_{labels_.n * stride_, 0.0};      // (n, stride)
     Workspace<double> centers_{labels_.count * 2 * stride_, 0.0};  // (count, 2, stride) medians
     Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // one over the MADs, or 0 for no spread
@@ -141,7 +140,7 @@ class LabelDistances {
         Workspace<uint64_t> room(n + Part::block, 0);
         Workspace<int32_t> before((blocks + 1) * word_bits, 0);
         Sorter<double> sorter(n);
-        tiles.project(task_.directions + direction * task_.d, 1, values.data());
+        tiles.project(task_.directions[direction], 1, values.data());
         for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
         sorter.sort(values.data(), n);
         int64_t starts[2] = {n / 8, n / 8};
@@ -168,7 +167,7 @@ class LabelDistances {
     }
 
     double distance_of(int64_t labeling) const {
-        const int64_t k = task_.k, size = 2 * task_.levels * stride_;
+        const int64_t k = k_, size = 2 * task_.levels * stride_;
         Workspace<double> supports(2 * size), gaps(2 * k), by_level(task_.levels);
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * size);
         for (int64_t level = 0; level < task_.levels; level++) {
