@@ -3,63 +3,46 @@
 #pragma once
 
 #include <queue>
-#include <set>
 #include <tuple>
 
 #include "active_set.hpp"
-#include "parallel.hpp"
-#include "simd.hpp"
+#include "project.hpp"
 
 namespace isodepth {
 
 // A relative duality gap that is as good as none: what rounding leaves of it.
 constexpr double exact_gap = 1e-13;
 
-// The rows that may span a hull, of rising numbers; in tiles, where the same column of several rows lies side
-// by side.
-class Candidates {
-  public:
+// The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns k,
+// and that sum; one with at most `enough` will do. The last rows, which are the outermost, are looked at
+// first.
+template <class Term> std::pair<int64_t, double> lowest(const Tiles<double>& rows, const double* query,
+                                                        int64_t start, int64_t stop, double enough,
+                                                        Term term) {
+    constexpr int64_t each = lanes<double>;
+    std::pair<int64_t, double> found{-1, std::numeric_limits<double>::infinity()};
+    for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > enough; tile--) {
+        Vec<double> sum[vectors] = {};
+        const double* column = rows.tile(tile);
+        for (int64_t k = 0; k < rows.d; k++, column += each)
+            for (int v = 0; v < vectors; v++)
+                sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
+        Mask<double> lower = {};
+        for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
+        if (!any<double>(lower)) continue;
+        double sums[each];
+        for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
+        const int64_t first = rows.start(tile);
+        for (int64_t j = std::max(start, first); j < std::min(stop, first + each); j++)
+            if (sums[j - first] < found.second) found = {j, sums[j - first]};
+    }
+    return found;
+}
+
+// A sample in the layout of `lowest`, and as it is.
+struct HullRows {
     Rows<double> rows;
-    std::vector<int64_t> ids;
-
-    Candidates(Rows<double> all, std::vector<int64_t> chosen)
-        : rows(all), ids(std::move(chosen)), tiles_((int64_t(ids.size()) + each) * rows.d, 0.0) {
-        for (int64_t j = 0; j < int64_t(ids.size()); j++)
-            for (int64_t k = 0; k < rows.d; k++)
-                tiles_[(j / each * rows.d + k) * each + j % each] = rows[ids[j]][k];
-    }
-
-    // How many have numbers below a limit.
-    int64_t below(int64_t limit) const {
-        return std::lower_bound(ids.begin(), ids.end(), limit) - ids.begin();
-    }
-
-    // The candidate of start..stop with the smallest sum of term(k, candidate[k] - query[k], sum so far) over
-    // all columns k, and that sum; one with at most `enough` will do. The last ones, which are the outermost,
-    // are looked at first.
-    template <class Term> std::pair<int64_t, double> lowest(const double* query, int64_t start, int64_t stop,
-                                                            double enough, Term term) const {
-        std::pair<int64_t, double> found{-1, std::numeric_limits<double>::infinity()};
-        for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > enough; tile--) {
-            Vec<double> sum[vectors] = {};
-            const double* column = tiles_.data() + tile * rows.d * each;
-            for (int64_t k = 0; k < rows.d; k++, column += each)
-                for (int v = 0; v < vectors; v++)
-                    sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
-            Mask<double> lower = {};
-            for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
-            if (!any<double>(lower)) continue;
-            double sums[each];
-            for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
-            for (int64_t j = std::max(start, tile * each); j < std::min(stop, (tile + 1) * each); j++)
-                if (sums[j % each] < found.second) found = {j, sums[j % each]};
-        }
-        return found;
-    }
-
-  private:
-    static constexpr int64_t each = lanes<double>;
-    Workspace<double> tiles_;
+    Tiles<double> tiles{rows.data, rows.n, rows.d, 1};
 };
 
 // The point of a hull nearest to a query: a positive combination of affinely independent rows (the active
@@ -70,16 +53,16 @@ class NearestPoint {
   public:
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance to the hull
-    double spent = 0.0;  // coordinates of candidates looked at so far
+    double spent = 0.0;  // coordinates of rows looked at so far
 
     NearestPoint(int64_t n_rows, int64_t dim) : active(dim, std::min(n_rows, dim + 1)) {}
 
-    // Find the point nearest to `query` in the hull of the first `stop` candidates, from the active rows
-    // given, if any. Where their combination is the nearest point for the first `solved` candidates, with the
+    // Find the point nearest to `query` in the hull of the first `stop` rows, from the active rows
+    // given, if any. Where their combination is the nearest point for the first `solved` rows, with the
     // bound `lower`, the others are looked at first. Stops early when the distance is at most `enough`, or
     // known up to a share `slack`. Returns whether it ended because nothing could be improved;
     // `active.offset` then leads from the query to the nearest point, unless that is the query.
-    bool find(const Candidates& among, int64_t solved, int64_t stop, const double* query, double enough,
+    bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
         const Rows<double> rows = among.rows;
         if (!active.factorize(rows, query)) {
@@ -92,7 +75,7 @@ class NearestPoint {
         active.move(rows, query);
         constexpr double infinity = std::numeric_limits<double>::infinity();
         bool improved = true;
-        double promise = infinity;  // by how much the best of all candidates was to bring the point closer
+        double promise = infinity;  // by how much the best of all rows was to bring the point closer
         for (int64_t step = 0; step < max_steps; step++) {
             if (active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
@@ -103,8 +86,7 @@ class NearestPoint {
             if (solved == stop) return true;
             // Not all are looked at while there are some that promise nearly as much.
             const double square = active.distance * active.distance, good = square - useful * promise;
-            const auto [found, slope] = lowest_slope(among, solved, stop, query, good);
-            const int64_t entering = among.ids[found];
+            const auto [entering, slope] = lowest_slope(among, solved, stop, query, good);
             const bool all = !(slope <= good);
             if (all) {
                 const double proven = slope > 0.0 ? slope / active.distance : 0.0;
@@ -117,7 +99,7 @@ class NearestPoint {
                 active.descend();
                 active.move(rows, query);
             }
-            // Where nothing helps rounding is all that is left; but only all candidates can prove it.
+            // Where nothing helps rounding is all that is left; but only all rows can prove it.
             const bool closer = active.distance < before;
             improved = closer || !all;
             promise = !closer ? infinity : all ? square - slope : promise;
@@ -131,21 +113,21 @@ class NearestPoint {
     static constexpr int64_t max_steps = 1'000'000;
     static constexpr double useful = 0.25;
 
-    // The candidate of start..stop lowest along the offset, and <offset, candidate - query>.
-    std::pair<int64_t, double> lowest_slope(const Candidates& among, int64_t start, int64_t stop,
+    // The row of start..stop lowest along the offset, and <offset, row - query>.
+    std::pair<int64_t, double> lowest_slope(const HullRows& among, int64_t start, int64_t stop,
                                             const double* query, double good) {
         auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> total) {
             return multiply_add<double>(broadcast(u[k]), step, total);
         };
         spent += double((stop - start) * among.rows.d);
-        return among.lowest(query, start, stop, good, product);
+        return lowest(among.tiles, query, start, stop, good, product);
     }
 
-    int64_t closest(const Candidates& among, int64_t stop, const double* query, double enough) {
+    int64_t closest(const HullRows& among, int64_t stop, const double* query, double enough) {
         auto square = [](int64_t, Vec<double> step, Vec<double> total) {
             return multiply_add<double>(step, step, total);
         };
-        return among.ids[among.lowest(query, 0, stop, enough * enough, square).first];
+        return lowest(among.tiles, query, 0, stop, enough * enough, square).first;
     }
 };
 
@@ -159,53 +141,27 @@ struct KnownDistance {
 
 // A sample of a pair: its rows in the order in which they enter, and their distances to the hull of the
 // other.
-class GrowingHull {
-  public:
-    Candidates candidates;
-    const int64_t *stops, *inside_from;
-    int64_t stop = 0;  // candidates inside at the level
-    std::vector<KnownDistance> known;
+struct GrowingHull {
+    HullRows rows;
+    const int64_t* stops;  // (L,) rows inside at each level
+    std::vector<KnownDistance> known{};
 
-    // `stops` (L,): rows inside at each level; `inside_from` (n,): the level from which a row is known to lie
-    // inside the hull of others.
-    GrowingHull(Rows<double> rows, const int64_t* stops, const int64_t* inside_from, const double* other)
-        : candidates(rows, {}),
-          stops(stops),
-          inside_from(inside_from),
-          thinned_(inside_from, inside_from + rows.n) {
-        thinned_.insert(0);
-        for (int64_t i = 0; i < rows.n; i++) known.push_back({distance_between(rows[i], other, rows.d)});
-    }
-
-    void go_to(int64_t level) {
-        if (thinned_.contains(level)) {
-            std::vector<int64_t> ids;
-            for (int64_t i = 0; i < candidates.rows.n; i++)
-                if (inside_from[i] > level) ids.push_back(i);
-            candidates = Candidates(candidates.rows, std::move(ids));
-        }
-        stop = candidates.below(stops[level]);
-    }
-
-    // Sharpen the bounds of a row: its distance to the other hull if that is solved, else -1. If solved, the
-    // offset of the active set leads to the hull.
-    double look(int64_t row, const GrowingHull& other, NearestPoint& nearest, double enough, double slack) {
+    // Sharpen the bounds of a row at a level: its distance to the other hull if that is solved, else -1. If
+    // solved, the offset of the active set leads to the hull.
+    double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
+                double slack) {
         KnownDistance& of = known[row];
-        const Candidates& among = other.candidates;
         ActiveSet& active = nearest.active;
         active.ids = of.ids, active.weights = of.weights, nearest.lower = of.lower;
-        const bool done =
-            nearest.find(among, among.below(of.solved), other.stop, candidates.rows[row], enough, slack);
+        const int64_t stop = other.stops[level];
+        const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
-        of.solved = done ? among.ids[other.stop - 1] + 1 : 0;
+        of.solved = done ? stop : 0;
         // A solution replaces the bound, so that both bounds speak of one point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
         // Solved exactly, the distance is the more precise of its two bounds.
         return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
     }
-
-  private:
-    std::set<int64_t> thinned_;  // levels at which rows turn out to be inside
 };
 
 // What is known of the Hausdorff distance at each level: see `bound_levels`.
@@ -228,30 +184,30 @@ struct LevelGaps {
 // the upper bounds are then not to be used.
 inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack, double limit,
                          LevelGaps gaps) {
-    const int64_t dim = hulls[0].candidates.rows.d;
-    NearestPoint nearest(std::max(hulls[0].candidates.rows.n, hulls[1].candidates.rows.n), dim);
+    const int64_t dim = hulls[0].rows.rows.d;
+    NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Signals signals;
     using Row = std::pair<int, int64_t>;               // side and number
     std::priority_queue<std::pair<double, Row>> open;  // rows inside, by their upper bounds
     std::vector<Row> looked;
-    int64_t entered[2] = {0, 0};
     Row furthest{-1, -1};
     for (int64_t level = 0; level < n_levels; level++) {
-        for (int side = 0; side < 2; side++) {
-            hulls[side].go_to(level);
-            for (int64_t& row = entered[side]; row < hulls[side].stops[level]; row++)
-                open.push({hulls[side].known[row].upper, {side, row}});
-        }
+        for (int side = 0; side < 2; side++)
+            for (int64_t row = hulls[side].known.size(); row < hulls[side].stops[level]; row++) {
+                const double upper =
+                    distance_between(hulls[side].rows.rows[row], hulls[1 - side].rows.rows[0], dim);
+                hulls[side].known.push_back({upper});
+                open.push({upper, {side, row}});
+            }
         double &best = gaps.lower[level], &upper = gaps.upper[level];
         for (; !open.empty() && open.top().first > (1.0 + slack) * best; open.pop()) {
             const auto [side, row] = open.top().second;
             GrowingHull &own = hulls[side], &other = hulls[1 - side];
-            if (own.inside_from[row] <= level) continue;
             looked.push_back({side, row});
             if (own.known[row].upper <= (1.0 + slack) * best) continue;
             if (nearest.spent > limit) return;
             signals.check();
-            const double value = own.look(row, other, nearest, (1.0 + slack) * best, slack);
+            const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack);
             if (!(value > best)) continue;
             best = value;
             furthest = {side, row};

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from isodepth import _core
 from isodepth.data.validation import check_number
-from isodepth.hull.nested import NestedPair, inside_from, nested_pair
+from isodepth.hull.nested import NestedPair, nested_pair
 from isodepth.hull.supports import largest_gaps
 
 # A relative duality gap that is as good as none: what rounding leaves of it.
@@ -256,13 +256,10 @@ def _hull_levels(
     pair: NestedPair, attained: np.ndarray, slack: float, limit: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Lower and upper bounds, directions and sides of all levels, in the frame of the pair."""
-    first, second = pair.frame.first, pair.frame.second
     return _core.hull_levels(
-        first,
-        second,
+        pair.frame.first,
+        pair.frame.second,
         stops=np.stack([pair.prefix_sizes_first, pair.prefix_sizes_second]),
-        inside_first=inside_from(first, pair.prefix_sizes_first),
-        inside_second=inside_from(second, pair.prefix_sizes_second),
         attained=attained,
         slack=slack,
         limit=limit,
