@@ -33,8 +33,8 @@ def region_statistics(rows: Rows, given: Settings, advance: Callable[[int], None
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
         out[first:last] = _core.label_distances(
-            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q, given.p,
-            rows.n_threads,
+            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q,
+            given.p, rows.n_threads,
         )  # fmt: skip
         advance(last - first)
     return out
