@@ -24,9 +24,8 @@ from isodepth.hull import (
     project_to_hull,
     raise_gaps,
 )
-from isodepth.hull.frame import common_frame
+from isodepth.hull.frame import common_frame, nested_pair
 from isodepth.hull.hausdorff import level_bounds
-from isodepth.hull.nested import nested_pair
 
 ROUNDING = 1e-13
 

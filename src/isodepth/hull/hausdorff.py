@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from isodepth import _core
 from isodepth.data.validation import check_number
-from isodepth.hull.nested import NestedPair, nested_pair
+from isodepth.hull.frame import NestedPair, nested_pair
 from isodepth.hull.supports import largest_gaps
 
 # A relative duality gap that is as good as none: what rounding leaves of it.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isodepth.data.validation import check_direction_rows
-from isodepth.hull.nested import NestedPair, nested_pair
+from isodepth.hull.frame import NestedPair, nested_pair
 
 _BLOCK_ELEMENTS = 1 << 21
 
