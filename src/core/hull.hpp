@@ -77,7 +77,7 @@ class NearestPoint {
         bool improved = true;
         double promise = infinity;  // by how much the best of all rows was to bring the point closer
         for (int64_t step = 0; step < max_steps; step++) {
-            if (active.distance <= enough) return false;
+            if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
                 // Rounding of the rows themselves: the query is inside.
                 active.distance = lower = 0.0;
@@ -187,8 +187,10 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
     const int64_t dim = hulls[0].rows.rows.d;
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Signals signals;
-    using Row = std::pair<int, int64_t>;               // side and number
-    std::priority_queue<std::pair<double, Row>> open;  // rows inside, by their upper bounds
+    using Row = std::pair<int, int64_t>;  // side and number
+    using Open = std::pair<double, Row>;
+    // Rows inside, by minus their upper bounds; of equal ones the first.
+    std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
     for (int64_t level = 0; level < n_levels; level++) {
@@ -197,14 +199,13 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
                 const double upper =
                     distance_between(hulls[side].rows.rows[row], hulls[1 - side].rows.rows[0], dim);
                 hulls[side].known.push_back({upper});
-                open.push({upper, {side, row}});
+                open.push({-upper, {side, row}});
             }
         double &best = gaps.lower[level], &upper = gaps.upper[level];
-        for (; !open.empty() && open.top().first > (1.0 + slack) * best; open.pop()) {
+        for (; !open.empty() && -open.top().first > (1.0 + slack) * best; open.pop()) {
             const auto [side, row] = open.top().second;
             GrowingHull &own = hulls[side], &other = hulls[1 - side];
             looked.push_back({side, row});
-            if (own.known[row].upper <= (1.0 + slack) * best) continue;
             if (nearest.spent > limit) return;
             signals.check();
             const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack);
@@ -216,12 +217,12 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             const double size = std::sqrt(dot(offset.data(), offset.data(), dim));
             for (int64_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
-        if (!open.empty()) upper = open.top().first;
+        if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
             // What was furthest out at a level most often still is at the next, and comes first.
-            open.push({row == furthest ? std::numeric_limits<double>::infinity() : bound, row});
+            open.push({row == furthest ? -std::numeric_limits<double>::infinity() : -bound, row});
         }
         looked.clear();
     }
