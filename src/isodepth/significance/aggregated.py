@@ -26,6 +26,7 @@ from isodepth.significance.combination import (
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
+    WORD,
     Permutations,
     PooledSample,
     direction_text,
