@@ -36,6 +36,17 @@ template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
     return Result<T>(data, shape.size(), shape.begin(), owner);
 }
 
+// Rows (n, d) of somebody else's array.
+template <class T> struct Rows {
+    const T* data;
+    int64_t n, d;
+    const T* operator[](int64_t i) const { return data + i * d; }
+};
+
+template <class T> Rows<T> rows_of(const Matrix<T>& array) {
+    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
+}
+
 // What a pass may use; none of it changes the result.
 struct Resources {
     int64_t n_threads;
