@@ -24,75 +24,69 @@ template <class T> static WeightedPoints<T> weighted(const Matrix<T>& points, co
     return {tiles(points, n_threads), weights ? weights->data() : nullptr, tails.data()};
 }
 
-template <class T> static GapsAndCodes gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
-                                            Matrix<T> directions, double q, int64_t n_threads,
-                                            double memory_mb, int64_t chunk_rows) {
-    const size_t levels = sizes_x.shape(0);
+// What `find(gaps, codes)` writes, without the GIL, for so many levels.
+template <class Find> static GapsAndCodes gaps_and_codes(size_t levels, Find find) {
     auto gaps = new_array<double>({levels});
     auto codes = new_array<int64_t>({levels});
     nb::gil_scoped_release released;
-    const Tiles<T> laid = tiles(directions, n_threads);
-    const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-    const Resources resources = {n_threads, memory_mb};
-    if (std::isinf(q)) search_gaps(samples, laid, chunk_rows, resources, gaps.data(), codes.data());
-    else mean_gaps(samples, laid, q, chunk_rows, resources, gaps.data(), codes.data());
+    find(gaps.data(), codes.data());
     return {gaps, codes};
+}
+
+template <class T> static GapsAndCodes gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
+                                            Matrix<T> directions, double q, int64_t n_threads,
+                                            double memory_mb, int64_t chunk_rows) {
+    return gaps_and_codes(sizes_x.shape(0), [&](double* gaps, int64_t* codes) {
+        const Tiles<T> laid = tiles(directions, n_threads);
+        const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
+        level_gaps(samples, laid, q, chunk_rows, {n_threads, memory_mb}, gaps, codes);
+    });
 }
 
 template <class T> static Result<double> ascent(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
                                                 Matrix<double> starts, int64_t n_climbers, int64_t steps,
                                                 double slack, int64_t n_threads) {
-    std::vector<Climber<T>> climbers;
+    std::vector<double> tops;
+    size_t count;
     {
         nb::gil_scoped_release released;
         const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-        climbers = ascend(samples, starts.data(), starts.shape(0), n_climbers, steps, slack, n_threads);
+        const auto climbers =
+            ascend(samples, starts.data(), starts.shape(0), n_climbers, steps, slack, n_threads);
+        for (const auto& climber : climbers)
+            tops.insert(tops.end(), climber.best.begin(), climber.best.end());
+        count = climbers.size();
     }
-    const size_t d = x.shape(1);
-    auto out = new_array<double>({climbers.size(), d});
-    for (size_t i = 0; i < climbers.size(); i++) std::copy_n(climbers[i].best.begin(), d, out.data() + i * d);
-    return out;
+    return as_array(std::move(tops), {count, x.shape(1)});
 }
 
-template <class T, class Out> static void supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
-                                                   OutMatrix<Out> out, int64_t n_threads, double memory_mb) {
+template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
+                                             int64_t n_threads, double memory_mb) {
+    auto out = new_array<T>({sizes.shape(0), 2 * directions.shape(0)});
     nb::gil_scoped_release released;
     const Prefixes<T> sample[1] = {prefixes(ordered, sizes)};
     write_supports(sample, tiles(directions, n_threads), {n_threads, memory_mb}, out.data());
+    return out;
 }
 
-template <class T>
-static auto support_rows(Matrix<T> ordered, Sizes sizes, Matrix<T> directions, int64_t n_threads) {
-    const size_t levels = sizes.shape(0), count = directions.shape(0);
-    auto tops = new_array<T>({levels, count}), lows = new_array<T>({levels, count});
-    auto top_rows = new_array<int64_t>({levels, count}), low_rows = new_array<int64_t>({levels, count});
-    nb::gil_scoped_release released;
-    const Prefixes<T> sample[1] = {prefixes(ordered, sizes)};
-    locate_supports(sample, tiles(directions, n_threads), {n_threads, 256.0}, tops.data(), lows.data(),
-                    top_rows.data(), low_rows.data());
-    return std::tuple(tops, lows, top_rows, low_rows);
-}
-
-template <class T, class Out> static void quantiles(Matrix<T> points, OptionalWeights weights, Sizes tails,
-                                                    Matrix<T> directions, OutMatrix<Out> out,
-                                                    int64_t n_threads, double memory_mb) {
+template <class T> static Result<T> quantiles(Matrix<T> points, OptionalWeights weights, Sizes tails,
+                                              Matrix<T> directions, int64_t n_threads, double memory_mb) {
+    auto out = new_array<T>({tails.shape(0), 2 * directions.shape(0)});
     nb::gil_scoped_release released;
     write_quantiles(weighted(points, weights, tails, n_threads), tails.shape(0), directions.data(),
                     directions.shape(0), {n_threads, memory_mb}, out.data());
+    return out;
 }
 
 template <class T>
 static GapsAndCodes gaps_of_quantiles(Matrix<T> x, OptionalWeights weights_x, Sizes tails_x, Matrix<T> y,
                                       OptionalWeights weights_y, Sizes tails_y, Matrix<T> directions,
                                       double q, int64_t n_threads, double memory_mb) {
-    const size_t levels = tails_x.shape(0);
-    auto gaps = new_array<double>({levels});
-    auto codes = new_array<int64_t>({levels});
-    nb::gil_scoped_release released;
-    quantile_gaps(weighted(x, weights_x, tails_x, n_threads), weighted(y, weights_y, tails_y, n_threads),
-                  levels, directions.data(), directions.shape(0), q, {n_threads, memory_mb}, gaps.data(),
-                  codes.data());
-    return {gaps, codes};
+    return gaps_and_codes(tails_x.shape(0), [&](double* gaps, int64_t* codes) {
+        quantile_gaps(weighted(x, weights_x, tails_x, n_threads), weighted(y, weights_y, tails_y, n_threads),
+                      tails_x.shape(0), directions.data(), directions.shape(0), q, {n_threads, memory_mb},
+                      gaps, codes);
+    });
 }
 
 template <class T> static Result<double> distances(Cube<T> rows, std::optional<Cube<T>> columns, double p,
@@ -107,15 +101,13 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
 
 static auto levels_of_both(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                            double end, double last) {
-    const MergedLevels found =
-        merge_levels(masses_x.data(), counts_x.data(), masses_y.data(), counts_y.data(), end, last);
-    const size_t levels = found.sizes_x.size();
-    auto edges = new_array<double>({levels + 1});
-    auto sizes_x = new_array<int64_t>({levels}), sizes_y = new_array<int64_t>({levels});
-    std::copy_n(found.edges.data(), levels + 1, edges.data());
-    std::copy_n(found.sizes_x.data(), levels, sizes_x.data());
-    std::copy_n(found.sizes_y.data(), levels, sizes_y.data());
-    return std::tuple(edges, sizes_x, sizes_y);
+    MergedLevels found =
+        merge_levels({masses_x.data(), counts_x.data(), int64_t(counts_x.shape(0))},
+                     {masses_y.data(), counts_y.data(), int64_t(counts_y.shape(0))}, end, last);
+    const size_t levels = found.shares.size();
+    return std::tuple(
+        as_array(std::move(found.edges), {levels, 2}), as_array(std::move(found.shares), {levels}),
+        as_array(std::move(found.sizes_x), {levels}), as_array(std::move(found.sizes_y), {levels}));
 }
 
 static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p, double length) {
@@ -123,43 +115,31 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 }
 
 template <class T> static void bind_for(nb::module_& m) {
-    m.def("gaps", gaps<T>, "x"_a.noconvert(), "y"_a.noconvert(), "prefix_sizes_x"_a.noconvert(),
-          "prefix_sizes_y"_a.noconvert(), "directions"_a.noconvert(), "q"_a, "n_threads"_a, "memory_mb"_a,
-          "chunk_rows"_a = 0, "The gap of each level, and the direction of the largest.");
-    m.def("ascent", ascent<T>, "x"_a.noconvert(), "y"_a.noconvert(), "prefix_sizes_x"_a.noconvert(),
-          "prefix_sizes_y"_a.noconvert(), "starts"_a.noconvert(), "n_climbers"_a, "steps"_a, "slack"_a,
-          "n_threads"_a, "Directions of larger gaps than along the starts.");
-    m.def("support_rows", support_rows<T>, "ordered"_a.noconvert(), "prefix_sizes"_a.noconvert(),
-          "directions"_a.noconvert(), "n_threads"_a,
-          "Largest and smallest projection at each level, and the rows that give them.");
-    m.def("quantile_gaps", gaps_of_quantiles<T>, "x"_a.noconvert(), "weights_x"_a.noconvert().none(),
-          "tails_x"_a.noconvert(), "y"_a.noconvert(), "weights_y"_a.noconvert().none(),
-          "tails_y"_a.noconvert(), "directions"_a.noconvert(), "q"_a, "n_threads"_a, "memory_mb"_a,
+    m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
+          "n_threads"_a, "memory_mb"_a, "chunk_rows"_a = 0,
+          "The gap of each level, and the direction of the largest.");
+    m.def("ascent", ascent<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "starts"_in,
+          "n_climbers"_a, "steps"_a, "slack"_a, "n_threads"_a,
+          "Directions of larger gaps than along the starts.");
+    m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
+          "memory_mb"_a,
+          "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");
+    m.def("quantiles", quantiles<T>, "points"_in, "weights"_in.none(), "tails"_in, "directions"_in,
+          "n_threads"_a, "memory_mb"_a,
+          "Quantiles (L, 2 K) of each level along directions (K, d), and along their opposites.");
+    m.def("quantile_gaps", gaps_of_quantiles<T>, "x"_in, "weights_x"_in.none(), "tails_x"_in, "y"_in,
+          "weights_y"_in.none(), "tails_y"_in, "directions"_in, "q"_a, "n_threads"_a, "memory_mb"_a,
           "The gap of each level between quantiles, and the direction of the largest.");
-    m.def("table_distances", distances<T>, "rows"_a.noconvert(), "columns"_a.noconvert().none(), "p"_a, "q"_a,
-          "unit"_a, "length"_a, "n_threads"_a, "Distances between tables; without columns, of all pairs.");
-}
-
-template <class T, class Out> static void bind_writers(nb::module_& m) {
-    m.def("write_supports", supports<T, Out>, "ordered"_a.noconvert(), "prefix_sizes"_a.noconvert(),
-          "directions"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, "memory_mb"_a,
-          "Supports of each level along all directions, and along their opposites.");
-    m.def("write_quantiles", quantiles<T, Out>, "points"_a.noconvert(), "weights"_a.noconvert().none(),
-          "tails"_a.noconvert(), "directions"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-          "memory_mb"_a, "Quantiles of each level along all directions, and along their opposites.");
+    m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "unit"_a, "length"_a,
+          "n_threads"_a, "Distances between tables; without columns, of all pairs.");
 }
 
 void bind_gaps(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    bind_writers<float, float>(m);
-    bind_writers<float, double>(m);
-    bind_writers<double, float>(m);
-    bind_writers<double, double>(m);
-    m.def("merge_levels", levels_of_both, "masses_x"_a.noconvert(), "counts_x"_a.noconvert(),
-          "masses_y"_a.noconvert(), "counts_y"_a.noconvert(), "end"_a, "last"_a,
-          "Edges of the pieces on which both samples stay the same, and their prefix sizes.");
-    m.def("power_mean", mean_of_gaps, "gaps"_a.noconvert(), "shares"_a.noconvert(), "p"_a, "length"_a,
+    m.def("merge_levels", levels_of_both, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
+          "last"_a, "The pieces on which both samples stay the same, their shares, and their prefix sizes.");
+    m.def("power_mean", mean_of_gaps, "gaps"_in, "shares"_in, "p"_a, "length"_a,
           "(length * sum of shares * gaps^p)^(1/p).");
 }
 

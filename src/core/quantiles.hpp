@@ -24,20 +24,14 @@ template <class T> class Quantiles {
     void sort_along(const T* direction) {
         sample_.points.project(direction, 1, values_.data());
         sorted_.sort(values_.data(), n_);
-        total_ = 0;
+        total_ = sample_.weights ? 0 : n_;
         if (sample_.weights)
             for (int64_t i = 0; i < n_; i++) reached_[i] = total_ += sample_.weights[sorted_.index[i]];
     }
     // The largest value with the weight of that level at or above it.
-    T top(int64_t level) const {
-        const int64_t tail = sample_.tails[level];
-        return sample_.weights ? first_reaching(total_ - tail + 1) : sorted_.keys[n_ - tail];
-    }
+    T top(int64_t level) const { return first_reaching(total_ - sample_.tails[level] + 1); }
     // The smallest value with that weight at or below it.
-    T low(int64_t level) const {
-        const int64_t tail = sample_.tails[level];
-        return sample_.weights ? first_reaching(tail) : sorted_.keys[tail - 1];
-    }
+    T low(int64_t level) const { return first_reaching(sample_.tails[level]); }
 
   private:
     const WeightedPoints<T>& sample_;
@@ -47,6 +41,7 @@ template <class T> class Quantiles {
     Workspace<int64_t> reached_;
 
     T first_reaching(int64_t weight) const {
+        if (!sample_.weights) return sorted_.keys[weight - 1];
         const int64_t* at = std::lower_bound(reached_.data(), reached_.data() + n_, weight);
         return sorted_.keys[at - reached_.data()];
     }
@@ -56,20 +51,18 @@ template <class T> class Quantiles {
 constexpr int64_t cost_of_sorting = 16;
 
 // Write the quantiles of each level along all directions to `out` (levels, 2 K), and along their opposites.
-template <class T, class Out> void write_quantiles(const WeightedPoints<T>& sample, int64_t levels,
-                                                   const T* directions, int64_t count, Resources resources,
-                                                   Out* out) {
+template <class T> void write_quantiles(const WeightedPoints<T>& sample, int64_t levels, const T* directions,
+                                        int64_t count, Resources resources, T* out) {
     const int64_t n = sample.points.n, d = sample.points.d;
     int64_t workers = worker_count(resources.n_threads, count, cost_of_sorting * n * count);
     workers = workers_within(workers, Quantiles<T>::bytes(n), resources.memory_mb);
-    std::vector<std::unique_ptr<Quantiles<T>>> states(workers);
+    PerWorker<Quantiles<T>> states(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t k) {
-        auto& own = states[worker];
-        if (!own) own.reset(new Quantiles<T>(sample));
-        own->sort_along(directions + k * d);
+        auto& own = states.of(worker, [&] { return std::make_unique<Quantiles<T>>(sample); });
+        own.sort_along(directions + k * d);
         for (int64_t level = 0; level < levels; level++) {
-            out[level * 2 * count + k] = Out(own->top(level));
-            out[level * 2 * count + count + k] = Out(-own->low(level));
+            out[level * 2 * count + k] = own.top(level);
+            out[level * 2 * count + count + k] = -own.low(level);
         }
     });
 }
@@ -79,26 +72,32 @@ template <class T, class Out> void write_quantiles(const WeightedPoints<T>& samp
 template <class T> void quantile_gaps(const WeightedPoints<T>& x, const WeightedPoints<T>& y, int64_t levels,
                                       const T* directions, int64_t count, double q, Resources resources,
                                       double* gaps, int64_t* codes) {
-    const int64_t n = x.points.n + y.points.n, d = x.points.d, blocks = std::min<int64_t>(count, 64);
-    int64_t workers = worker_count(resources.n_threads, blocks, cost_of_sorting * n * count);
-    workers = workers_within(workers, Quantiles<T>::bytes(n) + GapSums::bytes(levels), resources.memory_mb);
-    GapSums total(levels, q);
+    const int64_t n = x.points.n + y.points.n, d = x.points.d;
+    int64_t workers = worker_count(resources.n_threads, count, cost_of_sorting * n * count);
+    workers = workers_within(workers, Quantiles<T>::bytes(n), resources.memory_mb);
     struct Both {
         Quantiles<T> x, y;
     };
-    auto start = [&] { return std::make_unique<Both>(Both{Quantiles<T>(x), Quantiles<T>(y)}); };
-    add_blocks(blocks, workers, levels, total, q, start, [&](auto& state, int64_t block, GapSums& sums) {
-        for (int64_t k = block * count / blocks; k < (block + 1) * count / blocks; k++) {
-            state->x.sort_along(directions + k * d);
-            state->y.sort_along(directions + k * d);
-            for (int64_t level = 0; level < levels; level++)
-                sums.add_direction(level, std::abs(state->x.top(level) - state->y.top(level)),
-                                   std::abs(state->x.low(level) - state->y.low(level)), k);
-        }
-    });
-    over_levels(resources.n_threads, levels, 16 * levels, [&](int64_t level, int64_t end) {
-        total.write(level, end, 2.0 * double(count), gaps, codes);
-    });
+    PerWorker<Both> states(workers);
+    auto make = [&] { return std::make_unique<Both>(Both{Quantiles<T>(x), Quantiles<T>(y)}); };
+    auto sort = [&](int64_t worker, int64_t k) {
+        Both& own = states.of(worker, make);
+        own.x.sort_along(directions + k * d);
+        own.y.sort_along(directions + k * d);
+    };
+    // Directions are added in their order, a stretch of levels at a time.
+    constexpr int64_t each = 1 << 10;
+    LevelGaps<T> found(levels, q, count);
+    auto add = [&](int64_t worker, int64_t k, int64_t stretch) {
+        const Both& own = states.of(worker, make);
+        const int64_t start = stretch * each, stop = std::min(start + each, levels);
+        if (k == 0) found.clear(start, stop);
+        for (int64_t level = start; level < stop; level++)
+            found.add(level, std::abs(own.x.top(level) - own.y.top(level)),
+                      std::abs(own.x.low(level) - own.y.low(level)), k);
+        if (k + 1 == count) found.write(start, stop, gaps + start, codes + start);
+    };
+    parallel_chain(workers, count, (levels + each - 1) / each, sort, add);
 }
 
 }  // namespace isodepth

@@ -44,26 +44,6 @@ struct TableMeans {
     double length;  // the integral over levels in units of its mean
 };
 
-// Gaps of one level: H rows (n,), `stride` apart, against another.
-template <class T, int H> ISODEPTH_INLINE void largest_differences(const T* rows, int64_t stride,
-                                                                   const T* other, int64_t n, double* out) {
-    Vec<T> most[H][2] = {};
-    int64_t k = 0;
-    for (; k + 2 * width<T> <= n; k += 2 * width<T>)
-        for (int j = 0; j < 2; j++) {
-            const Vec<T> b = load(other + k + j * width<T>);
-            for (int h = 0; h < H; h++)
-                most[h][j] =
-                    maximum<T>(most[h][j], absolute<T>(load(rows + h * stride + k + j * width<T>) - b));
-        }
-    for (int h = 0; h < H; h++) {
-        T largest = largest_of<T>(maximum<T>(most[h][0], most[h][1]));
-        for (int64_t i = k; i < n; i++)
-            largest = std::max(largest, T(std::abs(rows[h * stride + i] - other[i])));
-        out[h] = largest;
-    }
-}
-
 template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
     // As many running sums as make use of wide vectors.
     constexpr int64_t sums = 16;
@@ -80,18 +60,15 @@ template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
     return sum[0];
 }
 
-// Mean of order q of the differences of two rows (n,), divided by the unit.
-template <class T> double mean_difference(const T* a, const T* b, int64_t n, TableMeans means) {
-    if (means.q == 2.0) {
+// Mean of order q of the differences of two rows (n,); `room` (n,) is for them.
+template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q, double* room) {
+    if (q == 2.0) {
         const double sum = sum_of_squares(a, b, n);
         // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
-        if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n)) / means.unit;
+        if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }
-    double largest, sum = 0.0;
-    largest_differences<T, 1>(a, 0, b, n, &largest);
-    if (largest == 0) return 0.0;
-    for (int64_t k = 0; k < n; k++) sum += power(std::abs(double(a[k]) - double(b[k])) / largest, means.q);
-    return largest * std::pow(sum / double(n), 1.0 / means.q) / means.unit;
+    for (int64_t k = 0; k < n; k++) room[k] = std::abs(double(a[k]) - double(b[k]));
+    return power_mean(room, nullptr, n, q, 1.0);
 }
 
 // Distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). Of tables
@@ -106,29 +83,29 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
                   workers = worker_count(n_threads, across * down, n_rows * n_columns * table);
-    std::vector<Workspace<double>> gaps(workers);  // (size, size, levels)
+    struct State {
+        Workspace<double> gaps, room;  // (size, size, levels); (n,)
+    };
+    PerWorker<State> states(workers);
     parallel_for(workers, across * down, [&](int64_t worker, int64_t part) {
         const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
         const int64_t left = part % across * size, right = std::min(left + size, n_columns);
         if (same && left < top) return;
-        auto& own = gaps[worker];
-        if (!own) own = Workspace<double>(size * size * levels);
-        auto gap = [&](int64_t i, int64_t j) { return own.data() + ((i - top) * size + j - left) * levels; };
+        State& own = states.of(worker, [&] {
+            return std::make_unique<State>(Workspace<double>(size * size * levels), Workspace<double>(n));
+        });
+        auto gap = [&](int64_t i, int64_t j) {
+            return own.gaps.data() + ((i - top) * size + j - left) * levels;
+        };
         for (int64_t level = 0; level < levels; level++)
-            for (int64_t j = left; j < right; j++) {
-                const T* other = columns + j * table + level * n;
-                for (int64_t i = top; i < bottom;) {
-                    const T* row = rows + i * table + level * n;
-                    double found[4];
-                    const int64_t count = bottom - i < 4 ? 1 : 4;
-                    if (!std::isinf(means.q))
-                        for (int64_t h = 0; h < count; h++)
-                            found[h] = mean_difference(row + h * table, other, n, means);
-                    else if (count == 4) largest_differences<T, 4>(row, table, other, n, found);
-                    else largest_differences<T, 1>(row, table, other, n, found);
-                    for (int64_t h = 0; h < count; h++, i++) gap(i, j)[level] = found[h];
+            for (int64_t i = top; i < bottom; i++)
+                for (int64_t j = left; j < right; j++) {
+                    const T *row = rows + i * table + level * n, *column = columns + j * table + level * n;
+                    gap(i, j)[level] =
+                        std::isinf(means.q)
+                            ? double(largest_distance(row, column, n))
+                            : mean_difference(row, column, n, means.q, own.room.data()) / means.unit;
                 }
-            }
         for (int64_t i = top; i < bottom; i++)
             for (int64_t j = left; j < right; j++) {
                 const double distance = power_mean(gap(i, j), nullptr, levels, means.p, means.length);

@@ -44,10 +44,7 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     end = 1.0 - eps
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     last = end * (1.0 - SLIVER)
-    edges, sizes_x, sizes_y = core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last)
-    levels = np.stack([edges[:-1], edges[1:]], axis=1)
-    shares = np.diff(edges) / end if end > 0 else np.ones(1)
-    return LevelPlan(levels, shares, sizes_x, sizes_y)
+    return LevelPlan(*core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:

@@ -75,12 +75,12 @@ def write_supports(
     ----------
     prefix_sizes : int64 ndarray of shape (L,), rising
     directions : ndarray of shape (K, d)
-    out : contiguous ndarray of shape (L, 2K), float64 or float32
+    out : ndarray of shape (L, 2K)
     """
     ordered = np.ascontiguousarray(ordered)
     units = np.ascontiguousarray(directions, dtype=ordered.dtype)
-    sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
-    core.write_supports(ordered, sizes, units, out, n_threads, resources.memory_mb)
+    with np.errstate(over="ignore"):
+        out[:] = core.supports(ordered, _sizes(prefix_sizes), units, **resources.limits)
 
 
 class SupportRows(NamedTuple):
@@ -99,16 +99,19 @@ class SupportRows(NamedTuple):
 
 
 def support_rows(
-    ordered: np.ndarray,
-    prefix_sizes: np.ndarray,
-    directions: np.ndarray,
-    resources: Resources = _ALONE,
+    ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
 ) -> SupportRows:
     """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
-    ordered = np.ascontiguousarray(ordered)
-    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
-    found = core.support_rows(ordered, _sizes(prefix_sizes), units, resources.n_threads)
-    return SupportRows(*found)
+    along = ordered @ directions.T
+    last = prefix_sizes - 1
+    values, rows = [], []
+    for sign in (1, -1):
+        reach = np.maximum.accumulate(sign * along)
+        further = np.zeros(along.shape, dtype=np.int64)
+        further[1:] = np.where(reach[1:] > reach[:-1], np.arange(1, len(along))[:, None], 0)
+        values.append(sign * reach[last])
+        rows.append(np.maximum.accumulate(further)[last])
+    return SupportRows(*values, *rows)
 
 
 def ascent(
@@ -158,12 +161,12 @@ def write_quantiles(
     sample : points (n, d) and int64 weights (n,) or None
     tails : int64 ndarray of shape (L,), from 1 to the total
     directions : ndarray of shape (K, d)
-    out : contiguous ndarray of shape (L, 2K), float64 or float32
+    out : ndarray of shape (L, 2K)
     """
     points, weights = np.ascontiguousarray(sample[0]), sample[1]
     units = np.ascontiguousarray(directions, dtype=points.dtype)
-    n_threads, memory_mb = resources.n_threads, resources.memory_mb
-    core.write_quantiles(points, weights, _sizes(tails), units, out, n_threads, memory_mb)
+    with np.errstate(over="ignore"):
+        out[:] = core.quantiles(points, weights, _sizes(tails), units, **resources.limits)
 
 
 def quantile_gaps(
