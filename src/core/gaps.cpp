@@ -4,14 +4,11 @@
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "module.hpp"
-#include "quantiles.hpp"
 #include "tables.hpp"
 
 namespace isodepth {
 
 using Sizes = Vector<int64_t>;
-using OptionalWeights = std::optional<Vector<int64_t>>;
-using GapsAndCodes = std::pair<Result<double>, Result<int64_t>>;
 
 template <class T> static Prefixes<T> prefixes(const Matrix<T>& rows, const Sizes& sizes) {
     return {rows.data(), sizes.data(), int64_t(sizes.shape(0)), int64_t(rows.shape(1))};
@@ -19,28 +16,16 @@ template <class T> static Prefixes<T> prefixes(const Matrix<T>& rows, const Size
 template <class T> static Tiles<T> tiles(const Matrix<T>& rows, int64_t n_threads) {
     return Tiles<T>(rows.data(), rows.shape(0), rows.shape(1), n_threads);
 }
-template <class T> static WeightedPoints<T> weighted(const Matrix<T>& points, const OptionalWeights& weights,
-                                                     const Sizes& tails, int64_t n_threads) {
-    return {tiles(points, n_threads), weights ? weights->data() : nullptr, tails.data()};
-}
-
-// What `find(gaps, codes)` writes, without the GIL, for so many levels.
-template <class Find> static GapsAndCodes gaps_and_codes(size_t levels, Find find) {
-    auto gaps = new_array<double>({levels});
-    auto codes = new_array<int64_t>({levels});
+template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
+                                    Matrix<T> directions, double q, int64_t n_threads, double memory_mb,
+                                    int64_t chunk_rows) {
+    auto gaps = new_array<double>({sizes_x.shape(0)});
+    auto codes = new_array<int64_t>({sizes_x.shape(0)});
     nb::gil_scoped_release released;
-    find(gaps.data(), codes.data());
-    return {gaps, codes};
-}
-
-template <class T> static GapsAndCodes gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
-                                            Matrix<T> directions, double q, int64_t n_threads,
-                                            double memory_mb, int64_t chunk_rows) {
-    return gaps_and_codes(sizes_x.shape(0), [&](double* gaps, int64_t* codes) {
-        const Tiles<T> laid = tiles(directions, n_threads);
-        const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-        level_gaps(samples, laid, q, chunk_rows, {n_threads, memory_mb}, gaps, codes);
-    });
+    const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
+    level_gaps(samples, tiles(directions, n_threads), q, chunk_rows, {n_threads, memory_mb}, gaps.data(),
+               codes.data());
+    return std::pair(gaps, codes);
 }
 
 template <class T> static Result<double> ascent(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
@@ -69,33 +54,13 @@ template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Mat
     return out;
 }
 
-template <class T> static Result<T> quantiles(Matrix<T> points, OptionalWeights weights, Sizes tails,
-                                              Matrix<T> directions, int64_t n_threads, double memory_mb) {
-    auto out = new_array<T>({tails.shape(0), 2 * directions.shape(0)});
-    nb::gil_scoped_release released;
-    write_quantiles(weighted(points, weights, tails, n_threads), tails.shape(0), directions.data(),
-                    directions.shape(0), {n_threads, memory_mb}, out.data());
-    return out;
-}
-
-template <class T>
-static GapsAndCodes gaps_of_quantiles(Matrix<T> x, OptionalWeights weights_x, Sizes tails_x, Matrix<T> y,
-                                      OptionalWeights weights_y, Sizes tails_y, Matrix<T> directions,
-                                      double q, int64_t n_threads, double memory_mb) {
-    return gaps_and_codes(tails_x.shape(0), [&](double* gaps, int64_t* codes) {
-        quantile_gaps(weighted(x, weights_x, tails_x, n_threads), weighted(y, weights_y, tails_y, n_threads),
-                      tails_x.shape(0), directions.data(), directions.shape(0), q, {n_threads, memory_mb},
-                      gaps, codes);
-    });
-}
-
 template <class T> static Result<double> distances(Cube<T> rows, std::optional<Cube<T>> columns, double p,
-                                                   double q, double unit, double length, int64_t n_threads) {
+                                                   double q, double length, int64_t n_threads) {
     const size_t across = columns ? columns->shape(0) : rows.shape(0);
     auto out = new_array<double>({rows.shape(0), across});
     nb::gil_scoped_release released;
     table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, across, rows.shape(1),
-                    rows.shape(2), {p, q, unit, length}, n_threads, out.data());
+                    rows.shape(2), {p, q, length}, n_threads, out.data());
     return out;
 }
 
@@ -124,13 +89,7 @@ template <class T> static void bind_for(nb::module_& m) {
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
           "memory_mb"_a,
           "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");
-    m.def("quantiles", quantiles<T>, "points"_in, "weights"_in.none(), "tails"_in, "directions"_in,
-          "n_threads"_a, "memory_mb"_a,
-          "Quantiles (L, 2 K) of each level along directions (K, d), and along their opposites.");
-    m.def("quantile_gaps", gaps_of_quantiles<T>, "x"_in, "weights_x"_in.none(), "tails_x"_in, "y"_in,
-          "weights_y"_in.none(), "tails_y"_in, "directions"_in, "q"_a, "n_threads"_a, "memory_mb"_a,
-          "The gap of each level between quantiles, and the direction of the largest.");
-    m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "unit"_a, "length"_a,
+    m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "length"_a,
           "n_threads"_a, "Distances between tables; without columns, of all pairs.");
 }
 

@@ -31,10 +31,10 @@ template <class T> class LevelGaps {
           sums_(mean_ ? levels : 0) {}
     static constexpr int64_t bytes = sizeof(T) + 12;  // of a level
 
-    void clear(int64_t level, int64_t end) {
-        std::fill(&largest_[level], &largest_[end], T(0));
-        std::fill(&codes_[level], &codes_[end], 0);
-        if (mean_) std::fill(&sums_[level], &sums_[end], 0.0);
+    void clear(int64_t levels) {
+        std::fill_n(largest_.data(), levels, T(0));
+        std::fill_n(codes_.data(), levels, 0);
+        if (mean_) std::fill_n(sums_.data(), levels, 0.0);
     }
 
     // Add a tile of directions, whose supports are the same at the levels level..end.
@@ -48,19 +48,11 @@ template <class T> class LevelGaps {
         for (; level < end; level++) raise(level, gap, x, y, own.first);
     }
 
-    // Add one direction, with its gap and that of its opposite.
-    void add(int64_t level, T above, T below, int64_t direction) {
-        const T gap = std::max(above, below);
-        if (gap == 0) return;
-        if (mean_) add_sum(level, gap, power(above / double(gap), q_) + power(below / double(gap), q_));
-        if (gap > largest_[level]) largest_[level] = gap, codes_[level] = code_of(direction, above == gap);
-    }
-
-    void write(int64_t level, int64_t end, double* gaps, int64_t* codes) const {
-        for (; level < end; level++) {
-            *gaps = largest_[level];
-            if (mean_) *gaps *= std::pow(sums_[level] / count_, 1.0 / q_);
-            gaps++, *codes++ = codes_[level];
+    void write(int64_t levels, double* gaps, int64_t* codes) const {
+        for (int64_t i = 0; i < levels; i++) {
+            gaps[i] = largest_[i];
+            if (mean_) gaps[i] *= std::pow(sums_[i] / count_, 1.0 / q_);
+            codes[i] = codes_[i];
         }
     }
 
@@ -71,13 +63,6 @@ template <class T> class LevelGaps {
     Workspace<int32_t> codes_;
     Workspace<double> sums_;
 
-    // Before the largest gap is raised.
-    void add_sum(int64_t level, T gap, double sum) {
-        const double own = gap, known = largest_[level];
-        if (own > known) sums_[level] = sum + sums_[level] * power(known / own, q_);
-        else sums_[level] += sum * power(own / known, q_);
-    }
-
     void add_powers(int64_t level, int64_t end, T gap, const Range<T>& x, const Range<T>& y,
                     typename Tiles<T>::Own own) {
         if (gap == 0) return;
@@ -86,7 +71,9 @@ template <class T> class LevelGaps {
             sum += power(std::abs(x.top[k] - y.top[k]) / double(gap), q_) +
                    power(std::abs(x.low[k] - y.low[k]) / double(gap), q_);
         for (; level < end; level++) {
-            add_sum(level, gap, sum);
+            const double known = largest_[level];
+            if (gap > known) sums_[level] = sum + sums_[level] * power(known / gap, q_);
+            else sums_[level] += sum * power(gap / known, q_);
             raise(level, gap, x, y, own.first);
         }
     }
@@ -116,11 +103,11 @@ template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<
     auto make = [&] { return std::make_unique<LevelGaps<T>>(walk.levels, q, directions.n); };
     walk.run([&](int64_t worker, int64_t tile, int64_t level, int64_t end, const Moves<T>* moves) {
         auto& own = found.of(worker, make);
-        if (tile == 0) own.clear(0, end - level);
+        if (tile == 0) own.clear(end - level);
         walk.for_each_run(moves, level, end, [&](int64_t from, int64_t to, auto& x, auto& y) {
             own.add(from - level, to - level, x, y, directions.own(tile));
         });
-        if (tile + 1 == directions.count) own.write(0, end - level, gaps + level, codes + level);
+        if (tile + 1 == directions.count) own.write(end - level, gaps + level, codes + level);
     });
 }
 

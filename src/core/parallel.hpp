@@ -146,22 +146,20 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
         std::min(workers, std::max<int64_t>(1, parts)), [&] { return std::exchange(parts, 0); }, work);
 }
 
-// Calls `prepare(worker, part)`, then `work(worker, part, step)` for its steps 0..steps, each after that step
-// of the part before: what is kept of a step passes through the parts in their order, whatever the threads.
-template <class Prepare, class Work>
-void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Prepare prepare, Work work) {
-    std::vector<std::atomic<int64_t>> done(static_cast<size_t>(steps));  // parts that have taken the step
+// Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part
+// before: what is kept of a step passes through the parts in their order, whatever the threads.
+template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
+    const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
     std::atomic<bool> failed{false};
     parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
         Signals signals;
         try {
-            prepare(worker, part);
             for (int64_t step = 0; step < steps; step++) {
-                auto& turn = done[size_t(step)];
-                while (turn.load(std::memory_order_acquire) < part && !failed) std::this_thread::yield();
+                while (done[step].load(std::memory_order_acquire) < part && !failed)
+                    std::this_thread::yield();
                 if (failed) return;
                 work(worker, part, step);
-                turn.store(part + 1, std::memory_order_release);
+                done[step].store(part + 1, std::memory_order_release);
                 if (worker == 0) signals.check();
             }
         } catch (...) {

@@ -109,20 +109,30 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
 #endif
 }
 
-// The largest |a - b| of numbers (n,).
-template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, int64_t n) {
-    Vec<T> most[2] = {};  // neither waits for the other
+// The largest |a - b| of numbers a (n,), in each of H rows that are `apart` numbers apart, and b (n,).
+template <class T, int H>
+ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
+    Vec<T> most[H][2] = {};  // neither of two waits for the other
     int64_t k = 0;
     for (; k + 2 * width<T> <= n; k += 2 * width<T>)
         for (int j = 0; j < 2; j++) {
-            const int64_t at = k + j * width<T>;
-            most[j] = maximum<T>(most[j], distance<T>(load(a + at), load(b + at)));
+            const Vec<T> other = load(b + k + j * width<T>);
+            for (int h = 0; h < H; h++)
+                most[h][j] =
+                    maximum<T>(most[h][j], distance<T>(load(a + h * apart + k + j * width<T>), other));
         }
-    const Vec<T> both = maximum<T>(most[0], most[1]);
-    T largest = both[0];
-    for (int i = 1; i < width<T>; i++) largest = both[i] > largest ? both[i] : largest;
-    for (; k < n; k++) largest = std::max(largest, std::abs(a[k] - b[k]));
-    return largest;
+    for (int h = 0; h < H; h++) {
+        const Vec<T> both = maximum<T>(most[h][0], most[h][1]);
+        out[h] = both[0];
+        for (int i = 1; i < width<T>; i++) out[h] = both[i] > out[h] ? both[i] : out[h];
+    }
+    for (; k < n; k++)
+        for (int h = 0; h < H; h++) out[h] = std::max(out[h], std::abs(a[h * apart + k] - b[k]));
+}
+template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, int64_t n) {
+    T out[1];
+    largest_distances(a, 0, b, n, out);
+    return out[0];
 }
 
 // Whether any lane of a mask is set.

@@ -165,7 +165,7 @@ template <class T, int Samples> class Walk {
                                 ranges[size_t(Samples * tile + i)]);
             note(worker, tile, from.level, to.level, moves.data());
         };
-        parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, [](auto...) {}, step);
+        parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
     // Calls `note(level, end, range of the first, range of the last sample)` for runs of the levels

@@ -39,8 +39,7 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
 
 // How tables are compared.
 struct TableMeans {
-    double p, q;
-    double unit;    // what a mean over directions is divided by
+    double p, q;    // over levels and over directions
     double length;  // the integral over levels in units of its mean
 };
 
@@ -60,15 +59,18 @@ template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
     return sum[0];
 }
 
-// Mean of order q of the differences of two rows (n,); `room` (n,) is for them.
-template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q, double* room) {
+// Mean of order q of the differences of two rows (n,).
+template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q) {
     if (q == 2.0) {
         const double sum = sum_of_squares(a, b, n);
         // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
         if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }
-    for (int64_t k = 0; k < n; k++) room[k] = std::abs(double(a[k]) - double(b[k]));
-    return power_mean(room, nullptr, n, q, 1.0);
+    const double largest = largest_distance(a, b, n);
+    if (largest == 0 || std::isinf(q)) return largest;
+    double sum = 0.0;
+    for (int64_t k = 0; k < n; k++) sum += power(std::abs(double(a[k]) - double(b[k])) / largest, q);
+    return largest * std::pow(sum / double(n), 1.0 / q);
 }
 
 // Distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). Of tables
@@ -83,29 +85,26 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
                   workers = worker_count(n_threads, across * down, n_rows * n_columns * table);
-    struct State {
-        Workspace<double> gaps, room;  // (size, size, levels); (n,)
-    };
-    PerWorker<State> states(workers);
+    PerWorker<Workspace<double>> gaps(workers);  // (size, size, levels)
     parallel_for(workers, across * down, [&](int64_t worker, int64_t part) {
         const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
         const int64_t left = part % across * size, right = std::min(left + size, n_columns);
         if (same && left < top) return;
-        State& own = states.of(worker, [&] {
-            return std::make_unique<State>(Workspace<double>(size * size * levels), Workspace<double>(n));
-        });
-        auto gap = [&](int64_t i, int64_t j) {
-            return own.gaps.data() + ((i - top) * size + j - left) * levels;
-        };
+        double* own =
+            gaps.of(worker, [&] { return std::make_unique<Workspace<double>>(size * size * levels); }).data();
+        auto gap = [&](int64_t i, int64_t j) { return own + ((i - top) * size + j - left) * levels; };
         for (int64_t level = 0; level < levels; level++)
-            for (int64_t i = top; i < bottom; i++)
-                for (int64_t j = left; j < right; j++) {
-                    const T *row = rows + i * table + level * n, *column = columns + j * table + level * n;
-                    gap(i, j)[level] =
-                        std::isinf(means.q)
-                            ? double(largest_distance(row, column, n))
-                            : mean_difference(row, column, n, means.q, own.room.data()) / means.unit;
+            for (int64_t j = left; j < right; j++) {
+                const T *some = rows + level * n, *other = columns + j * table + level * n;
+                int64_t i = top;
+                // Several rows share what is loaded of the other.
+                for (T found[4]; std::isinf(means.q) && i + 4 <= bottom; i += 4) {
+                    largest_distances(some + i * table, table, other, n, found);
+                    for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];
                 }
+                for (; i < bottom; i++)
+                    gap(i, j)[level] = mean_difference(some + i * table, other, n, means.q);
+            }
         for (int64_t i = top; i < bottom; i++)
             for (int64_t j = left; j < right; j++) {
                 const double distance = power_mean(gap(i, j), nullptr, levels, means.p, means.length);

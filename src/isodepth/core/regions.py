@@ -97,7 +97,7 @@ class TrimmedRegions:
             columns=columns,
             sample=sample,
             order=order,
-            alphas=falling[ends - 1],
+            alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
             origin=origin,
@@ -197,8 +197,11 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
     A group holds everything within `tolerance` of its first member.
     """
     steps = falling[:-1] - falling[1:]
-    ends = np.concatenate([(steps > tolerance).nonzero()[0] + 1, [len(falling)]])
-    if tolerance == 0 or (steps[steps <= tolerance] == 0).all():
+    apart = steps > tolerance
+    if apart.all():
+        return np.arange(1, len(falling) + 1)
+    ends = np.concatenate([apart.nonzero()[0] + 1, [len(falling)]])
+    if tolerance == 0 or (steps[~apart] == 0).all():
         return ends
     # Small steps may add up: measure from the first member of each group.
     fine: list[int] = []

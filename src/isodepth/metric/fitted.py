@@ -189,9 +189,20 @@ class FittedMetric:
         sample: Sample,
     ) -> TrimmedRegions:
         """The regions of points (n, d) that have been checked and merged to `sample`."""
-        distinct, depth = self.source.all_depths(
-            sample, points, weights, self.directions, self.resources
-        )
+        depths = self.source.all_depths(sample, points, weights, self.directions, self.resources)
+        return self.order_regions(points, weights, columns, sample, depths, self.resources)
+
+    def order_regions(
+        self,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        columns: tuple[str, ...] | None,
+        sample: Sample,
+        depths: tuple[np.ndarray, np.ndarray],
+        resources: Resources,
+    ) -> TrimmedRegions:
+        """The regions of points (n, d) by depths (u,) of `sample` and (n,) of the points."""
+        distinct, depth = depths
         tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
             sample,
@@ -202,7 +213,7 @@ class FittedMetric:
             columns=columns,
             tie_tolerance=tolerance,
             origin=self.origin,
-            resources=self.resources,
+            resources=resources,
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -340,6 +351,11 @@ class FittedMetric:
         return f"FittedMetric({count} directions in {width} dimension(s), {self.signature()})"
 
 
+# From so many threads on, each with so many elementary operations, two samples are prepared side
+# by side.
+_FEW_THREADS = 4
+_WORTH_A_THREAD = 250_000
+
 Pair = tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]
 
 
@@ -387,14 +403,36 @@ def fit_both(
         scale=settings["scale"],
     )
     fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
-    resources = fitted.resources
-    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx, resources=resources)
-    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy, resources=resources)
-    source.warn_if_uninformative(sample_x, sample_y)
-    if not isinstance(X, TrimmedRegions):
-        X = fitted.fit_regions(x, wx, columns, sample_x)
-    if not isinstance(Y, TrimmedRegions):
-        Y = fitted.fit_regions(y, wy, columns, sample_y)
+    # Depths take all threads. What comes before and after is short and uses few: for large samples
+    # it is done side by side.
+    n_threads = fitted.resources.n_threads
+    worth = min(len(x), len(y)) * len(fitted.directions) // _WORTH_A_THREAD
+    at_once = 2 if min(worth, n_threads) >= _FEW_THREADS else 1
+    shared = Resources(n_threads // at_once)
+
+    def merge(side: tuple[Any, np.ndarray, Any]) -> Sample:
+        given, points, own = side
+        known = isinstance(given, TrimmedRegions)
+        return given.sample if known else Sample.of(points, own, resources=shared)
+
+    def order(i: int) -> TrimmedRegions:
+        given, points, own = sides[i]
+        if isinstance(given, TrimmedRegions):
+            return given
+        regions = fitted.order_regions(points, own, columns, samples[i], depths[i], shared)
+        if settings["region"] != "envelope":
+            regions.put_in_order(shared)
+        return regions
+
+    sides = (X, x, wx), (Y, y, wy)
+    samples = thread_map(merge, sides, at_once)
+    source.warn_if_uninformative(*samples)
+    depths = {
+        i: source.all_depths(samples[i], points, own, fitted.directions, fitted.resources)
+        for i, (given, points, own) in enumerate(sides)
+        if not isinstance(given, TrimmedRegions)
+    }
+    X, Y = thread_map(order, range(2), at_once)
     return fitted, X, Y, missing
 
 
