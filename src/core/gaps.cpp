@@ -64,6 +64,12 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
     return out;
 }
 
+static Result<int64_t> ends_of_ties(Vector<double> falling, double tolerance) {
+    auto ends = tie_ends(falling.data(), int64_t(falling.shape(0)), tolerance);
+    const size_t groups = ends.size();
+    return as_array(std::move(ends), {groups});
+}
+
 static auto levels_of_both(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                            double end, double last) {
     MergedLevels found =
@@ -96,6 +102,7 @@ template <class T> static void bind_for(nb::module_& m) {
 void bind_gaps(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
+    m.def("tie_ends", ends_of_ties, "falling"_in, "tolerance"_a, "Where groups of equal depth end.");
     m.def("merge_levels", levels_of_both, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
           "last"_a, "The pieces on which both samples stay the same, their shares, and their prefix sizes.");
     m.def("power_mean", mean_of_gaps, "gaps"_in, "shares"_in, "p"_a, "length"_a,

@@ -111,6 +111,16 @@ template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<
     });
 }
 
+// Where groups of equal depth end in `falling` (n,). A group holds all within the tolerance of its first.
+inline std::vector<int64_t> tie_ends(const double* falling, int64_t n, double tolerance) {
+    std::vector<int64_t> ends;
+    ends.reserve(size_t(n));
+    for (int64_t i = 0, first = 0; i < n; i++)
+        if (falling[first] - falling[i] > tolerance) ends.push_back(first = i);
+    ends.push_back(n);
+    return ends;
+}
+
 // The pieces of [0, end] on which the regions of two samples stay the same.
 struct MergedLevels {
     std::vector<double> edges, shares;      // (levels, 2): where each begins and ends; (levels,)

@@ -113,8 +113,8 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
 template <class T, int H>
 ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
     Vec<T> most[H][2] = {};  // neither of two waits for the other
-    int64_t k = 0;
-    for (; k + 2 * width<T> <= n; k += 2 * width<T>)
+    const int64_t whole = n - n % (2 * width<T>);
+    for (int64_t k = 0; k < whole; k += 2 * width<T>)
         for (int j = 0; j < 2; j++) {
             const Vec<T> other = load(b + k + j * width<T>);
             for (int h = 0; h < H; h++)
@@ -126,7 +126,7 @@ ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, in
         out[h] = both[0];
         for (int i = 1; i < width<T>; i++) out[h] = both[i] > out[h] ? both[i] : out[h];
     }
-    for (; k < n; k++)
+    for (int64_t k = whole; k < n; k++)
         for (int h = 0; h < H; h++) out[h] = std::max(out[h], std::abs(a[h * apart + k] - b[k]));
 }
 template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, int64_t n) {

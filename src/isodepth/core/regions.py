@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.core.sample import Sample
 from isodepth.data.validation import check_direction_rows, check_levels_inside
 from isodepth.engine.depth_passes import order_of, take_rows
@@ -196,21 +197,4 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 
     A group holds everything within `tolerance` of its first member.
     """
-    steps = falling[:-1] - falling[1:]
-    apart = steps > tolerance
-    if apart.all():
-        return np.arange(1, len(falling) + 1)
-    ends = np.concatenate([apart.nonzero()[0] + 1, [len(falling)]])
-    if tolerance == 0 or (steps[~apart] == 0).all():
-        return ends
-    # Small steps may add up: measure from the first member of each group.
-    fine: list[int] = []
-    start = 0
-    for end in ends.tolist():
-        while falling[start] - falling[end - 1] > tolerance:
-            far = start + int(np.argmax(falling[start] - falling[start:end] > tolerance))
-            fine.append(far)
-            start = far
-        fine.append(end)
-        start = end
-    return np.asarray(fine)
+    return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)

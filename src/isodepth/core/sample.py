@@ -7,7 +7,6 @@ are the same as weights, and equal points have equal depths, however a matrix pr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,7 +92,7 @@ class Sample:
         """The dimension of the space."""
         return self.points.shape[1]
 
-    @cached_property
+    @property
     def is_simplex(self) -> bool:
         """Whether these are u <= d + 1 points in general position."""
         u, d = self.points.shape
