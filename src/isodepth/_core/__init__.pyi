@@ -696,6 +696,14 @@ def table_distances(
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Distances between tables; without columns, of all pairs."""
 
+def tie_ends(
+    falling: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    tolerance: float,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """Where groups of equal depth end."""
+
 def merge_levels(
     masses_x: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
