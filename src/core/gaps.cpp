@@ -64,21 +64,43 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
     return out;
 }
 
-static Result<int64_t> ends_of_ties(Vector<double> falling, double tolerance) {
-    auto ends = tie_ends(falling.data(), int64_t(falling.shape(0)), tolerance);
+// Where groups of equal depth end in `falling` (n,). A group holds all within the tolerance of its first.
+static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
+    const int64_t n = falling.shape(0);
+    std::vector<int64_t> ends;
+    ends.reserve(size_t(n));
+    for (int64_t i = 0, first = 0; i < n; i++)
+        if (falling.data()[first] - falling.data()[i] > tolerance) ends.push_back(first = i);
+    ends.push_back(n);
     const size_t groups = ends.size();
     return as_array(std::move(ends), {groups});
 }
 
-static auto levels_of_both(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
-                           double end, double last) {
-    MergedLevels found =
-        merge_levels({masses_x.data(), counts_x.data(), int64_t(counts_x.shape(0))},
-                     {masses_y.data(), counts_y.data(), int64_t(counts_y.shape(0))}, end, last);
-    const size_t levels = found.shares.size();
-    return std::tuple(
-        as_array(std::move(found.edges), {levels, 2}), as_array(std::move(found.shares), {levels}),
-        as_array(std::move(found.sizes_x), {levels}), as_array(std::move(found.sizes_y), {levels}));
+// The pieces of [0, end] on which the regions of two samples stay the same. `masses` rise to 1, and `counts`
+// say how many points lie inside up to there. Breakpoints from `last` on, which is below 1 and not above
+// `end`, are the end.
+static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
+                         double end, double last) {
+    std::vector<double> pieces, shares;
+    std::vector<int64_t> sizes_x, sizes_y;
+    const size_t most = counts_x.shape(0) + counts_y.shape(0);
+    pieces.reserve(2 * most), shares.reserve(most), sizes_x.reserve(most), sizes_y.reserve(most);
+    int64_t x = 0, y = 0;
+    double start = 0.0, stop;
+    do {
+        while (masses_x.data()[x] <= start) x++;
+        while (masses_y.data()[y] <= start) y++;
+        stop = std::min(masses_x.data()[x], masses_y.data()[y]);
+        const double edge = stop < last ? stop : end;
+        pieces.insert(pieces.end(), {start, edge});
+        shares.push_back(end > 0 ? (edge - start) / end : 1.0);
+        sizes_x.push_back(counts_x.data()[x]);
+        sizes_y.push_back(counts_y.data()[y]);
+        start = stop;
+    } while (stop < last);
+    const size_t levels = shares.size();
+    return std::tuple(as_array(std::move(pieces), {levels, 2}), as_array(std::move(shares), {levels}),
+                      as_array(std::move(sizes_x), {levels}), as_array(std::move(sizes_y), {levels}));
 }
 
 static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p, double length) {
@@ -102,8 +124,8 @@ template <class T> static void bind_for(nb::module_& m) {
 void bind_gaps(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("tie_ends", ends_of_ties, "falling"_in, "tolerance"_a, "Where groups of equal depth end.");
-    m.def("merge_levels", levels_of_both, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
+    m.def("tie_ends", tie_ends, "falling"_in, "tolerance"_a, "Where groups of equal depth end.");
+    m.def("merge_levels", merge_levels, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
           "last"_a, "The pieces on which both samples stay the same, their shares, and their prefix sizes.");
     m.def("power_mean", mean_of_gaps, "gaps"_in, "shares"_in, "p"_a, "length"_a,
           "(length * sum of shares * gaps^p)^(1/p).");

@@ -17,6 +17,39 @@ inline double power(double ratio, double q) {
     return q == 2.0 ? ratio * ratio : q == 1.0 ? ratio : std::pow(ratio, q);
 }
 
+// The largest number of a vector.
+template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
+#if defined(__aarch64__)
+    ISODEPTH_CALL(maxnmv, v)
+#else
+    T largest = v[0];
+    for (int i = 1; i < width<T>; i++) largest = v[i] > largest ? v[i] : largest;
+    return largest;
+#endif
+}
+
+// The largest |a - b| of numbers a (n,), in each of H rows that are `apart` numbers apart, and b (n,).
+template <class T, int H>
+ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
+    Vec<T> most[H][2] = {};  // neither of two waits for the other
+    const int64_t whole = n - n % (2 * width<T>);
+    for (int64_t k = 0; k < whole; k += 2 * width<T>)
+        for (int j = 0; j < 2; j++) {
+            const Vec<T> other = load(b + k + j * width<T>);
+            for (int h = 0; h < H; h++)
+                most[h][j] =
+                    maximum<T>(most[h][j], distance<T>(load(a + h * apart + k + j * width<T>), other));
+        }
+    for (int h = 0; h < H; h++) out[h] = largest_of<T>(maximum<T>(most[h][0], most[h][1]));
+    for (int64_t k = whole; k < n; k++)
+        for (int h = 0; h < H; h++) out[h] = std::max(out[h], std::abs(a[h * apart + k] - b[k]));
+}
+template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, int64_t n) {
+    T out[1];
+    largest_distances(a, 0, b, n, out);
+    return out[0];
+}
+
 // The gap of each level along the directions so far and their opposites: the largest, where it is attained,
 // and the mean of order q unless q = inf. Of equal gaps the first that was added is named. A sum of powers
 // overflows or vanishes where the mean does not, so sums are kept in units of the largest gap.
@@ -109,51 +142,6 @@ template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<
         });
         if (tile + 1 == directions.count) own.write(end - level, gaps + level, codes + level);
     });
-}
-
-// Where groups of equal depth end in `falling` (n,). A group holds all within the tolerance of its first.
-inline std::vector<int64_t> tie_ends(const double* falling, int64_t n, double tolerance) {
-    std::vector<int64_t> ends;
-    ends.reserve(size_t(n));
-    for (int64_t i = 0, first = 0; i < n; i++)
-        if (falling[first] - falling[i] > tolerance) ends.push_back(first = i);
-    ends.push_back(n);
-    return ends;
-}
-
-// The pieces of [0, end] on which the regions of two samples stay the same.
-struct MergedLevels {
-    std::vector<double> edges, shares;      // (levels, 2): where each begins and ends; (levels,)
-    std::vector<int64_t> sizes_x, sizes_y;  // (levels,)
-};
-
-// A sample's regions: `masses` (count,) rise to 1, and `sizes` say how many points lie inside up to there.
-struct Masses {
-    const double* masses;
-    const int64_t* sizes;
-    int64_t count;
-};
-
-// Breakpoints from `last` on, which is below 1 and not above `end`, are the end.
-inline MergedLevels merge_levels(const Masses& x, const Masses& y, double end, double last) {
-    MergedLevels found;
-    found.edges.reserve(size_t(2 * (x.count + y.count)));
-    for (auto* each : {&found.sizes_x, &found.sizes_y}) each->reserve(size_t(x.count + y.count));
-    found.shares.reserve(size_t(x.count + y.count));
-    int64_t i = 0, j = 0;
-    double start = 0.0, stop;
-    do {
-        while (x.masses[i] <= start) i++;
-        while (y.masses[j] <= start) j++;
-        stop = std::min(x.masses[i], y.masses[j]);
-        const double edge = stop < last ? stop : end;
-        found.edges.insert(found.edges.end(), {start, edge});
-        found.shares.push_back(end > 0 ? (edge - start) / end : 1.0);
-        found.sizes_x.push_back(x.sizes[i]);
-        found.sizes_y.push_back(y.sizes[j]);
-        start = stop;
-    } while (stop < last);
-    return found;
 }
 
 }  // namespace isodepth

@@ -109,32 +109,6 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
 #endif
 }
 
-// The largest |a - b| of numbers a (n,), in each of H rows that are `apart` numbers apart, and b (n,).
-template <class T, int H>
-ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
-    Vec<T> most[H][2] = {};  // neither of two waits for the other
-    const int64_t whole = n - n % (2 * width<T>);
-    for (int64_t k = 0; k < whole; k += 2 * width<T>)
-        for (int j = 0; j < 2; j++) {
-            const Vec<T> other = load(b + k + j * width<T>);
-            for (int h = 0; h < H; h++)
-                most[h][j] =
-                    maximum<T>(most[h][j], distance<T>(load(a + h * apart + k + j * width<T>), other));
-        }
-    for (int h = 0; h < H; h++) {
-        const Vec<T> both = maximum<T>(most[h][0], most[h][1]);
-        out[h] = both[0];
-        for (int i = 1; i < width<T>; i++) out[h] = both[i] > out[h] ? both[i] : out[h];
-    }
-    for (int64_t k = whole; k < n; k++)
-        for (int h = 0; h < H; h++) out[h] = std::max(out[h], std::abs(a[h * apart + k] - b[k]));
-}
-template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, int64_t n) {
-    T out[1];
-    largest_distances(a, 0, b, n, out);
-    return out[0];
-}
-
 // Whether any lane of a mask is set.
 template <class T> ISODEPTH_INLINE bool any(Mask<T> m) {
 #if defined(__AVX512F__)

@@ -201,8 +201,8 @@ template <class T, int Samples> class Walk {
         ChunkEnd at = {{0, 0}, 0};
         ends_.push_back(at);
         while (at.level < all) {
-            // Of the first rows many move a range: these chunks are short, as nobody overtakes them.
-            const int64_t rows = std::min(rows_, std::max<int64_t>(64, at.row[0] / 4));
+            // Of the first rows many move a range, and nobody overtakes them: these chunks are short.
+            const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
             ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
             end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
                                  std::upper_bound(sizes_y + at.level, sizes_y + all, end.row[1]) - sizes_y);

@@ -406,7 +406,8 @@ def fit_both(
     fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
     # Depths take all threads. What comes before and after is short and uses few: for large samples
     # it is done side by side.
-    n_threads = fitted.resources.n_threads
+    resources = fitted.resources
+    n_threads = resources.n_threads
     worth = min(len(x), len(y)) * len(fitted.directions) // _WORTH_A_THREAD
     at_once = 2 if min(worth, n_threads) >= _FEW_THREADS else 1
     shared = Resources(n_threads // at_once)
@@ -429,7 +430,7 @@ def fit_both(
     samples = thread_map(merge, sides, at_once)
     source.warn_if_uninformative(*samples)
     depths = {
-        i: source.all_depths(samples[i], points, own, fitted.directions, fitted.resources)
+        i: source.all_depths(samples[i], points, own, fitted.directions, resources)
         for i, (given, points, own) in enumerate(sides)
         if not isinstance(given, TrimmedRegions)
     }
