@@ -20,7 +20,7 @@ LAYERS = (
     ("tensors",),
     ("core", "hull"),
     ("depth",),
-    ("gap", "theory"),
+    ("gap",),
     ("metric",),
     ("significance",),
     ("chunked", "torch"),
@@ -34,12 +34,11 @@ LAYERS = (
 )
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
-#: Imports of a higher layer, inside a function: a result draws and reports itself, and a source is
-#: made of a Dask collection. No other import may point upwards, and these run when first used.
+#: Imports of a higher layer, inside a function: a result draws and reports itself.
+#: No other import may point upwards, and these run when first used.
 LAZY = {
     ("isodepth.data.results", "isodepth.plot.__init__"),
     ("isodepth.data.results", "isodepth.report.__init__"),
-    ("isodepth.chunked.sources", "isodepth.chunked.dask"),
 }
 
 
@@ -118,12 +117,12 @@ def test_imports_are_seen(tmp_path: Path) -> None:
     """The reader of imports itself: modules, names of modules, packages, lazy imports."""
     file = tmp_path / "odd.py"
     file.write_text(
-        "from isodepth import theory\n"
+        "from isodepth import hull\n"
         "from isodepth.depth import BY_NAME\n"
         "def f():\n    from isodepth.core.sample import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
-        "isodepth.theory.__init__",
+        "isodepth.hull.__init__",
         "isodepth.depth.__init__",
         "isodepth.core.sample",
         "isodepth.errors",

@@ -23,9 +23,8 @@ from isodepth.errors import (
 )
 
 if TYPE_CHECKING:
-    from isodepth import theory
     from isodepth.api import Metric, compare, distance
-    from isodepth.chunked.sources import scan
+    from isodepth.chunked.scan import scan
     from isodepth.core.directions import unit_vectors
     from isodepth.core.regions import TrimmedRegions
     from isodepth.data.frames import Table
@@ -72,12 +71,12 @@ _MODULE_OF = {
     "distance": "isodepth.api",
     "pairwise": "isodepth.many.pairwise",
     "read_table": "isodepth.data.readers",
-    "scan": "isodepth.chunked.sources",
+    "scan": "isodepth.chunked.scan",
     "tables": "isodepth.many.pairwise",
     "two_sample_test": "isodepth.significance.two_sample",
     "unit_vectors": "isodepth.core.directions",
 }
-_SUBPACKAGES = ("plot", "report", "text", "theory", "torch")
+_SUBPACKAGES = ("plot", "report", "text", "torch")
 
 
 def __getattr__(name: str) -> Any:
@@ -130,7 +129,6 @@ __all__ = [
     "read_table",
     "scan",
     "tables",
-    "theory",
     "two_sample_test",
     "unit_vectors",
 ]
