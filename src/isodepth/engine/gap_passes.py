@@ -79,8 +79,9 @@ def write_supports(
     """
     ordered = np.ascontiguousarray(ordered)
     units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+    sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
     with np.errstate(over="ignore"):
-        out[:] = core.supports(ordered, _sizes(prefix_sizes), units, **resources.limits)
+        out[:] = core.supports(ordered, sizes, units, n_threads, resources.memory_mb)
 
 
 class SupportRows(NamedTuple):
