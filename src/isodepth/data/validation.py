@@ -60,19 +60,23 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
             f"{name} must be a table of shape (n points, d columns), got a {type(X).__name__} with "
             f"{len(array)} entries; use {name}.to_frame() for numbers on a line"
         )
-    if array.ndim != 2:
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n points, d columns), got {array.ndim} "
-            f"dimension(s) with shape {array.shape}; use {name}.reshape(-1, 1) for n numbers on "
-            f"a line or {name}.reshape(1, -1) for a single point"
-        )
-    if 0 in array.shape:
-        raise InvalidInputError(
-            f"{name} is empty: got {array.shape[0]} row(s) and {array.shape[1]} feature(s) "
-            f"(shape={array.shape}) while a minimum of 1 is required: a sample needs at least one "
-            "row and one column"
-        )
+    check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
+
+
+def check_table_shape(shape: tuple[int, ...], name: str) -> None:
+    """Check that an array or a tensor has rows and columns, and some of both."""
+    if len(shape) != 2:
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n points, d columns), got {len(shape)} "
+            f"dimension(s) with shape {shape}; use {name}.reshape(-1, 1) for n numbers on a line "
+            f"or {name}.reshape(1, -1) for a single point"
+        )
+    if 0 in shape:
+        raise InvalidInputError(
+            f"{name} is empty: got {shape[0]} row(s) and {shape[1]} feature(s) (shape={shape}) "
+            "while a minimum of 1 is required: a sample needs at least one row and one column"
+        )
 
 
 def check_pair(

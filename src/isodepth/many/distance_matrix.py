@@ -79,8 +79,12 @@ class DistanceMatrix(ReportableResult):
         """Whether rows and columns are the same samples."""
         return self.labels == self.other_labels
 
-    def nearest(self, label: str) -> tuple[str, float]:
-        """The sample closest to one of those of the rows, itself apart, and its distance."""
+    def nearest(self, label: Any) -> tuple[str, float]:
+        """The sample closest to one of those of the rows, itself apart, and its distance.
+
+        Labels are texts; a number stands for its text.
+        """
+        label = label_text(label)
         if label not in self.labels:
             raise InvalidInputError(
                 f"there is no sample {label!r}; the samples are {', '.join(self.labels[:20])}"
@@ -142,10 +146,25 @@ class DistanceMatrix(ReportableResult):
 
 
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    found = tuple(str(i) for i in range(count)) if labels is None else tuple(map(str, labels))
+    found = (
+        tuple(str(i) for i in range(count)) if labels is None else tuple(map(label_text, labels))
+    )
     if len(found) != count:
         raise InvalidInputError(f"{name} must name {count} samples, got {len(found)}")
     if len(set(found)) != count:
         twice = next(label for label in found if found.count(label) > 1)
         raise InvalidInputError(f"{name} must differ from each other, got {twice!r} twice")
     return found
+
+
+def label_text(label: Any) -> str:
+    """A label as a text; of the several keys of a group all are named.
+
+    Examples
+    --------
+    >>> label_text(("EWR", 7)), label_text((7,)), label_text(np.int64(7)), label_text(7.0)
+    ('EWR, 7', '7', '7', '7.0')
+    """
+    if isinstance(label, tuple):
+        return ", ".join(str(part) for part in label)
+    return str(label)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
-from isodepth.many.bags import as_list, matched, with_shared_scale
+from isodepth.many.collections import as_list, matched, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,

@@ -16,6 +16,7 @@ from isodepth.plot.style import (
     dress,
     legend_below,
     new_axes,
+    note,
     short,
 )
 
@@ -64,8 +65,7 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'gap between the two regions'
     """
-    if ax is None:
-        ax = new_axes()
+    ax = ax or new_axes()
     levels = np.asarray(comparison.levels, dtype=float)
     gaps = np.asarray(comparison.gaps, dtype=float)
     if levels.ndim == 2:
@@ -91,9 +91,8 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
         label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",
     )  # fmt: skip
     ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
-    ax.set_xlabel("level β: share of the rows inside the region, deepest first")
-    ax.set_ylabel("gap between the two regions")
-    dress(ax, "Where the two samples differ")
+    dress(ax, "Where the two samples differ", y="gap between the two regions",
+          x="level β: share of the rows inside the region, deepest first")  # fmt: skip
     legend_below(ax)
     return ax
 
@@ -101,15 +100,8 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
 def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
     """Pieces [start, stop) on which the gap is constant, side by side."""
     edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
-    ax.stairs(
-        gaps,
-        edges,
-        color=FIRST,
-        linewidth=1.8,
-        baseline=None,
-        zorder=3,
-        label="gap between the two samples",
-    )
+    ax.stairs(gaps, edges, color=FIRST, linewidth=1.8, baseline=None, zorder=3,
+              label="gap between the two samples")  # fmt: skip
     ax.stairs(gaps, edges, fill=True, color=FIRST, alpha=0.1, linewidth=0)
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
@@ -168,8 +160,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     """
     values, pvalues, of_shares = _values(result)
     shown, left = values[:most], len(values) - most
-    if ax is None:
-        ax = new_axes(8, 1.4 + 0.32 * len(shown))
+    ax = ax or new_axes(8, 1.4 + 0.32 * len(shown))
     places = range(len(shown))
     lengths = [value for _, value in shown]
     bars = ax.barh(places, lengths, color=FIRST, edgecolor=FIRST, height=0.7)
@@ -179,10 +170,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
             text += f"   p = {pvalues[name]:.3g}"
             if pvalues[name] > _LEVEL:
                 bar.set_facecolor("none")
-        ax.annotate(
-            text, (value, bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
-            textcoords="offset points", va="center", color=INK, fontsize="small",
-        )  # fmt: skip
+        note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(places, [short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
@@ -197,15 +185,12 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
-    ax.set_xlabel(what)
-    dress(ax, "Contributions of the columns", grid="x")
+    dress(ax, "Contributions of the columns", x=what, grid="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     if left > 0:
-        ax.annotate(
-            f"and {left} more column(s)", (1, 0), xycoords="axes fraction", xytext=(0, 4),
-            textcoords="offset points", ha="right", color=QUIET, fontsize="small",
-        )  # fmt: skip
+        note(ax, f"and {left} more column(s)", (1, 0), (0, 4), xycoords="axes fraction",
+             ha="right", color=QUIET)  # fmt: skip
     return ax
 
 
@@ -245,8 +230,7 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     >>> null_distribution(test).get_xlabel()
     'statistic of the test'
     """
-    if ax is None:
-        ax = new_axes(8, 3.4)
+    ax = ax or new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
     n_bins = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
     ax.hist(
@@ -260,15 +244,13 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     margin = 0.06 * (high - low) or 0.5
     ax.set_xlim(low - margin, high + margin)
     left = test.statistic > (low + high) / 2
-    ax.annotate(
-        f"observed {test.statistic:.4g}, p = {test.p_value:.3g}",
-        (test.statistic, 0.75), xycoords=("data", "axes fraction"),
-        xytext=(-6 if left else 6, 0), textcoords="offset points",
-        ha="right" if left else "left", color=MARK, fontsize="small", fontweight="bold",
+    note(
+        ax, f"observed {test.statistic:.4g}, p = {test.p_value:.3g}", (test.statistic, 0.75),
+        (-6 if left else 6, 0), xycoords=("data", "axes fraction"),
+        ha="right" if left else "left", color=MARK, fontweight="bold",
     )  # fmt: skip
     beyond = f", beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    ax.set_xlabel(f"statistic of the test{beyond}")
-    ax.set_ylabel("permutations")
-    dress(ax, "Is the difference significant?")
+    dress(ax, "Is the difference significant?", x=f"statistic of the test{beyond}",
+          y="permutations")  # fmt: skip
     legend_below(ax, ncols=2)
     return ax

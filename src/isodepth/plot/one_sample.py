@@ -16,7 +16,7 @@ from isodepth.depth.base import Depth
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.regions import outline, plane_directions
-from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, short
+from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, note, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,7 @@ def bagplot(
     'column 0'
     """
     regions, names = _planar_regions(sample, columns, depth)
-    if ax is None:
-        ax = new_axes(6.4, 5.2)
+    ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
     directions = plane_directions()
     center = points[regions.inside(0.0)].mean(axis=0)
@@ -85,9 +84,7 @@ def bagplot(
         ax.plot(*points[outlying].T, "x", color=MARK, markersize=6, markeredgewidth=1.5,
                 label=f"{int(outlying.sum())} outlier(s)")  # fmt: skip
     ax.plot(*center, "P", color="white", markeredgecolor=INK, markersize=10, label="deepest point")
-    ax.set_xlabel(short(names[0]))
-    ax.set_ylabel(short(names[1]))
-    dress(ax, "Bagplot", grid=None)
+    dress(ax, "Bagplot", x=short(names[0]), y=short(names[1]), grid=None)
     legend_below(ax)
     return ax
 
@@ -126,8 +123,7 @@ def depth_contours(
     'column 0'
     """
     regions, names = _planar_regions(sample, columns, depth)
-    if ax is None:
-        ax = new_axes(6.4, 5.2)
+    ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
     kept = points[regions.inside(0.95)]
     low, high = kept.min(axis=0), kept.max(axis=0)
@@ -150,14 +146,11 @@ def depth_contours(
     ax.set_xlim(axes[0][0], axes[0][-1])
     ax.set_ylim(axes[1][0], axes[1][-1])
     beyond = int(((points < low - margin) | (points > high + margin)).any(axis=1).sum())
-    ax.set_xlabel(short(names[0]))
-    ax.set_ylabel(short(names[1]))
-    dress(ax, "Depth, by the share of the rows inside", grid=None)
+    title = "Depth, by the share of the rows inside"
+    dress(ax, title, x=short(names[0]), y=short(names[1]), grid=None)
     if beyond:
-        ax.annotate(
-            f"{beyond} of {len(points)} rows outside the frame", (1, 0), xycoords="axes fraction",
-            xytext=(-4, 4), textcoords="offset points", ha="right", color=INK, fontsize="small",
-        )  # fmt: skip
+        text = f"{beyond} of {len(points)} rows outside the frame"
+        note(ax, text, (1, 0), (-4, 4), xycoords="axes fraction", ha="right")
     return ax
 
 
@@ -181,8 +174,10 @@ def _planar_regions(
     points, names = check_points(sample, "sample")
     known = names or column_labels(points.shape[1])
     if columns is not None:
-        points = points[:, [_column_index(column, known) for column in _two(columns)]]
-        known = tuple(known[_column_index(column, known)] for column in columns)
+        if isinstance(columns, str) or len(columns) != 2:
+            raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
+        chosen = [_column_index(column, known) for column in columns]
+        points, known = points[:, chosen], tuple(known[j] for j in chosen)
     elif points.shape[1] != 2:
         raise InvalidInputError(
             f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
@@ -190,12 +185,6 @@ def _planar_regions(
         )
     metric = Metric(depth=depth, directions="equispaced", n_directions=_DIRECTIONS, refine=0)
     return metric.regions(np.ascontiguousarray(points)), tuple(known)
-
-
-def _two(columns: Sequence[Any]) -> Sequence[Any]:
-    if isinstance(columns, str) or len(columns) != 2:
-        raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
-    return columns
 
 
 def _column_index(column: Any, known: tuple[str, ...]) -> int:

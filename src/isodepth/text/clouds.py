@@ -36,6 +36,12 @@ def one_each(answer: Any, count: int) -> list[Any]:
     return clouds
 
 
+def own_signature(encoder: Any) -> str:
+    """How an encoder describes itself, or its name."""
+    named = f"model=own:{getattr(encoder, '__name__', type(encoder).__name__)}"
+    return getattr(encoder, "signature", None) or named
+
+
 def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[Any]:
     """Token vectors as they are compared: float32 of shape (n, d), n > 0, or None for no score.
 

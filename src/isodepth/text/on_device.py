@@ -16,11 +16,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.sample import Sample
 from isodepth.data.arrays import describe
 from isodepth.depth.base import center_and_exponent
-from isodepth.depth.integrated import (
-    MOST_POINTS,
-    counts_fit,
-    steady_depth,
-)
+from isodepth.depth.integrated import MOST_POINTS, counts_fit, steady_depth
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import FittedMetric
@@ -95,13 +91,9 @@ def regions_on_device(
         depths = _depths(drawn, together, members)
     return [
         TrimmedRegions.from_depths(
-            m.sample,
-            distinct,
-            points=m.points,
-            depth=distinct[m.sample.inverse],
-            origin=drawn.origin,
+            m.sample, own, points=m.points, depth=own[m.sample.inverse], origin=drawn.origin
         )
-        for m, distinct in zip(members, depths, strict=True)
+        for m, own in zip(members, depths, strict=True)
     ]
 
 
