@@ -612,7 +612,7 @@ def ascent(
     """Directions of larger gaps than along the starts."""
 
 @overload
-def support_rows(
+def supports(
     ordered: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
@@ -623,14 +623,10 @@ def support_rows(
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]: ...
+    memory_mb: float,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
 @overload
-def support_rows(
+def supports(
     ordered: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
@@ -641,82 +637,10 @@ def support_rows(
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]:
-    """
-    Largest and smallest projection at each level, and the rows that give them.
-    """
-
-@overload
-def quantile_gaps(
-    x: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    q: float,
-    n_threads: int,
     memory_mb: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]: ...
-@overload
-def quantile_gaps(
-    x: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    q: float,
-    n_threads: int,
-    memory_mb: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]:
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    The gap of each level between quantiles, and the direction of the largest.
+    Supports (L, 2 K) of each level along directions (K, d), and along their opposites.
     """
 
 @overload
@@ -732,7 +656,6 @@ def table_distances(
     | None,
     p: float,
     q: float,
-    unit: float,
     length: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
@@ -749,155 +672,18 @@ def table_distances(
     | None,
     p: float,
     q: float,
-    unit: float,
     length: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Distances between tables; without columns, of all pairs."""
 
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+def tie_ends(
+    falling: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None:
-    """
-    Supports of each level along all directions, and along their opposites.
-    """
-
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None:
-    """
-    Quantiles of each level along all directions, and along their opposites.
-    """
+    tolerance: float,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """Where groups of equal depth end."""
 
 def merge_levels(
     masses_x: Annotated[
@@ -916,11 +702,12 @@ def merge_levels(
     last: float,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    Edges of the pieces on which both samples stay the same, and their prefix sizes.
+    The pieces on which both samples stay the same, their shares, and their prefix sizes.
     """
 
 def power_mean(
