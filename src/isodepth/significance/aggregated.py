@@ -27,6 +27,7 @@ from isodepth.significance.combination import (
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
+    WORD,
     Permutations,
     PooledSample,
     direction_text,
@@ -58,8 +59,8 @@ _PAIRS = 64 * 63 // 2
 _FEW_VALUES = 20
 # A sample with fewer rows of a category has no mean among them.
 _FEWEST_INSIDE = 5
-# Labelings of one call, between which progress is shown.
-_LABELINGS = 256
+# Labelings of one call, between which progress is shown: whole words of labels.
+_LABELINGS = 4 * WORD
 
 
 def aggregated_statistics(
@@ -268,18 +269,12 @@ def region_statistics(
     |m| is the caller's.
     """
     count, words = rows.permutations.count, rows.permutations.words
-    # A deviation along a direction that is no larger is rounding.
-    typical = float(np.median(np.abs(rows.points).max(axis=1)))
-    zero = 8 * float(np.finfo(np.float64).eps) * rows.points.shape[1] * typical
-    projections, centers, scales = _core.label_centers(
-        rows.points, rows.directions, words, count, zero, rows.n_threads
-    )
     betas = midpoint_levels(given.levels, given.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
         out[first:last] = _core.label_distances(
-            projections, words, centers, scales, len(rows.directions), betas, first, last, given.q,
+            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q,
             given.p, rows.n_threads,
         )  # fmt: skip
         advance(last - first)
