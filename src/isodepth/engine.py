@@ -178,12 +178,13 @@ def write_supports(
     ----------
     prefix_sizes : int64 ndarray of shape (L,), rising
     directions : ndarray of shape (K, d)
-    out : contiguous ndarray of shape (L, 2K), float64 or float32
+    out : contiguous ndarray of shape (L, 2K)
     """
     ordered = np.ascontiguousarray(ordered)
     units = np.ascontiguousarray(directions, dtype=ordered.dtype)
     sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
-    core.write_supports(ordered, sizes, units, out, n_threads, resources.memory_mb)
+    with np.errstate(over="ignore"):
+        out[:] = core.supports(ordered, sizes, units, n_threads, resources.memory_mb)
 
 
 class SupportRows(NamedTuple):
@@ -202,16 +203,19 @@ class SupportRows(NamedTuple):
 
 
 def support_rows(
-    ordered: np.ndarray,
-    prefix_sizes: np.ndarray,
-    directions: np.ndarray,
-    resources: Resources = ALONE,
+    ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
 ) -> SupportRows:
     """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
-    ordered = np.ascontiguousarray(ordered)
-    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
-    found = core.support_rows(ordered, _sizes(prefix_sizes), units, resources.n_threads)
-    return SupportRows(*found)
+    along = ordered @ directions.T
+    last = prefix_sizes - 1
+    values, rows = [], []
+    for sign in (1, -1):
+        reach = np.maximum.accumulate(sign * along)
+        further = np.zeros(along.shape, dtype=np.int64)
+        further[1:] = np.where(reach[1:] > reach[:-1], np.arange(1, len(along))[:, None], 0)
+        values.append(sign * reach[last])
+        rows.append(np.maximum.accumulate(further)[last])
+    return SupportRows(*values, *rows)
 
 
 def ascent(
@@ -261,12 +265,16 @@ def write_quantiles(
     sample : points (n, d) and int64 weights (n,) or None
     tails : int64 ndarray of shape (L,), from 1 to the total
     directions : ndarray of shape (K, d)
-    out : contiguous ndarray of shape (L, 2K), float64 or float32
+    out : contiguous ndarray of shape (L, 2K)
     """
-    points, weights = np.ascontiguousarray(sample[0]), sample[1]
-    units = np.ascontiguousarray(directions, dtype=points.dtype)
-    n_threads, memory_mb = resources.n_threads, resources.memory_mb
-    core.write_quantiles(points, weights, _sizes(tails), units, out, n_threads, memory_mb)
+    columns = out.reshape(len(out), 2, len(directions))
+
+    def write(some: slice) -> None:
+        with np.errstate(over="ignore"):
+            columns[:, :, some] = _quantiles(sample, tails, directions[some])
+
+    blocks, at_once = _blocks(len(directions), len(sample[0]) + len(tails), resources)
+    thread_map(write, blocks, at_once)
 
 
 def quantile_gaps(
@@ -278,13 +286,58 @@ def quantile_gaps(
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Like `level_gaps`, between the quantiles of two samples as in `write_quantiles`."""
-    points_x, points_y = np.ascontiguousarray(x[0]), np.ascontiguousarray(y[0])
-    units = np.ascontiguousarray(directions, dtype=points_x.dtype)
-    tails_x, tails_y = map(_sizes, tails)
-    n_threads, memory_mb = resources.n_threads, resources.memory_mb
-    return core.quantile_gaps(
-        points_x, x[1], tails_x, points_y, y[1], tails_y, units, q, n_threads, memory_mb
-    )
+    levels = np.arange(len(tails[0]))
+    largest, sums, codes = np.zeros(len(levels)), np.zeros(len(levels)), np.zeros_like(levels)
+
+    def find(some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each level the largest gap, the sum of powers in units of it, and its code."""
+        pair = zip((x, y), tails, strict=True)
+        found = [_quantiles(*side, directions[some]) for side in pair]
+        gaps = np.abs(found[0] - found[1]).transpose(0, 2, 1).reshape(len(levels), -1)
+        at = gaps.argmax(axis=1)
+        top = gaps[levels, at].astype(np.float64)
+        powers = ((gaps / np.where(top > 0, top, 1.0)[:, None]) ** q).sum(axis=1)
+        return top, powers, np.where(at % 2, -1, 1) * (some.start + at // 2) - at % 2
+
+    numbers = len(x[0]) + len(y[0]) + 4 * len(levels)
+    blocks, at_once = _blocks(len(directions), numbers, resources)
+    for first in range(0, len(blocks), at_once):
+        for top, powers, code in thread_map(find, blocks[first : first + at_once], at_once):
+            unit = np.maximum(largest, top)
+            unit[unit == 0] = 1.0
+            sums = sums * (largest / unit) ** q + powers * (top / unit) ** q
+            codes = np.where(top > largest, code, codes)
+            largest = np.maximum(largest, top)
+    if q < math.inf:
+        largest *= (sums / (2 * len(directions))) ** (1 / q)
+    return largest, codes
+
+
+def _blocks(count: int, numbers: int, resources: Resources) -> tuple[list[slice], int]:
+    """Directions to sort along at once, and how many threads may hold `numbers` for each of them.
+
+    Where blocks end does not depend on the threads: their sums are added in one order.
+    """
+    size = max(8, min(256, 2**18 // numbers))
+    fitting = int(resources.memory_mb * 2**17 / (size * numbers))
+    blocks = [slice(first, min(first + size, count)) for first in range(0, count, size)]
+    return blocks, max(1, min(resources.n_threads, len(blocks), fitting))
+
+
+def _quantiles(sample: WeightedPoints, tails: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Of shape (L, 2, K): along directions (K, d) and along their opposites."""
+    points, weights = np.ascontiguousarray(sample[0]), sample[1]
+    along = core.project(points, np.ascontiguousarray(directions, dtype=points.dtype), 1)
+    if weights is None:
+        along.sort(axis=1)
+        tops, lows = along[:, len(points) - tails], along[:, tails - 1]
+    else:
+        order = along.argsort(axis=1)
+        reached = weights[order].cumsum(axis=1)
+        places = [np.searchsorted(row, np.stack([row[-1] - tails + 1, tails])) for row in reached]
+        along = np.take_along_axis(along, order, axis=1)
+        tops, lows = np.take_along_axis(along[:, None], np.stack(places), axis=2).swapaxes(0, 1)
+    return np.stack([tops, -lows]).transpose(2, 0, 1)
 
 
 def table_distances(
@@ -305,12 +358,14 @@ def table_distances(
     columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
     p : float in (0, inf]
     q : float in [1, inf], the order of the mean over directions
-    unit : what a mean over directions is divided by
+    unit : what the mean over directions is divided by
     length : the integral over levels in units of its mean
     """
     rows = np.ascontiguousarray(rows)
     against = None if columns is None else np.ascontiguousarray(columns)
-    return core.table_distances(rows, against, p, q, unit, length, resources.n_threads)
+    found = core.table_distances(rows, against, p, q, length, resources.n_threads)
+    found /= unit
+    return found
 
 
 def _sizes(numbers: np.ndarray) -> np.ndarray:

@@ -37,13 +37,6 @@ __all__ = [
 
 # A relative duality gap that is as good as none: what rounding leaves of it.
 _EXACT = 1e-13
-# Beyond this, facets are too many to be worth it.
-_MAX_DIMENSION = 3
-# Fewer rows are compared sooner than those inside are found.
-_FEWEST_ROWS = 2000
-_FLAT = 8 * float(np.finfo(np.float64).eps)
-# Rows that are new before the hull is looked at again.
-_FRESH_ROWS = 64
 
 
 class HullGap(NamedTuple):
@@ -339,8 +332,6 @@ def _hull_levels(
         frame.first,
         frame.second,
         stops=sizes,
-        inside_first=inside_from(frame.first, sizes[0]),
-        inside_second=inside_from(frame.second, sizes[1]),
         attained=attained,
         slack=slack,
         limit=limit,
@@ -516,78 +507,6 @@ def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
             f"{array.max()}"
         )
     return array
-
-
-def inside_from(rows: np.ndarray, prefix_sizes: np.ndarray) -> np.ndarray:
-    """Level from which each row is known to be inside the hull of others, to rounding, (n,).
-
-    A row inside the hull stays inside as it grows. It is looked for once the rows that are new
-    outnumber those kept, which costs little per row. Of few rows, and above three dimensions, where
-    nearly all are vertices, none is looked for: the result is then L, the number of levels.
-    """
-    levels = np.full(len(rows), len(prefix_sizes), dtype=np.int64)
-    if rows.shape[1] > _MAX_DIMENSION or len(rows) < _FEWEST_ROWS:
-        return levels
-    kept = np.arange(prefix_sizes[0])
-    level = 0
-    while level < len(prefix_sizes):
-        extreme = kept[extreme_rows(rows[kept])]
-        levels[kept] = level
-        levels[extreme] = len(prefix_sizes)
-        enough = prefix_sizes[level] + max(_FRESH_ROWS, len(extreme))
-        following = int(np.searchsorted(prefix_sizes, enough, side="right"))
-        if following < len(prefix_sizes):
-            kept = np.concatenate(
-                [extreme, np.arange(prefix_sizes[level], prefix_sizes[following])]
-            )
-        level = following
-    return levels
-
-
-def extreme_rows(points: np.ndarray) -> np.ndarray:
-    """Return the sorted numbers of rows whose hull is the hull of all, to rounding.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, d), d <= 3
-
-    Returns
-    -------
-    int64 ndarray: all vertices of the hull, with as few other rows as is easily had
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isodepth.hull import extreme_rows
-    >>> extreme_rows(np.array([[3.0], [1.0], [2.0], [5.0]])).tolist()
-    [1, 3]
-    """
-    rounded = _rounded_out(points)
-    if rounded.shape[1] == 0:
-        return np.zeros(1, dtype=np.int64)
-    if rounded.shape[1] == 1:
-        return np.unique([rounded.argmin(), rounded.argmax()]).astype(np.int64)
-
-    from scipy.spatial import ConvexHull, QhullError
-
-    try:
-        return np.sort(ConvexHull(rounded).vertices).astype(np.int64)
-    except QhullError:
-        return np.arange(len(points), dtype=np.int64)
-
-
-def _rounded_out(points: np.ndarray) -> np.ndarray:
-    """Stretch the points to be as wide along every axis; leave out axes of no width.
-
-    Vertices stay vertices under affine maps, and Qhull, which merges the facets of narrow sets,
-    loses none of them in a set that is not narrow.
-    """
-    centered = points - points[0]
-    if points.shape[1] > 1:
-        centered = centered @ np.linalg.svd(centered, full_matrices=False)[2].T
-    widths = np.ptp(centered, axis=0)
-    wide = widths > _FLAT * widths.max()
-    return centered[:, wide] / widths[wide]
 
 
 def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:

@@ -82,9 +82,7 @@ def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: floa
     assert found[-1, -2] == 0
     np.testing.assert_array_equal(table_distances(values, values[2:4], **means), found[:, 2:4])
     for i, j in ((0, 1), (2, 6), (5, 3)):
-        level = naive_gaps.gaps(values[i].astype(float), values[j].astype(float), q)
-        if q < math.inf:
-            level = level / 0.7
+        level = naive_gaps.gaps(values[i].astype(float), values[j].astype(float), q) / 0.7
         shares = [Fraction(1, 3)] * 3
         expected = naive.power_mean(level.tolist(), shares, p)
         if p < math.inf:

@@ -213,7 +213,7 @@ class TrimmedRegions:
             columns=columns,
             sample=sample,
             order=order,
-            alphas=falling[ends - 1],
+            alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
             origin=origin,
@@ -311,24 +311,7 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 
     A group holds everything within `tolerance` of its first member.
     """
-    steps = falling[:-1] - falling[1:]
-    apart = steps > tolerance
-    if apart.all():
-        return np.arange(1, len(falling) + 1)
-    ends = np.append(apart.nonzero()[0] + 1, len(falling))
-    if tolerance == 0 or not steps[~apart].any():
-        return ends
-    # Small steps may add up: measure from the first member of each group.
-    fine: list[int] = []
-    start = 0
-    for end in ends.tolist():
-        while falling[start] - falling[end - 1] > tolerance:
-            far = start + int(np.argmax(falling[start] - falling[start:end] > tolerance))
-            fine.append(far)
-            start = far
-        fine.append(end)
-        start = end
-    return np.asarray(fine)
+    return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,10 +344,7 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     end = 1.0 - eps
     # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
     last = end * (1.0 - SLIVER)
-    edges, sizes_x, sizes_y = _core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last)
-    levels = np.stack([edges[:-1], edges[1:]], axis=1)
-    shares = np.diff(edges) / end if end > 0 else np.ones(1)
-    return LevelPlan(levels, shares, sizes_x, sizes_y)
+    return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:

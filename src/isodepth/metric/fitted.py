@@ -198,9 +198,10 @@ class FittedMetric:
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
         plan = self.plan(x, y)
+        resources = self.resources
         if self.options["region"] != "envelope":
             for regions in (x, y):
-                regions.put_in_order(self.resources)
+                regions.put_in_order(resources)
         return find_gaps(
             x,
             y,
@@ -210,7 +211,7 @@ class FittedMetric:
             region=self.options["region"],
             q=self.options["q"],
             refine=self.options["refine"],
-            resources=self.resources,
+            resources=resources,
         )
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:

@@ -119,7 +119,7 @@ def _pulls_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> li
     sizes = gaps.plan.prefix_sizes
     indices, signs = direction_index(gaps.where), direction_sign(gaps.where)
     asked = np.unique(indices[slopes > 0])
-    size = max(1, _HELD // max(1, len(gaps.values)))
+    size = max(1, _HELD // max(len(gaps.values), *map(len, rows)))
     for first in range(0, len(asked), size):
         chosen = asked[first : first + size]
         vectors = gaps.vectors[chosen].astype(np.float64)
