@@ -3,8 +3,8 @@ What a region is
 ================
 
 A depth says how central each row is. The region of level β holds the deepest rows, just more
-than a share β of them. Regions are nested, from the centre outwards, and that is all isodepth
-keeps of a sample.
+than a share β of them. Regions are nested, from the center outwards. isodepth compares two
+samples through their regions.
 """
 
 import matplotlib.pyplot as plt

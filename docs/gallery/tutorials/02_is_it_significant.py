@@ -3,8 +3,8 @@ Is it significant?
 ==================
 
 Two samples of the same distribution are never at distance zero. :func:`isodepth.two_sample_test`
-says how often chance gives as much as was seen, what kind of difference it is, and in which
-columns.
+says whether a difference is larger than chance explains, what kind of difference it is, and in
+which columns.
 """
 
 from pathlib import Path
@@ -56,9 +56,9 @@ picture = compared.plot("gaps")
 
 # %%
 # **Rows that depend on each other.** Hours of one day are not independent: a warm morning is
-# followed by a warm noon. Permuted one by one, they make chance look smaller than it is. The
-# odd and the even days of July have no reason to differ. By hours they seem to; ``blocks``
-# keeps the rows of a day together, and they do not.
+# followed by a warm noon. If they are permuted one by one, the test underestimates what chance can
+# do. The odd and the even days of July have no reason to differ. Permuted by hours they seem to;
+# ``blocks`` permutes the rows of a day together, and the difference is no longer significant.
 
 columns = ["temp", "dewp", "wind_speed", "pressure"]
 july = pd.read_csv(Path("../../../examples/weather/july.csv")).dropna(subset=columns)
@@ -74,9 +74,9 @@ for name, test in (("hours", by_hour), ("days", by_day)):
     )
 
 # %%
-# **Wrong rows.** With a share of contaminated rows every test rejects in the end, and it is
-# right: the distributions differ. ``tolerance=0.05`` asks something else: is there more than 5% of
-# the rows of each sample could explain?
+# **Wrong rows.** If a share of the rows is contaminated, the distributions differ, and with enough
+# rows every consistent test rejects. ``tolerance=0.05`` asks another question: is the difference
+# larger than 5% of wrong rows in each sample can explain?
 
 rng = np.random.default_rng(1)
 X, Y = rng.normal(size=(2, 600, 3))

@@ -2,8 +2,8 @@
 Which columns?
 ==============
 
-Which of thirteen columns differ between two samples? Three
-answers, from the quickest to the most careful, and the rows that stand outside.
+Which of thirteen columns differ between two samples? By their contributions to the distance, and by
+tests; and which rows lie outside the other sample?
 """
 
 from sklearn.datasets import load_wine

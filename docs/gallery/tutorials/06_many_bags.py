@@ -2,8 +2,8 @@
 Many bags
 =========
 
-A *bag* is a whole sample: a week of weather, a patient, an image. Fitted once each, many of
-them are compared in one go: distances, clusters, neighbours.
+A *bag* is a whole sample: a week of weather, a patient, an image. Each bag is fitted once, and then
+all of them are compared: distances, clusters, neighbors.
 """
 
 import numpy as np

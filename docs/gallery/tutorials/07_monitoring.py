@@ -2,10 +2,10 @@
 Monitoring: when to raise an alarm
 ==================================
 
-Batches arrive, one after another, and most of them look a little different.
-:class:`isodepth.DepthMonitor` learns from a reference how undrifted batches score, and raises an
-alarm when the stream as a whole speaks against "nothing has changed". The probability that it ever
-raises a false one is ``alpha``, however long one looks.
+Batches of data arrive one after another, and no two are alike. :class:`isodepth.DepthMonitor`
+learns from a reference how undrifted batches score, and raises an alarm when the evidence for a
+change, over all batches so far, is strong enough. The probability that it ever raises a false alarm
+is at most ``alpha``, however long the stream is.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ import isodepth
 from isodepth.plot import monitor_timeline
 
 # %%
-# Flights out of New York in the first half of 2013. 20,000 of them are the reference; what
-# comes are batches of 200 others.
+# Flights out of New York in the first half of 2013. 20,000 of them are the reference; the batches
+# are 200 other flights each.
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 flown = flights.dropna(subset=columns)
@@ -30,15 +30,14 @@ monitor = isodepth.DepthMonitor(
 print(monitor.calibration.sampling)
 
 # %%
-# Twenty batches, dealt out at random from the rest of the half year: no alarm.
+# Twenty batches, sampled from the rest of the half year: no alarm.
 
 for _ in range(20):
     verdict = monitor.check(quiet[columns].sample(200, random_state=int(rng.integers(2**31))))
 print(verdict)
 
 # %%
-# Now the clock at the gates is wrong, and everybody arrives a quarter of an hour later than
-# they do.
+# Now a clock is wrong, and all arrival delays are recorded 15 minutes too long.
 
 for _ in range(8):
     batch = quiet[columns].sample(200, random_state=int(rng.integers(2**31)))
@@ -53,11 +52,11 @@ figure = monitor_timeline(monitor)
 
 # %%
 # **Rows of one day have more in common** than rows drawn from half a year: a storm delays all
-# of them. Then rows drawn at random are the wrong comparison, and a calm stream raises an alarm
-# soon. ``blocks`` takes whole days (weeks, machines) as the batches of the reference instead;
-# :doc:`/monitoring` goes through a year of flights this way.
+# of them. Then rows sampled at random are the wrong comparison, and a stream without a change soon
+# raises an alarm. ``blocks`` takes whole days (weeks, machines) as the batches of the reference
+# instead; :doc:`/monitoring` shows this for a year of flights.
 #
-# **Contaminated rows.** ``tolerance=0.05`` lets 5% of the rows of each batch be anything at all.
+# **Contaminated rows.** With ``tolerance=0.05``, 5% of the rows of each batch may have any values.
 # ``patience=2`` never raises an alarm for a single batch.
 
 patient = isodepth.DepthMonitor(

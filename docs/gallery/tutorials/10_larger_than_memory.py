@@ -3,8 +3,8 @@ Data larger than memory
 =======================
 
 :func:`isodepth.scan` opens a sample that is read in chunks: a folder of files, a memory map, a
-function that gives one frame after another. It goes wherever samples go, and memory stays
-bounded whatever the number of rows.
+function that yields one frame after another. The result can be used in place of an array, and
+memory is bounded whatever the number of rows.
 """
 
 import tempfile

@@ -48,7 +48,7 @@ print(result.test)
 picture = result.plot("shares")
 
 # %%
-# **A report** for somebody who was not there:
+# **A report** for a colleague:
 
 result.report(Path(mkdtemp()) / "flights.html", names=("January", "July"))
 

@@ -23,8 +23,8 @@ table.to_csv(file, index=False)
 print(file.read_text()[:250])
 
 # %%
-# **On the command line** the rows of one file are told apart by a column: ``--group-by progress``.
-# Two groups are compared and tested, more are compared with each other. ``sex`` is coded as 1 and
+# **On the command line** a column divides the rows of one file into groups:
+# ``--group-by progress``. Two groups are compared and tested, more are compared with each other. ``sex`` is coded as 1 and
 # 2, and is a category:
 
 main(
