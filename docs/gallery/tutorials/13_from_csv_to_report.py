@@ -24,8 +24,8 @@ print(file.read_text()[:250])
 
 # %%
 # **On the command line** a column divides the rows of one file into groups:
-# ``--group-by progress``. Two groups are compared and tested, more are compared with each other. ``sex`` is coded as 1 and
-# 2, and is a category:
+# ``--group-by progress``. Two groups are compared and tested, more are compared with each other.
+# ``sex`` is coded as 1 and 2, and is a category:
 
 main(
     ["report", str(file), "--group-by", "progress", "--category", "sex",
