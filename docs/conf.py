@@ -58,7 +58,7 @@ html_title = f"isodepth {release}"
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["isodepth.css"]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "project_page.md"]
 
 # Addresses that answer programs with a refusal, or only with JavaScript.
 linkcheck_ignore = [r"https://openreview\.net/", r"https://doi\.org/"]

@@ -16,6 +16,7 @@ NOT_RUN = {
     "command_line.md": 1,
     "howto.md": 1,
     "index.md": 1,
+    "project_page.md": 1,
     "scale.md": 1,
     "text.md": 4,
 }
@@ -24,7 +25,7 @@ RUN = {
     "README.md": 3, "alternatives.md": 1, "choosing.md": 1, "command_line.md": 5,
     "concepts.md": 4, "howto.md": 14,
     "index.md": 2, "many_samples.md": 9, "scale.md": 1, "significance.md": 3, "monitoring.md": 4,
-    "tensors.md": 3, "text.md": 6,
+    "project_page.md": 1, "tensors.md": 3, "text.md": 6,
 }  # fmt: skip
 #: Pages with examples of what an extra brings.
 NEEDED = {"howto.md": needs("torch"), "tensors.md": needs("torch"), "text.md": needs_encoder}
