@@ -1,7 +1,7 @@
 """The command `monitor`: fit once, check batch after batch, show what was seen.
 
 For cron and continuous integration: `check` ends with 1 where the alarm is raised, and with 2 where
-a batch cannot be judged.
+a batch cannot be checked.
 """
 
 from __future__ import annotations

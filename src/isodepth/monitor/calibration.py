@@ -180,7 +180,7 @@ class Calibration:
                 declared += f" to {sizes[-1]} (declared: {', '.join(map(str, sizes))})"
             raise InvalidInputError(
                 f"the batch has {n_rows} row(s), and the monitor is calibrated for {declared}: a "
-                "score of another size cannot be judged; declare its size "
+                "score of another size cannot be compared; declare its size "
                 f"(batch_size={sorted({*sizes, n_rows})}), or collect batches of a declared size"
             )
         at = int(np.searchsorted(sizes, n_rows))
@@ -193,7 +193,7 @@ class Calibration:
             raise InvalidInputError(
                 f"the batch has {n_rows} row(s), and the blocks of the reference had "
                 f"{rows if known.smallest < known.size else known.size}: a score of another size "
-                "cannot be judged; collect batches of these sizes, or make a monitor with blocks "
+                "cannot be compared; collect batches of these sizes, or make a monitor with blocks "
                 "of such sizes"
             )
         return NullScores(index, known.scores, exact=known.smallest == known.size == n_rows)

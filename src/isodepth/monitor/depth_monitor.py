@@ -47,15 +47,16 @@ _OPTIONS = {
 class DepthMonitor(ReportableResult):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
-    The reference is turned into a table when the monitor is made; a batch costs one fit of its own
-    and a comparison of two tables. A saved monitor holds tables, scores and settings, none of the
-    reference's rows.
+    The table of the reference is computed when the monitor is made; a batch needs a table of its
+    own and a comparison of two tables. A saved monitor contains tables, scores and settings, but no
+    rows of the reference.
 
-    With `batch_size` (or `blocks`) the monitor judges batches: a part of the reference makes the
-    table, and the rest the scores of undrifted batches. `check` then compares a batch with these,
-    and collects evidence over the whole stream. Without, there is `score` alone.
+    With `batch_size` (or `blocks`) the monitor is calibrated: the table is computed from one part
+    of the reference, and the scores of undrifted batches from the rest. `check` compares the score
+    of a batch with these, and collects evidence over the whole stream. A monitor without them has
+    only `score`.
 
-    Where batches are judged the defaults are ``q=2``, ``directions="orthogonal"`` with
+    The defaults of a calibrated monitor are ``q=2``, ``directions="orthogonal"`` with
     ``n_directions=200``, and ``scale="reference"``. With a tolerance, of the options of the metric
     only `n_directions`, `directions`, `levels`, `scale`, `nan_policy`, `dtype` and `random_state`
     apply. Threads may share a monitor: batches are counted one at a time.
@@ -69,7 +70,7 @@ class DepthMonitor(ReportableResult):
         Not with `batch_size` or `blocks`.
     batch_size : int or sequence of int, optional
         Rows of the batches to come, those with missing values counted. Sizes between declared ones
-        are judged by interpolation.
+        are interpolated.
     blocks : array-like of shape (n,), optional
         In place of `batch_size`: a label for each row of the reference, such as its week, where
         rows of one batch have more in common than rows of different ones. Each block is one
@@ -88,12 +89,12 @@ class DepthMonitor(ReportableResult):
         directions and outlyingness. The reference is taken to be clean; if it is not, add its own
         share of contaminated rows.
     patience : int, 1 to 100
-        How many batches an alarm takes: with 2, no single batch raises one, however corrupt.
+        Number of batches that an alarm needs at least: with 2, no single batch raises one.
     kinds : dict, optional
         What columns of data frames hold, as in :func:`isodepth.two_sample_test`. Texts, booleans
-        and categories are compared by the shares of their values, in batches that are judged.
+        and categories are compared by the shares of their values, if the monitor is calibrated.
     path : str or path-like, optional
-        Save the monitor there now and after every check, whole or not at all.
+        Save the monitor there now and after every check, atomically.
     log : str or path-like, optional
         Add each verdict to this file, one line of JSON for each batch; with `path`. A file that is
         not the log of this monitor is refused and left as it is.
@@ -249,7 +250,7 @@ class DepthMonitor(ReportableResult):
         return scorer.score(rows.points, rows.report.n_rows, rows.weights)
 
     def check(self, batch: Any, *, group: Any = None, label: Any = None) -> Verdict:
-        """Judge the next batch of the stream.
+        """Check the next batch of the stream.
 
         Parameters
         ----------

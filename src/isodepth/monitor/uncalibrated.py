@@ -45,10 +45,10 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
 
 
 def refuse_calibrated_options(**options: Any) -> None:
-    """Options of a monitor that judges batches are an error in one that does not."""
+    """Options of a calibrated monitor are an error in one that is not."""
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise InvalidOptionError(
-            f"{', '.join(given)} only go(es) with a monitor that judges batches: give batch_size, "
+            f"{', '.join(given)} only go(es) with a calibrated monitor: give batch_size, "
             "the rows of a batch, or blocks, a label for each row of the reference"
         )

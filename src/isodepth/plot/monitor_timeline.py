@@ -42,7 +42,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     Parameters
     ----------
     monitor : DepthMonitor
-        One that judges batches and has been shown some.
+        A calibrated one that has checked at least one batch.
     labels : sequence of str, optional
         What to call the batches along the axis, such as dates; by default the labels that they
         were checked with, or their numbers.

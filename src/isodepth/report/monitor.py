@@ -18,7 +18,7 @@ monitor.report("report.html")"""
 
 
 def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
-    """What the template of a monitor that judges batches is filled with."""
+    """What the template of a calibrated monitor is filled with."""
     summary, verdicts = monitor.to_dict(), monitor.verdicts
     intervals = summary["null_intervals"]
     if labels is None and any(verdict.label is not None for verdict in verdicts):

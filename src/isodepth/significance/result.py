@@ -36,7 +36,7 @@ class Component(NamedTuple):
     kind : str
         What it stands for here: "location", "spread", "shape", "dependence", "regions", "shares".
     carrier : str
-        The column, pair of columns, direction or function of a row that carries it.
+        The column, pair of columns, direction or function of a row where it is largest.
     value : float
     p_value : float
         Of this statistic alone; not adjusted for the others.
@@ -71,7 +71,7 @@ class Change(NamedTuple):
 
 
 class ColumnTest(NamedTuple):
-    """One column of a two-sample test, judged by its own values alone.
+    """One column of a two-sample test, tested by its own values alone.
 
     Attributes
     ----------

@@ -65,8 +65,8 @@ def two_sample_test(
     the rows (or blocks of rows) are exchangeable, a p-value of at most a comes up with a
     probability of at most a, exactly, for any number of rows and any distribution.
 
-    With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *but for
-    a share c of the rows of either*. See :doc:`/significance` for what that promises.
+    With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *except
+    for a share c of the rows of each*. See :doc:`/significance` for what is guaranteed.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def two_sample_test(
     tolerance : float in [0, 0.5) or None
         The share of the rows of each sample that may be contaminated.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
-        Rows of one block (a day, a user) depend on each other and change sides together. A block
-        lies in one of the samples. As many blocks are drawn for each sample as it has.
+        Rows of one block (a day, a user) depend on each other and are permuted together. A block
+        lies in one of the samples. The number of blocks in each sample stays the same.
     scale : "pooled", None or array of shape (d,)
         Each column is divided by its robust spread in both samples together, by nothing, or by the
-        numbers given. Matters for directions and regions; columns are judged by ranks. The scale
-        of one sample alone would depend on the labels, and is refused.
+        numbers given. Matters for directions and regions; single columns are tested by ranks. The
+        scale of one sample alone would depend on the labels, and is refused.
     nan_policy : {"raise", "omit"}
         Rows with missing numbers are an error, or are left out; the result says how many. Missing
         values of a category are an error, or a category of their own.
