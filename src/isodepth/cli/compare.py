@@ -261,7 +261,10 @@ def report(
         from isodepth.monitor.depth_monitor import DepthMonitor
 
         if not files[0].lower().endswith(".npz"):
-            raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
+            raise InvalidInputError(
+                f"a report is of two tables or a monitor, got {files[0]} alone; give another table, "
+                "or --group-by COLUMN"
+            )
         kind, result = "monitor", DepthMonitor.load(files[0])
     elif len(given) == 2:
         kind = "comparison"
