@@ -262,8 +262,8 @@ def report(
 
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(
-                f"a report is of two tables or a monitor, got {files[0]} alone; give another table, "
-                "or --group-by COLUMN"
+                f"a report is of two tables or a monitor, got {files[0]} alone; give a "
+                "second table, or --group-by COLUMN"
             )
         kind, result = "monitor", DepthMonitor.load(files[0])
     elif len(given) == 2:

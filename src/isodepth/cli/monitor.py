@@ -63,7 +63,9 @@ def fit(
     from isodepth.monitor.persistence import Autosave
 
     if not batch_size and blocks is None:
-        raise InvalidOptionError("give --batch-size N, or --blocks COLUMN, whose values name the batches")
+        raise InvalidOptionError(
+            "give --batch-size N, or --blocks COLUMN, whose values name the batches"
+        )
     Autosave(output)
     if not force and Path(output).exists():
         raise InvalidOptionError(f"{output} is there already; replace it with --force")
