@@ -1,4 +1,4 @@
-"""isodepth: how far apart two samples are, in a way that a few outliers cannot spoil.
+"""isodepth: how far apart two samples are, robust against a few outliers.
 
 The distance is DR_{p,eps}, the mean Hausdorff distance between the depth-trimmed regions of two
 distributions (Staerman, Mozharovskyi, Colombo, Clémençon and d'Alché-Buc, arXiv 2103.12711).
