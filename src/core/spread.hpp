@@ -21,6 +21,16 @@ template <class T> struct Rounding {
     T outlyingness(T away, T scale, T size) const { return covers(away, size) ? T(0) : away / scale; }
 };
 
+// Takes the place of a MAD that is zero, where half of a sample coincides along a direction: the median of
+// the `deviations` that are not rounding, with `weights` unless these are empty; 0 where there are none.
+template <class T>
+T scale_without_mad(const std::vector<T>& deviations, const std::vector<int64_t>& weights = {}) {
+    if (deviations.empty()) return 0;
+    const int64_t n = int64_t(deviations.size()), *own = weights.empty() ? nullptr : weights.data();
+    const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t(0));
+    return median(Numbers<T>(deviations.data(), n, own, total), SelectRoom<T>(n, own));
+}
+
 // The median over some evenly spaced rows of their largest absolute values.
 template <class T> T typical_size(const Tiles<T>& points) {
     constexpr int64_t most = 1023;
@@ -175,7 +185,7 @@ template <class T> class SpreadPass {
         T* out = state.out.data();
         int64_t* where = task_.where ? state.where.data() : nullptr;
         if (!(mad > rounding_.of_mad())) {
-            const T scale = scale_without_mad(own, middle, state.room);
+            const T scale = scale_of_nonzero(own, middle);
             for (int64_t i = 0; i < m; i++) {
                 const T found = flat(judged[i], middle, scale, i);
                 if (where && found > out[i]) where[i] = direction;
@@ -202,22 +212,16 @@ template <class T> class SpreadPass {
         for (; i < m; i++) out[i] = std::max(out[i], std::fabs(judged[i] - middle) * scale);
     }
 
-    // Where half of the sample coincides along a direction: the median of the deviations that are not
-    // rounding, 0 where there are none.
-    T scale_without_mad(const T* along, T middle, const SelectRoom<T>&) const {
-        std::vector<T> off;
+    T scale_of_nonzero(const T* along, T middle) const {
+        std::vector<T> deviations;
         std::vector<int64_t> weights;
-        int64_t total = 0;
         for (int64_t i = 0; i < task_.n; i++) {
-            const T away = std::fabs(along[i] - middle);
-            if (rounding_.covers(away, points_.size(i))) continue;
-            off.push_back(away);
-            if (task_.weights) weights.push_back(task_.weights[i]), total += task_.weights[i];
+            const T deviation = std::fabs(along[i] - middle);
+            if (rounding_.covers(deviation, points_.size(i))) continue;
+            deviations.push_back(deviation);
+            if (task_.weights) weights.push_back(task_.weights[i]);
         }
-        if (off.empty()) return 0;
-        const int64_t n = int64_t(off.size());
-        return median(Numbers<T>(off.data(), n, task_.weights ? weights.data() : nullptr, total),
-                      SelectRoom<T>(n, task_.weights));
+        return scale_without_mad(deviations, weights);
     }
 
     T flat(T along, T middle, T scale, int64_t i) const {
@@ -272,7 +276,7 @@ template <class T> class SpreadPass {
                 }
                 mad[k] = 0;  // the lane is left to this:
                 for (int64_t i = 0; i < n; i++) sorted[i] = rows[i * lanes<T> + k];
-                const T scale = scale_without_mad(sorted, middle[k], SelectRoom<T>(n, false));
+                const T scale = scale_of_nonzero(sorted, middle[k]);
                 for (int64_t i = 0; i < n; i++) {
                     T& known = best[i * lanes<T> + k];
                     known = std::max(known, flat(rows[i * lanes<T> + k], middle[k], scale, i));
