@@ -104,8 +104,8 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
         chunk.over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
             deviations(rows, along, k);
             const Numbers<T> numbers(along, task.n, task.weights);
-            const Below below = count_below<T, false>(numbers, low.data()[k], high.data()[k]);
-            const int64_t inside = below.high - below.low, wanted = most.data()[k];
+            const auto [below, upto] = count_below<T, false>(numbers, low.data()[k], high.data()[k]);
+            const int64_t inside = upto - below, wanted = most.data()[k];
             int64_t held = inside ? -1 : 0;
             if (inside && wanted && (task.weights || inside <= wanted)) {
                 const SelectWorkspace<T> workspace(task.n, task.weights);
@@ -118,7 +118,7 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
                 }
             }
             int64_t* own = counts.data() + k;
-            own[0] = below.low, own[count] = inside, own[2 * count] = held;
+            own[0] = below, own[count] = inside, own[2 * count] = held;
         });
     }
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
@@ -184,8 +184,9 @@ template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T
     const Rounding<T> rounding(chunk.task.d, T(typical));
     std::fill_n(out.data(), chunk.task.n, T(0));
     chunk.over_row_blocks([&](const Tiles<T>& rows, T* along, int64_t k, int64_t start) {
-        const Spread<T> spread({medians.data()[k], mads.data()[k]}, scales.data()[k], rounding);
-        spread.raise(rows, along, rounding, out.data() + start);
+        Spread<T> spread({medians.data()[k], mads.data()[k]}, rounding);
+        if (spread.half_equal) spread.scale = scales.data()[k];
+        spread.raise(rows, along, out.data() + start);
     });
     return out;
 }

@@ -180,6 +180,10 @@ template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights 
     return out;
 }
 
+template <class T> static Result<T> medians(Matrix<T> rows, Weights weights, int64_t n_threads) {
+    return quantiles<T>(rows, 0.5, weights, n_threads);
+}
+
 template <class T> static void bind(nb::module_& m) {
     const auto points = "points"_a.noconvert(), directions = "directions"_a.noconvert();
     const auto rows = "rows"_a.noconvert();
@@ -206,6 +210,7 @@ template <class T> static void bind(nb::module_& m) {
           "where all are equal.");
     m.def("median_and_mad", medians_and_mads<T>, rows, weights, threads,
           "The median, and the median absolute deviation from it, of each row of (K, n).");
+    m.def("median", medians<T>, rows, weights, threads, "The median of each row of (K, n).");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }

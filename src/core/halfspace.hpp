@@ -18,13 +18,13 @@ template <class T, class Mass> class HalfspaceBounds {
           buckets_(bucket_count(n_)),
           total_(Mass(task.total)),
           weights_(task.weights),
-          bucket_(n_ + most_probes),
+          bucket_(n_ + bucket_padding),
           found_(n_ + 1),
           start_(buckets_ + 1),
           bound_(buckets_),
           wanted_(buckets_, uint8_t(0)),
-          values_(std::max<int64_t>(n_ / share, most_probes)),
-          sorter_(std::max<int64_t>(n_ / share, most_probes)) {}
+          values_(n_ / share),
+          sorter_(n_ / share) {}
 
     static double bytes(int64_t n) {
         return 8.0 * double(n) + (2 * sizeof(Mass) + 1.0) * double(bucket_count(n)) +
@@ -76,7 +76,7 @@ template <class T, class Mass> class HalfspaceBounds {
     void bound_masses(const T* values) {
         Mass* counts = start_.data() + 1;
         std::fill_n(start_.data(), buckets_ + 1, Mass(0));
-        fill_buckets(values, n_, buckets_, values_.data(), found_.data(), bucket_.data());
+        fill_buckets(values, n_, buckets_, bucket_.data());
         for (int64_t i = 0, n = n_; i < n; i++) counts[bucket_[i]] += weights_ ? Mass(weights_[i]) : Mass(1);
         Mass running = 0, *bound = bound_.data();
         const Mass total = total_;

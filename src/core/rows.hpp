@@ -25,13 +25,10 @@ template <class T> class DistinctRows {
             }
             if (stop - start > 1) ties.emplace_back(start, stop);
         }
-        constexpr int64_t each = 64;
-        const int64_t parts = (int64_t(ties.size()) + each - 1) / each;
-        parallel_for(worker_count(n_threads, parts, 16 * n), parts, [&](int64_t, int64_t part) {
-            const int64_t last = std::min(int64_t(ties.size()), (part + 1) * each);
-            for (int64_t tie = part * each; tie < last; tie++)
-                std::sort(order_.data() + ties[size_t(tie)].first, order_.data() + ties[size_t(tie)].second,
-                          [&](int64_t a, int64_t b) { return comes_before(a, b); });
+        const int64_t count = int64_t(ties.size());
+        parallel_for(worker_count(n_threads, count, 16 * n), count, [&](int64_t, int64_t tie) {
+            std::sort(order_.data() + ties[size_t(tie)].first, order_.data() + ties[size_t(tie)].second,
+                      [&](int64_t a, int64_t b) { return comes_before(a, b); });
         });
         over_rows(n, 2, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++)

@@ -22,36 +22,32 @@ template <class T> struct Numbers {
         : values(values), n(n), weights(weights), total(weights ? total : n) {}
 };
 
-struct Below {
-    int64_t low, high;
-};
-
 // The weight of the numbers below each of two.
-template <class T, bool folded> Below count_below(const Numbers<T>& of, T low, T high) {
+template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Numbers<T>& of, T low, T high) {
     const T center = of.center;
-    Below found = {0, 0};
+    int64_t below_low = 0, below_high = 0;
     int64_t i = 0;
     if (!of.weights) {
         constexpr int unrolled = 4;
-        Mask<T> below_low[unrolled] = {}, below_high[unrolled] = {};
+        Mask<T> lower[unrolled] = {}, upper[unrolled] = {};
         const Vec<T> middle = broadcast(center), a = broadcast(low), b = broadcast(high);
         for (; i + unrolled * width<T> <= of.n; i += unrolled * width<T>)
             for (int u = 0; u < unrolled; u++) {
                 Vec<T> x = load(of.values + i + u * width<T>);
                 if (folded) x = distance<T>(x, middle);
-                below_low[u] -= (Mask<T>)(x < a);
-                below_high[u] -= (Mask<T>)(x < b);
+                lower[u] -= (Mask<T>)(x < a);
+                upper[u] -= (Mask<T>)(x < b);
             }
         for (int u = 0; u < unrolled; u++)
-            for (int k = 0; k < width<T>; k++) found.low += below_low[u][k], found.high += below_high[u][k];
+            for (int k = 0; k < width<T>; k++) below_low += lower[u][k], below_high += upper[u][k];
     }
     for (; i < of.n; i++) {
         const T x = folded ? std::fabs(of.values[i] - center) : of.values[i];
         const int64_t weight = of.weights ? of.weights[i] : 1;
-        found.low += x < low ? weight : 0;
-        found.high += x < high ? weight : 0;
+        below_low += x < low ? weight : 0;
+        below_high += x < high ? weight : 0;
     }
-    return found;
+    return {below_low, below_high};
 }
 
 // Room for numbers of which some are copied out.
@@ -59,8 +55,7 @@ template <class T> struct SelectWorkspace {
     Workspace<T> values;
     Workspace<int64_t> weights;
 
-    explicit SelectWorkspace(int64_t n, bool weighted)
-        : values(n + most_probes), weights(weighted ? n + 1 : 0) {}
+    explicit SelectWorkspace(int64_t n, bool weighted) : values(n + 1), weights(weighted ? n + 1 : 0) {}
     static double bytes(int64_t n, bool weighted) { return double(n) * (sizeof(T) + (weighted ? 8 : 0)); }
 };
 
@@ -129,12 +124,12 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
     constexpr int64_t few = 64;     // so few are sorted at once
     constexpr T density = T(0.54);  // mass per distance of the quartiles at the middle of a bell
     if (!(start.spread > 0)) {
-        const auto [center, spread] = center_and_spread(of.values, of.n, workspace.values.data());
+        const Probes<T> probes(of.values, of.n);
         const T any = folded ? std::fabs(of.values[0] - of.center) : of.values[0];
-        if (!(spread > 0)) return {any, any};
+        if (!(probes.spread > 0)) return {any, any};
         // The MAD is half of the distance of the quartiles, where the density is that of a normal law.
-        start.value = folded ? T(0.5) * spread : center;
-        start.spread = folded ? T(0.625) * spread : spread;
+        start.value = folded ? T(0.5) * probes.spread : probes.center;
+        start.spread = (folded ? T(0.625) : T(1)) * probes.spread;
     }
     // Both are in [low, high); `below` and `upto` count what is below these.
     T low = -inf, high = inf;

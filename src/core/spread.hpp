@@ -18,48 +18,49 @@ template <class T> struct Rounding {
     bool covers(T deviation, T size) const { return deviation <= share * (size + typical); }
 };
 
-// Takes the place of a MAD that is zero, where half of a sample coincides along a direction: the median of
-// the `deviations` that are not rounding, with `weights` unless these are empty; 0 where there are none.
-template <class T>
-T scale_without_mad(const std::vector<T>& deviations, const std::vector<int64_t>& weights = {}) {
+// Where half of the sample coincides along a direction: the median of the deviations that are not rounding, 0
+// where there are none; `covers(i, deviation)` says which are.
+template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T center, Covers covers) {
+    std::vector<T> deviations;
+    std::vector<int64_t> weights;
+    for (int64_t i = 0; i < of.n; i++) {
+        const T deviation = std::fabs(of.values[i] - center);
+        if (covers(i, deviation)) continue;
+        deviations.push_back(deviation);
+        if (of.weights) weights.push_back(of.weights[i]);
+    }
     if (deviations.empty()) return 0;
-    const int64_t n = int64_t(deviations.size()), *own = weights.empty() ? nullptr : weights.data();
+    const int64_t n = int64_t(deviations.size());
     const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t(0));
-    const SelectWorkspace<T> workspace(n, own);
     Guess<T> unknown;
-    return median(Numbers<T>(deviations.data(), n, own, total), workspace, unknown);
+    return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total),
+                  SelectWorkspace<T>(n, of.weights), unknown);
 }
 
 // Median and scale of a sample along a direction; the scale is the MAD unless half of the sample coincides.
 template <class T> struct Spread {
+    const Rounding<T>& rounding;
     T median, scale;
     bool half_equal;
 
-    // From the projections (n,) of the rows.
-    Spread(const Tiles<T>& rows, const T* along, const int64_t* weights, MedianAndMad<T> found,
-           const Rounding<T>& rounding)
-        : median(found.median), scale(found.mad), half_equal(!(found.mad > rounding.of_mad())) {
-        if (!half_equal) return;
-        std::vector<T> deviations;
-        std::vector<int64_t> own;
-        for (int64_t i = 0; i < rows.n; i++) {
-            const T deviation = std::fabs(along[i] - median);
-            if (rounding.covers(deviation, rows.size(i))) continue;
-            deviations.push_back(deviation);
-            if (weights) own.push_back(weights[i]);
-        }
-        scale = scale_without_mad(deviations, own);
-    }
-    Spread(MedianAndMad<T> found, T scale_without_mad, const Rounding<T>& rounding)
-        : median(found.median), scale(found.mad), half_equal(!(found.mad > rounding.of_mad())) {
-        if (half_equal) scale = scale_without_mad;
+    Spread(MedianAndMad<T> found, const Rounding<T>& rounding)
+        : rounding(rounding),
+          median(found.median),
+          scale(found.mad),
+          half_equal(!(found.mad > rounding.of_mad())) {}
+
+    // With the scale that half of the sample needs, from the projections of all rows.
+    Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
+        : Spread(found, rounding) {
+        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.size(i)); };
+        if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
     // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,), and where it is raised set
     // `where`, unless null, to `direction`. Where half of the sample is on the median, rows on it are not
     // outlying; where all of it is, and the scale is 0, any other is infinitely so.
-    void raise(const Tiles<T>& rows, const T* along, const Rounding<T>& rounding, T* out,
-               int64_t* where = nullptr, int64_t direction = 0) const {
+    void raise(const Tiles<T>& rows, const T* along, T* out, int64_t* where = nullptr,
+               int64_t direction = 0) const {
         const T inverse = T(1) / scale;
         const Vec<T> centers = broadcast(median), inverses = broadcast(inverse);
         int64_t i = 0;
@@ -188,8 +189,8 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& roundi
                 if (mad[k] > rounding.of_mad()) continue;
                 inverse[k] = 0;  // the lane is left to this:
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
-                const Spread<T> spread(pass.points, column.data(), nullptr, {middle[k], mad[k]}, rounding);
-                spread.raise(pass.points, column.data(), rounding, out);
+                const Spread<T> spread({middle[k], mad[k]}, rounding, pass.points, {column.data(), n});
+                spread.raise(pass.points, column.data(), out);
             }
             for (int64_t i = 0; i < n; i++) {
                 T* known = best.data() + i * lanes<T> + j;
@@ -227,8 +228,8 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* ou
         const Numbers<T> numbers(along, n, task.weights, task.total);
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
         state.model.learn(found.mad, center, deviation);
-        const Spread<T> spread(pass.points, along, task.weights, found, rounding);
-        spread.raise(pass.targets(), asked, rounding, state.best.values.data(),
+        const Spread<T> spread(found, rounding, pass.points, numbers);
+        spread.raise(pass.targets(), asked, state.best.values.data(),
                      where ? state.best.where.data() : nullptr, direction);
     });
     merge_best(states, m, task.resources.n_threads, std::greater<T>(), out, where);

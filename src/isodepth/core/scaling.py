@@ -137,4 +137,4 @@ def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
 
 def _median(values: np.ndarray, masses: np.ndarray | None) -> float:
     """The middle of the lower and the upper median."""
-    return float(_core.quantile(np.ascontiguousarray(values)[None], 0.5, masses)[0])
+    return float(_core.median(np.ascontiguousarray(values)[None], masses)[0])
