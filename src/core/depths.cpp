@@ -126,14 +126,16 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weight
     const size_t count = size_t(distinct->count());
     auto out = new_array<T>({count, size_t(d)});
     auto inverse = new_array<int64_t>({size_t(n)}), merged = new_array<int64_t>({count});
-    bool equal = true;
+    bool equal = !own && int64_t(count) == n;
     {
         nb::gil_scoped_release released;
         distinct->write(out.data(), inverse.data());
-        std::fill_n(merged.data(), count, 0);
-        const int64_t repeated = own || int64_t(count) < n ? n : 0;
-        for (int64_t i = 0; i < repeated; i++) merged.data()[inverse.data()[i]] += own ? own[i] : 1;
-        for (size_t i = 1; i < count; i++) equal &= merged.data()[i] == merged.data()[0];
+        if (!equal) {
+            int64_t* sums = merged.data();
+            std::fill_n(sums, count, 0);
+            for (int64_t i = 0; i < n; i++) sums[inverse.data()[i]] += own ? own[i] : 1;
+            equal = std::all_of(sums, sums + count, [=](int64_t sum) { return sum == sums[0]; });
+        }
     }
     return nb::make_tuple(std::move(out), std::move(inverse),
                           equal ? nb::object(nb::none()) : nb::cast(std::move(merged)));

@@ -55,60 +55,46 @@ template <class T> class Ranks {
     Workspace<int64_t> reached_;  // the mass of the first 0, 1, ... sorted points
 };
 
-// Adds min(F, 1 - F), in units of 2**shift / (2 total), to sums (m,) along one direction; F is the mid-rank
-// distribution function (P(<) + P(<=)) / 2.
-template <class T, class Sum> class RankWeights {
-  public:
-    Workspace<Sum> sums;  // (m,)
-
-    RankWeights(const DirectionTask<T>& task, int shift)
-        : sums(task.m, Sum(0)), task_(task), shift_(shift), ranks_(task), weights_(task.n) {}
-    static double bytes(int64_t n, int64_t m) {
-        return double(sizeof(Sum)) * double(n + m) + Ranks<T>::bytes(n);
-    }
-
-    void add(const T* along, const T* asked) {
-        if (!task_.weights && !task_.queries) return add_units(along);
-        ranks_.find(along, asked,
-                    [&](int64_t i, int64_t below, int64_t upto) { sums[i] += weight(below + upto); });
-    }
-
-  private:
-    DirectionTask<T> task_;
-    int shift_;
-    Ranks<T> ranks_;
-    Workspace<Sum> weights_;
-
-    Sum weight(int64_t twice) const { return Sum(std::min(twice, 2 * task_.total - twice) >> shift_); }
-
-    // Points of one unit each. Weights are written next to each other within a stretch and read back in the
-    // order in which the values were divided: nothing is looked up at a random place of a large array.
-    void add_units(const T* along) {
-        Sorter<T>& sorter = ranks_.sorter;
-        sorter.divide(along, task_.n);
+// The mean over directions of min(F, 1 - F) at each target, to `out` (m,); F is the mid-rank distribution
+// function (P(<) + P(<=)) / 2. Integers, in units of 2**shift / (2 total), keep the sums exact.
+template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
+    const int64_t n = task.n, m = task.m, total = task.total;
+    struct State {
+        Workspace<Sum> sums, weights;
+        Ranks<T> ranks;
+    };
+    auto make = [&] {
+        return std::make_unique<State>(State{Workspace<Sum>(m, Sum(0)), Workspace<Sum>(n), Ranks<T>(task)});
+    };
+    auto weight = [=](int64_t below, int64_t upto) {
+        return Sum(std::min(below + upto, 2 * total - below - upto) >> shift);
+    };
+    const DirectionPass<T> pass(task);
+    const double held = double(sizeof(Sum)) * double(n + m) + Ranks<T>::bytes(n);
+    const auto states = pass.run(held, make, [&](State& state, int64_t, const T* along, const T* asked) {
+        Sum* sums = state.sums.data();
+        if (task.weights || task.queries)
+            return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {
+                sums[i] += weight(below, upto);
+            });
+        // Weights are written next to each other within a stretch and read back in the order in which the
+        // values were divided: nothing is looked up at a random place of a large array.
+        Sorter<T>& sorter = state.ranks.sorter;
+        sorter.divide(along, n);
         for (size_t s = 0; s + 1 < sorter.starts.size(); s++) {
             const int64_t start = sorter.starts[s], size = sorter.starts[s + 1] - start;
             sorter.sort_stretch(s, 0);
-            Sum* own = weights_.data() + start;
-            masses_around(
-                sorter.keys.data(), sorter.index.data(), size, nullptr, start,
-                [=, this](int64_t i, int64_t below, int64_t upto) { own[i] = weight(below + upto); });
+            Sum* own = state.weights.data() + start;
+            masses_around(sorter.keys.data(), sorter.index.data(), size, nullptr, start,
+                          [=](int64_t i, int64_t below, int64_t upto) { own[i] = weight(below, upto); });
         }
+        const Sum* weights = state.weights.data();
         const bool one = sorter.starts.size() == 2;
-        for (int64_t i = 0, n = task_.n; i < n; i++) sums[i] += weights_[one ? i : sorter.next_in_stretch(i)];
-    }
-};
-
-// The mean of min(F, 1 - F) over directions at each target, to `out` (m,). Integers keep the sums exact.
-template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
-    const DirectionPass<T> pass(task);
-    using State = RankWeights<T, Sum>;
-    const auto states = pass.run(
-        State::bytes(task.n, task.m), [&] { return std::make_unique<State>(task, shift); },
-        [](State& state, int64_t, const T* along, const T* asked) { state.add(along, asked); });
+        for (int64_t i = 0; i < n; i++) sums[i] += weights[one ? i : sorter.next_in_stretch(i)];
+    });
     const auto made = states.made();
-    const double unit = std::ldexp(1.0, shift), all = 2.0 * double(task.total) * double(task.count);
-    over_rows(task.m, int64_t(made.size()), task.resources.n_threads, [&](int64_t start, int64_t stop) {
+    const double unit = std::ldexp(1.0, shift), all = 2.0 * double(total) * double(task.count);
+    over_rows(m, int64_t(made.size()), task.resources.n_threads, [&](int64_t start, int64_t stop) {
         for (int64_t i = start; i < stop; i++) {
             Sum sum = 0;
             for (const State* state : made) sum += state->sums[i];
