@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from experiments.registry import ENTRIES
 
 USAGE = """\
-python -m experiments NAME [--runs N] [--size full|reduced|quick] [--quick] [--out DIR] [--seed S]
+python -m experiments NAME [--runs N] [--size full|reduced|quick] [--quick] [--out DIR]
+                           [--seed S] [--jobs N]
 python -m experiments list      the names
 python -m experiments all       all experiments on synthetic data, one after another
 python -m experiments report    write the verdicts and figures of a run into the documentation

@@ -20,7 +20,7 @@ LAYERS = (
     ("tensors",),
     ("core", "hull"),
     ("depth",),
-    ("gap", "theory"),
+    ("gap",),
     ("metric",),
     ("significance",),
     ("chunked", "torch"),
@@ -118,12 +118,12 @@ def test_imports_are_seen(tmp_path: Path) -> None:
     """The reader of imports itself: modules, names of modules, packages, lazy imports."""
     file = tmp_path / "odd.py"
     file.write_text(
-        "from isodepth import theory\n"
+        "from isodepth import hull\n"
         "from isodepth.depth import BY_NAME\n"
         "def f():\n    from isodepth.core.sample import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
-        "isodepth.theory.__init__",
+        "isodepth.hull.__init__",
         "isodepth.depth.__init__",
         "isodepth.core.sample",
         "isodepth.errors",

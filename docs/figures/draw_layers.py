@@ -32,7 +32,6 @@ CONTENT = {
     "significance": "two-sample test",
     "metric": "settings, signature, Comparison, RegionTable",
     "gap": "gaps between regions",
-    "theory": "closed forms, bounds",
     "depth": "halfspace, projection, IRW, AI-IRW",
     "core": "sample, directions, regions, levels",
     "hull": "Hausdorff distance of hulls",
@@ -46,7 +45,7 @@ CONTENT = {
 COLORS = {
     "use": ("#dbe9f6", {"cli", "report", "plot", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
-    "distance": ("#fdeccf", {"metric", "gap", "theory", "depth", "core", "hull"}),
+    "distance": ("#fdeccf", {"metric", "gap", "depth", "core", "hull"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }
 

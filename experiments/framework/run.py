@@ -6,10 +6,12 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from joblib import Parallel, delayed
 
 from experiments.framework.experiment import Experiment, Part, Results
 from experiments.framework.table import OtherResultsError, Table, cells, complete_rows, text_of
@@ -33,7 +35,7 @@ def run_experiment(experiment: Experiment, arguments: Sequence[str] | None = Non
         settings = replace(settings, runs=options.runs)
     folder = options.out or DEFAULT_FOLDERS[size]
     try:
-        _run(experiment, settings, size, options.seed, folder)
+        _run(experiment, settings, size, options.seed, folder, options.jobs)
     except OtherResultsError as error:
         raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
@@ -42,11 +44,13 @@ def run_experiment(experiment: Experiment, arguments: Sequence[str] | None = Non
     return 0
 
 
-def _run(experiment: Experiment, settings: Any, size: str, seed: int, folder: Path) -> None:
+def _run(
+    experiment: Experiment, settings: Any, size: str, seed: int, folder: Path, jobs: int
+) -> None:
     start = time.perf_counter()
     print(f"# {experiment.name}: {experiment.title}", flush=True)
     print(f"{size} size, seed {seed}: {describe(settings)}", flush=True)
-    results = measure(experiment, settings, size, seed, folder)
+    results = measure(experiment, settings, size, seed, folder, jobs)
     written = [folder / f"{name}.csv" for name in results.tables]
     written += draw(experiment, results, folder)
     for verdict in experiment.judge(results):
@@ -70,6 +74,9 @@ def parser(name: str, title: str) -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="the same as --size quick")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where results go")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes; times are measured by one"
+    )
     return parser
 
 
@@ -79,14 +86,16 @@ def describe(settings: Any) -> str:
     return ", ".join(f"{key} = {_plain(value)}" for key, value in fields)
 
 
-def measure(experiment: Experiment, settings: Any, size: str, seed: int, folder: Path) -> Results:
+def measure(
+    experiment: Experiment, settings: Any, size: str, seed: int, folder: Path, jobs: int = 1
+) -> Results:
     """Measure what the files in `folder` do not hold yet."""
     folder.mkdir(parents=True, exist_ok=True)
     _claim(folder / f"{experiment.name}.json", experiment.name, settings, size, seed)
     tables = {}
     for part in experiment.parts(settings):
         path = folder / f"{part.name}.csv"
-        fill(part, path, seed)
+        fill(part, path, seed, jobs)
         tables[part.name] = Table.read(path)
     return Results(tables, settings, seed)
 
@@ -124,15 +133,17 @@ def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
     return paths
 
 
-def fill(part: Part, path: Path, seed: int) -> None:
-    """Bring a CSV file to its end, a unit at a time."""
+def fill(part: Part, path: Path, seed: int, jobs: int = 1) -> None:
+    """Bring a CSV file to its end, a unit at a time, in the same order for any number of jobs."""
     units = part.units()
     done = _units_on_disk(part, path)
     with path.open("a", encoding="utf-8", newline="") as file:
         if file.tell() == 0:
             file.write(text_of(part.columns))
-        for run, condition in _progress(units[done:], len(units), done, part.name):
-            file.write("".join(map(text_of, part.rows(run, condition, seed))))
+        calls = (delayed(part.rows)(run, condition, seed) for run, condition in units[done:])
+        measured = Parallel(jobs if part.repeatable else 1, return_as="generator")(calls)
+        for rows in _progress(measured, len(units), done, part.name):
+            file.write("".join(map(text_of, rows)))
             file.flush()
 
 
@@ -185,7 +196,7 @@ def _claim(note: Path, name: str, settings: Any, size: str, seed: int) -> None:
     note.write_text(json.dumps(made_with, indent=1) + "\n", encoding="utf-8")
 
 
-def _progress(units: Sequence[Any], total: int, done: int, name: str) -> Any:
+def _progress(units: Iterable[Any], total: int, done: int, name: str) -> Any:
     try:
         from tqdm import tqdm
     except ImportError:

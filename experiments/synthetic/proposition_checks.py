@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.baselines import wasserstein
-from isodepth import HalfspaceDepth, Metric
-from isodepth.theory import (
+from experiments.theory import (
     gaussian_bounds,
     gaussian_distance,
     translation_bounds,
     univariate_distance,
 )
+from isodepth import HalfspaceDepth, Metric
 
 #: Relative to a distance that is not small.
 ROUNDING = 1e-9

@@ -23,7 +23,6 @@ from isodepth.errors import (
 )
 
 if TYPE_CHECKING:
-    from isodepth import theory
     from isodepth.api import Metric, compare, distance
     from isodepth.chunked.sources import scan
     from isodepth.core.directions import unit_vectors
@@ -77,7 +76,7 @@ _MODULE_OF = {
     "two_sample_test": "isodepth.significance.two_sample",
     "unit_vectors": "isodepth.core.directions",
 }
-_SUBPACKAGES = ("plot", "report", "text", "theory", "torch")
+_SUBPACKAGES = ("plot", "report", "text", "torch")
 
 
 def __getattr__(name: str) -> Any:
@@ -130,7 +129,6 @@ __all__ = [
     "read_table",
     "scan",
     "tables",
-    "theory",
     "two_sample_test",
     "unit_vectors",
 ]

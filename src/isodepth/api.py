@@ -162,7 +162,7 @@ def compare(
     Comparison: distance 5 between 10 and 10 rows in 2 column(s)
       largest contributions: column 1 64%, column 0 36%
       largest gap 5 at level ...
-      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.1.0
+      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0
     """
     metric = Metric.from_options(options)
     asked = {"tolerance": tolerance, "blocks": blocks}

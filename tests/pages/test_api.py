@@ -13,7 +13,7 @@ from isodepth import errors
 
 #: Whose public names are documented one by one.
 MODULES = [
-    "hull", "plot", "report", "text", "theory",
+    "hull", "plot", "report", "text",
 ]  # fmt: skip
 #: A list of names, described where it is used.
 CONSTANTS = {"__version__"}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import POINTS, dyadic_weights, gaussian_directions, lattice_pairs, make_case
 
 import isodepth
-from isodepth import theory
+from experiments import theory
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 KINDS = ["duplicated", "gaussian", "heavy_tailed", "lattice"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import theory
+from experiments import theory
 
 pytestmark = pytest.mark.slow
 

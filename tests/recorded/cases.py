@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 import isodepth
-from isodepth import DualDepth, SteadyIRWDepth, hull, theory
+from experiments import theory
+from isodepth import DualDepth, SteadyIRWDepth, hull
 from isodepth.core.directions import unit_vectors
 from isodepth.depth.exact import planar
 from isodepth.text import DepthScore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.theory import (
+from experiments.theory import (
     breakdown_bound,
     gaussian_bounds,
     gaussian_distance,

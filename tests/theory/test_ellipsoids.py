@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth.theory.ellipsoids import Protrusion, hausdorff, maximize_on_sphere, norm
+from experiments.theory.ellipsoids import Protrusion, hausdorff, maximize_on_sphere, norm
 
 
 def shape(rng: np.random.Generator, d: int, low: float = 0.2, high: float = 3.0) -> np.ndarray:
@@ -82,106 +82,32 @@ def test_many_at_once_are_as_one_by_one() -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# nearest points, and the climb
+# maxima of the dual function
 # ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_nearest_points_are_orthogonal_feet(seed: int) -> None:
+def test_at_a_maximum_of_the_dual_the_foot_is_orthogonal(seed: int) -> None:
     """The foot lies on the inner ellipsoid, and the way from there to the point is a normal."""
     rng = np.random.default_rng(seed)
     d = 2 + seed % 4
-    offset, outer, inner = 3 * rng.standard_normal(d), shape(rng, d), shape(rng, d)
+    offset, outer, inner = 3 * rng.standard_normal(d), shape(rng, d, 1, 4), shape(rng, d)
     body = Protrusion(offset, outer, inner)
-    w = rng.standard_normal((30, d))
-    w /= np.linalg.norm(w, axis=1, keepdims=True)
-    radii = rng.uniform(0.3, 2, 30)
-    placed = body._place(w, radii)
-    np.testing.assert_allclose(placed.distances, np.linalg.norm(placed.leaving, axis=1))
-    axes = body._axes
-    feet = (placed.points - placed.leaving) @ axes.T
-    normals = placed.leaving @ axes.T
-    levels = np.einsum("ni,ij,nj->n", feet, np.linalg.inv(inner), feet) / radii**2
-    out = placed.distances > 0
-    assert out.any()
-    np.testing.assert_allclose(levels[out], 1, rtol=1e-10)
-    assert (levels[~out] <= 1 + 1e-10).all()
-    gradients = feet @ np.linalg.inv(inner)
-    cosines = (gradients * normals).sum(1)[out]
-    cosines /= np.linalg.norm(gradients[out], axis=1) * placed.distances[out]
+    radii = rng.uniform(0.3, 2, 5)
+    row, multipliers = body._maxima(radii)
+    w, slopes, leaving = body._best(multipliers, radii[row])
+    found = np.abs(slopes) < 1e-9
+    assert set(row[found]) == set(range(5))
+    leaving = radii[row, None] * leaving
+    points = body._offset + radii[row, None] * (w @ body._factor.T)
+    feet, normals = ((part @ body._axes.T)[found] for part in (points - leaving, leaving))
+    inverse = np.linalg.inv(inner)
+    levels = np.einsum("ni,ij,nj->n", feet, inverse, feet) / radii[row][found] ** 2
+    np.testing.assert_allclose(levels, 1, rtol=1e-8)
+    gradients = feet @ inverse
+    cosines = (gradients * normals).sum(1)
+    cosines /= np.linalg.norm(gradients, axis=1) * np.linalg.norm(normals, axis=1)
     np.testing.assert_allclose(cosines, 1, rtol=1e-8)
-
-
-def top_of(body: Protrusion, radius: float, d: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    starts = rng.standard_normal((40, d))
-    starts /= np.linalg.norm(starts, axis=1, keepdims=True)
-    climbers = body._climb(starts, np.full(40, radius))
-    return climbers.w[climbers.distances.argmax()]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_one_of_the_moves_is_newtons(seed: int) -> None:
-    """Close to a top it squares the error: from 1e-3 to 1e-5 or less in a single step."""
-    rng = np.random.default_rng(seed)
-    d = 2 + seed % 3
-    offset, outer, inner = rng.standard_normal(d), shape(rng, d, 1.5, 4), shape(rng, d, 0.1, 1)
-    body = Protrusion(offset, outer, inner)
-    radius = np.array([1.3])
-    top = top_of(body, 1.3, d, seed)
-    tangent = rng.standard_normal(d)
-    tangent -= (tangent @ top) * top
-    start = top + 1e-3 * tangent / np.linalg.norm(tangent)
-    start /= np.linalg.norm(start)
-    moves = body._moves(body._place(start[None], radius), radius)
-    np.testing.assert_allclose(np.linalg.norm(np.concatenate(moves), axis=1), 1, rtol=1e-13)
-    assert np.linalg.norm(moves[1][0] - top) < 3e-5
-    # The damped one goes three tenths of the way.
-    way = (moves[2][0] - start) @ (top - start) / ((top - start) @ (top - start))
-    assert way == pytest.approx(0.3, abs=0.02)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_pushed_move_never_loses_height(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    d = 2 + seed % 4
-    body = Protrusion(rng.standard_normal(d), shape(rng, d), shape(rng, d))
-    w = rng.standard_normal((50, d))
-    w /= np.linalg.norm(w, axis=1, keepdims=True)
-    radii = rng.uniform(0.5, 2, 50)
-    before = body._place(w, radii)
-    after = body._place(body._moves(before, radii)[0], radii)
-    assert (after.distances >= before.distances * (1 - 1e-12)).all()
-    assert after.distances.sum() > before.distances.sum()
-
-
-def test_the_table_of_multipliers_holds_those_of_all_tops() -> None:
-    rng = np.random.default_rng(3)
-    for case in range(20):
-        d = 2 + case % 3
-        scale = 10.0 ** rng.integers(-3, 3)
-        body = Protrusion(scale * rng.standard_normal(d), shape(rng, d), shape(rng, d))
-        radii = rng.uniform(0.1, 3, 4)
-        table = body._multipliers(radii)
-        assert (np.diff(table) > 0).all()
-        # Eight in a decade at least, so that no branch falls between two of them.
-        assert (table[1:] / table[:-1]).max() <= 10 ** (1 / 7)
-        for radius in radii:
-            top = top_of(body, radius, d, case)
-            t = float(body._place(top[None], np.array([radius])).multipliers[0])
-            assert t == 0 or table[0] < t < table[-1]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_single_branch_is_climbed_once_from_close_to_its_top(seed: int) -> None:
-    """Far apart there is one side that sticks out, and the table shows about where."""
-    rng = np.random.default_rng(seed)
-    radii = np.array([0.4, 1.0, 3.0])
-    body = Protrusion(40 * rng.standard_normal(3), shape(rng, 3), shape(rng, 3))
-    row, starts = body._starts(radii)
-    assert row.tolist() == [0, 1, 2]
-    for radius, start in zip(radii, starts, strict=True):
-        assert start @ top_of(body, radius, 3, seed) > 0.9999
 
 
 def test_out_of_a_flat_ellipsoid_the_smallest_multipliers_are_next_to_zero() -> None:
@@ -238,24 +164,3 @@ def test_two_rivals_of_nearly_one_height_are_both_climbed() -> None:
         gaps, directions = hausdorff(np.zeros(2), outer, inner, np.ones(1))
         assert gaps[0] == pytest.approx(2.001 - 0.1, rel=1e-12)
         assert np.abs(directions[0]).argmax() == np.argmax(longer)
-
-
-class Counting(Protrusion):
-    """Counts how often climbers look for a move."""
-
-    looks = 0
-
-    def _moves(self, climbers, radii):
-        self.looks += 1
-        return super()._moves(climbers, radii)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_climb_is_over_in_a_few_steps(seed: int) -> None:
-    """Newton's moves double the digits: from a start in the basin some ten steps are enough."""
-    rng = np.random.default_rng(seed)
-    body = Counting(rng.standard_normal(3), shape(rng, 3), shape(rng, 3))
-    heights, directions = body.farthest(np.array([0.5, 1.0, 2.0]))
-    assert body.looks <= 25
-    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1, rtol=1e-12)
-    assert len(heights) == 3

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.theory import gaussian_distance, gaussian_gap
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.theory import gaussian_distance, gaussian_gap
 
 # What gaussian_distance promises is 1e-9; the reference integrals below are better than that.
 PROMISED = 2e-9

@@ -16,8 +16,7 @@ from strategies import eps_values, lattice_points, p_values
 from twins import naive
 
 import isodepth
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.theory import (
+from experiments.theory import (
     breakdown_bound,
     breakdown_from_levels,
     gaussian_bounds,
@@ -25,6 +24,7 @@ from isodepth.theory import (
     translation_bounds,
     univariate_distance,
 )
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # A sum of n < 100 terms of one sign and a root: rounding of about n * 2^-53 at most.
 SUM_ROUNDING = 1e-12

@@ -1,4 +1,8 @@
-"""Two ellipsoids, by a mean over directions of the differences of their supports.
+"""Means of gaps: over directions at one radius, and over trimmed levels.
+
+The region that holds the share beta of a Gaussian distribution is its ellipsoid of radius r(beta),
+with r(beta)^2 the chi-squared quantile of beta in d degrees of freedom. A mean over beta in
+[0, 1-eps] is therefore a mean over r in [0, r(1-eps)] under the density of the chi distribution.
 
 The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su). So the L_q gap
 at radius r is the norm, in L_q of the sphere, of <u, m1 - m2> + r (sqrt(u'S1u) - sqrt(u'S2u)),
@@ -10,19 +14,107 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import mean_of_direction
+from isodepth.data.validation import check_number
 from isodepth.errors import InvalidOptionError
 
 Gap = Callable[[np.ndarray], np.ndarray]
 
+# Relative, of means over radii.
+_TOLERANCE = 1e-9
 # Angles on half a circle: with kinks in the integrand the rule is good to about 1e-9.
 _ANGLES = 1 << 15
 # The trapezoidal rule over logarithms converges like exp(-20 / step).
 _STEP = 0.55
 _LEAST_LOG = -72.0
+
+
+def check_p(p: Any) -> float:
+    """Exponent in (0, inf]."""
+    return check_number(p, "p", 0.0, low_open=True)
+
+
+def check_eps(eps: Any) -> float:
+    """Trimming share in (0, 1]."""
+    return check_number(eps, "eps", 0.0, 1.0, low_open=True)
+
+
+def kept_mass(eps: float) -> Fraction:
+    """1 - eps for the decimal number that was typed: eps=0.7 keeps 3/10, and no rounding more."""
+    return 1 - Fraction(repr(eps))
+
+
+def radius_of_mass(d: int, eps: float) -> float:
+    """r with P(|Z| <= r) = 1 - eps for a standard Gaussian vector Z in R^d."""
+    from scipy.special import gammainccinv, gammaincinv
+
+    half_square = gammaincinv(d / 2, 1.0 - eps) if eps > 0.5 else gammainccinv(d / 2, eps)
+    return math.sqrt(2.0 * float(half_square))
+
+
+def radius_power_mean(d: int, eps: float, p: float) -> float:
+    """(E[|Z|^p given |Z| <= r(1-eps)])^(1/p), in closed form.
+
+    Written with Kummer's function, sum of x^k / (b)_k, whose terms are all positive: nothing
+    cancels, and nothing underflows for large p.
+    """
+    from scipy.special import hyp1f1
+
+    if math.isinf(p) or eps == 1:
+        return radius_of_mass(d, eps)
+    # Less mass than this is never seen, but Kummer's function would overflow.
+    radius = radius_of_mass(d, max(eps, 1e-290))
+    x = radius**2 / 2
+    ratio = hyp1f1(1.0, (d + p) / 2 + 1, x) / hyp1f1(1.0, d / 2 + 1, x)
+    return radius * float(d / (d + p) * ratio) ** (1 / p)
+
+
+def power_mean_over_radii(
+    gap: Callable[[np.ndarray], np.ndarray], d: int, eps: float, p: float
+) -> float:
+    """(E[gap(|Z|)^p given |Z| <= r(1-eps)])^(1/p), to about 1e-9.
+
+    Parameters
+    ----------
+    gap : function of radii (n,) to gaps (n,)
+        Convex and positive, does not decrease, and may have kinks.
+    d : int
+    eps : float in (0, 1]
+    p : float in (0, inf]
+    """
+    from scipy.integrate import cubature
+    from scipy.special import gammaln
+
+    radius = radius_of_mass(d, eps)
+    largest, before = gap(radius * np.array([1.0, 1.0 - 1e-3])).tolist()
+    if math.isinf(p) or radius == 0:
+        return largest
+    log_scale = (1 - d / 2) * math.log(2.0) - float(gammaln(d / 2)) - math.log1p(-eps)
+
+    def integrand(nodes: np.ndarray) -> np.ndarray:
+        r = nodes[:, 0]
+        powers = p * np.log(gap(r) / largest)
+        density = np.exp(log_scale + (d - 1) * np.log(r) - r**2 / 2)
+        # For small p the mean is close to 1 and its logarithm is what counts.
+        return density * (np.expm1(powers) if p < 1 else np.exp(powers))
+
+    # Panels that hold the mass in low and high dimension, and the peak at the end for large p.
+    edges = [radius_of_mass(d, 1.0 - share * (1.0 - eps)) for share in (0.01, 0.3, 0.8)]
+    decay = 1e3 * p * (1.0 - before / largest)
+    if decay > 20:
+        edges.append(radius * (1.0 - 20 / decay))
+    tolerance = _TOLERANCE * max(p, 1.0)
+    found = cubature(
+        integrand, [0.0], [radius], rule="gk15", rtol=tolerance, atol=0.0,
+        points=[[edge] for edge in edges],
+    )  # fmt: skip
+    mean = float(found.estimate)
+    return largest * (math.exp(math.log1p(mean) / p) if p < 1 else mean ** (1 / p))
 
 
 def mean_gap(shift: np.ndarray, first: np.ndarray, second: np.ndarray, q: float) -> Gap:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from experiments.theory.means import check_eps, check_p, kept_mass
 from isodepth.data.validation import check_points
 from isodepth.errors import InvalidInputError
-from isodepth.theory.trimmed_means import check_eps, check_p, kept_mass
 
 
 def univariate_distance(
@@ -51,7 +51,7 @@ def univariate_distance(
 
     Examples
     --------
-    >>> from isodepth.theory import univariate_distance
+    >>> from experiments.theory import univariate_distance
     >>> univariate_distance([0, 1, 2, 3], [5, 6, 7, 8])
     5.0
     >>> univariate_distance([0, 1, 2, 3], [0, 1, 2, 300], eps=0.5)

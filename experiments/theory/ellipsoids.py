@@ -10,12 +10,10 @@ so that the two maxima, over x and over t, can be taken in any order. For a fixe
 x in E is that of a quadratic function over a ball, which has a global solution by an
 eigendecomposition and one scalar equation, however the matrices lie to each other. The solution of
 the whole problem is among these as t runs from 0 to infinity. So they are tabulated for many t, and
-every branch that the table shows is climbed to its top.
+every maximum over t that the table shows is found as a root of the derivative.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +21,6 @@ import numpy as np
 _TABLE_DENSITY = 8
 # Neighbors in the table whose solutions enclose a larger angle belong to different branches.
 _BRANCH_COSINE = 0.95
-_CLIMB_STEPS = 100
 _SECULAR_STEPS = 60
 
 
@@ -75,25 +72,6 @@ def hausdorff(
     return gaps, directions
 
 
-class _Climbers(NamedTuple):
-    """Points of the outer ellipsoid, and how they lie to the inner one."""
-
-    w: np.ndarray  # (n, d), on the unit sphere
-    points: np.ndarray  # (n, d), offset + r * factor @ w
-    multipliers: np.ndarray  # (n,), the best t for the point; 0 if straight above the inside
-    share: np.ndarray  # (n, d), t / (squares + t)
-    distances: np.ndarray  # (n,)
-
-    @property
-    def leaving(self) -> np.ndarray:
-        """From the nearest points of the inner ellipsoid to the points, of shape (n, d)."""
-        return self.share * self.points
-
-    def at(self, rows: np.ndarray) -> _Climbers:
-        """Some of the climbers."""
-        return _Climbers(*(part[rows] for part in self))
-
-
 class Protrusion:
     """How far the ellipsoid `outer`, centered at `offset`, sticks out of `inner`, centered at 0.
 
@@ -119,38 +97,73 @@ class Protrusion:
         heights : ndarray of shape (n,)
         directions : ndarray of shape (n, d)
         """
-        row, starts = self._starts(radii)
-        climbers = self._climb(starts, radii[row])
-        leaving = climbers.leaving
-        stuck = climbers.distances == 0
-        leaving[stuck] = np.eye(leaving.shape[1])[0]
-        leaving /= np.where(stuck, 1.0, climbers.distances)[:, None]
+        row, multipliers = self._maxima(radii)
+        leaving = self._best(multipliers, radii[row])[2]
+        leaving[~leaving.any(axis=1), 0] = 1.0
+        leaving = _unit(leaving)
         directions = leaving @ self._axes.T
         heights = self._heights(directions, radii[row])
         order = np.lexsort((heights, row))
         last = np.append(row[order][1:] != row[order][:-1], True)
         return heights[order[last]], directions[order[last]]
 
-    def _starts(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """One w of each branch of solutions in the table: their rows of `radii`, and the w."""
-        multipliers = self._multipliers(radii)
+    def _best(
+        self, multipliers: np.ndarray, radii: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The farthest points for fixed t, of which there is one for each of `radii`.
+
+        Returns
+        -------
+        w : ndarray of shape (n, d)
+            On the unit sphere.
+        slopes : ndarray of shape (n,)
+            Derivatives of the dual function in t, divided by r^2.
+        leaving : ndarray of shape (n, d)
+            From the inner ellipsoid to the points, normal to it where the slope is zero.
+        """
         share = self._share(multipliers)
         weighted = self._factor.T * share[:, None, :]
         curvatures, axes = np.linalg.eigh(weighted @ self._factor)
-        slopes = ((weighted @ self._offset)[:, None, :] @ axes)[:, 0]
-        inner_w = maximize_on_sphere(curvatures, slopes / radii[:, None, None])
-        w = (axes @ inner_w[..., None])[..., 0]
-        points = self._offset + radii[:, None, None] * (w @ self._factor.T)
-        dual = (share * points**2).sum(-1) - multipliers * radii[:, None] ** 2
+        slopes = ((weighted @ self._offset)[:, None, :] @ axes)[:, 0] / radii[:, None]
+        w = (axes @ maximize_on_sphere(curvatures, slopes)[:, :, None])[:, :, 0]
+        leaving = share * (self._offset / radii[:, None] + w @ self._factor.T)
+        feet = np.sqrt(self._squares) * leaving / multipliers[:, None]
+        return w, np.einsum("ni,ni->n", feet, feet) - 1.0, leaving
 
-        cosines = (w[:, :-1] * w[:, 1:]).sum(-1)
-        if not self._offset.any():
-            cosines = np.abs(cosines)
-        breaks = np.pad(cosines < _BRANCH_COSINE, ((0, 0), (1, 1)))
-        padded = np.pad(dual, ((0, 0), (1, 1)), constant_values=-np.inf)
-        peaks = (dual >= padded[:, :-2]) & (dual >= padded[:, 2:])
-        row, column = np.nonzero(peaks | breaks[:, :-1] | breaks[:, 1:])
-        return row, w[row, column]
+    def _maxima(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Local maxima of the dual function: their rows of `radii`, and their t."""
+        from scipy.optimize.elementwise import find_root
+
+        table = self._multipliers(radii)
+        row = np.repeat(np.arange(len(radii)), len(table))
+        t = np.tile(table, len(radii))
+        w, slopes, _ = self._best(t, radii[row])
+        rises = (slopes > 0).reshape(len(radii), -1)
+        breaks = ~self._same_branch(w[:-1], w[1:])
+        breaks = np.append(breaks, False).reshape(rises.shape)[:, :-1]
+        ends = np.arange(len(t)).reshape(rises.shape)
+        # From where the function rises to the right, and from where it falls to the left. The
+        # latter finds the same maximum, unless the branch changes in between.
+        right = rises[:, :-1] & (breaks | ~rises[:, 1:])
+        left = ~rises[:, 1:] & breaks
+        start = np.concatenate([ends[:, :-1][right], ends[:, 1:][left]])
+        stop = np.concatenate([ends[:, 1:][right], ends[:, :-1][left]])
+
+        def signed_slope(log_t: np.ndarray, which: np.ndarray) -> np.ndarray:
+            """The slope on the branch of the start; the opposite of its sign beyond."""
+            begin = start[which]
+            found, slope, _ = self._best(np.exp(log_t), radii[row[begin]])
+            return np.where(self._same_branch(found, w[begin]), slope, -np.sign(slopes[begin]))
+
+        roots = find_root(
+            signed_slope, (np.log(t[start]), np.log(t[stop])), args=(np.arange(len(start)),)
+        )
+        first = ends[:, 0]
+        return np.concatenate([row[first], row[start]]), np.concatenate([t[first], np.exp(roots.x)])
+
+    def _same_branch(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        cosines = (first * second).sum(axis=1)
+        return (cosines if self._offset.any() else np.abs(cosines)) >= _BRANCH_COSINE
 
     def _multipliers(self, radii: np.ndarray) -> np.ndarray:
         """Values of t between which the solutions may differ.
@@ -175,77 +188,6 @@ class Protrusion:
             return table
         # Out of a flat ellipsoid the other may stick by very little, and then t is as good as 0.
         return np.concatenate([floor * np.logspace(-16, -1, 16), table])
-
-    def _climb(self, starts: np.ndarray, radii: np.ndarray) -> _Climbers:
-        """Walk from each start to a local maximum of the distance.
-
-        Each step takes the best of two kinds of moves. The first goes to the point of the outer
-        ellipsoid farthest in the direction of leaving the inner one: it never loses height. The
-        second is Newton's, upwards also where the distance is not concave: it is fast at the top.
-        """
-        climbers = self._place(starts, radii)
-        active = np.arange(len(starts))
-        for _ in range(_CLIMB_STEPS):
-            old = climbers.at(active)
-            moves = self._moves(old, radii[active])
-            new = self._place(np.concatenate(moves), np.tile(radii[active], len(moves)))
-            best = new.distances.reshape(len(moves), -1).argmax(axis=0)
-            new = new.at(best * len(active) + np.arange(len(active)))
-            higher = new.distances > old.distances
-            for part, change in zip(climbers, new, strict=True):
-                part[active[higher]] = change[higher]
-            active = active[new.distances > old.distances * (1 + 1e-15)]
-            if not len(active):
-                break
-        return climbers
-
-    def _moves(self, climbers: _Climbers, radii: np.ndarray) -> list[np.ndarray]:
-        w, points, multipliers, share, _ = climbers
-        gradient = climbers.leaving @ self._factor
-        pushed = np.where(gradient.any(axis=1, keepdims=True), gradient, w)
-
-        # Hessian of half the squared distance in w: the nearest point moves along the boundary.
-        reach = self._squares + multipliers[:, None]
-        outside = (multipliers > 0)[:, None]
-        normal = np.divide(
-            self._squares * points, reach**2, out=np.zeros_like(points), where=outside
-        )
-        bend = np.divide(normal * points, reach, out=np.zeros_like(points), where=outside).sum(1)
-        normal /= np.sqrt(np.where(bend > 0, bend, 1.0))[:, None]
-        across = normal @ self._factor
-        hessian = (self._factor.T * share[:, None, :]) @ self._factor
-        hessian = radii[:, None, None] * (hessian + across[:, :, None] * across[:, None, :])
-
-        # Restricted to the sphere.
-        radial = (gradient * w).sum(1)
-        flat = np.eye(w.shape[1]) - w[:, :, None] * w[:, None, :]
-        hessian = flat @ hessian @ flat - radial[:, None, None] * np.eye(w.shape[1])
-        tangent = gradient - radial[:, None] * w
-        bends, axes = np.linalg.eigh(hessian)
-        sizes = np.abs(bends)
-        sizes = np.maximum(sizes, 1e-13 * sizes.max(axis=1, keepdims=True) + 1e-300)
-        newton = (axes @ ((tangent[:, None, :] @ axes)[:, 0] / sizes)[:, :, None])[:, :, 0]
-        newton /= np.maximum(np.linalg.norm(newton, axis=1, keepdims=True), 1.0)
-        return [_unit(pushed), _unit(w + newton), _unit(w + 0.3 * newton)]
-
-    def _place(self, w: np.ndarray, radii: np.ndarray) -> _Climbers:
-        """Find the nearest points of the inner ellipsoid."""
-        points = self._offset + radii[:, None] * (w @ self._factor.T)
-        sizes = np.sqrt(self._squares) * np.abs(points)
-        # |sizes / (squares + t)| = r; Newton on one over the left side climbs to the root.
-        t = np.maximum((sizes / radii[:, None] - self._squares).max(axis=1, keepdims=True), 0.0)
-        for _ in range(_SECULAR_STEPS):
-            reach = np.where(self._squares > 0, self._squares + t, 1.0)
-            feet = sizes / reach
-            squared = np.einsum("ni,ni->n", feet, feet)[:, None]
-            growth = np.einsum("ni,ni,ni->n", feet, feet, 1.0 / reach)[:, None]
-            excess = np.maximum(np.sqrt(squared) / radii[:, None] - 1.0, 0.0)
-            step = excess * squared / np.where(growth > 0, growth, 1.0)
-            t = t + step
-            if (step <= 1e-15 * t).all():
-                break
-        share = self._share(t[:, 0])
-        return _Climbers(w, points, t[:, 0], share, np.linalg.norm(share * points, axis=1))
 
     def _heights(self, directions: np.ndarray, radii: np.ndarray) -> np.ndarray:
         offset, outer, inner = self._given

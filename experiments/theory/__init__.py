@@ -3,14 +3,14 @@
 Nothing here uses the sampling pipeline, so that each can check the other.
 """
 
-from isodepth.theory.breakdown import breakdown_bound, breakdown_from_levels
-from isodepth.theory.gaussian import (
+from experiments.theory.breakdown import breakdown_bound, breakdown_from_levels
+from experiments.theory.gaussian import (
     gaussian_bounds,
     gaussian_distance,
     gaussian_gap,
     translation_bounds,
 )
-from isodepth.theory.univariate import univariate_distance
+from experiments.theory.univariate import univariate_distance
 
 __all__ = [
     "breakdown_bound",

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_number, check_points, check_same_width
-from isodepth.errors import InvalidInputError
-from isodepth.theory.ellipsoids import hausdorff, norm
-from isodepth.theory.means import mean_gap
-from isodepth.theory.trimmed_means import (
+from experiments.theory.ellipsoids import hausdorff, norm
+from experiments.theory.means import (
     check_eps,
     check_p,
     kept_mass,
+    mean_gap,
     power_mean_over_radii,
     radius_power_mean,
 )
+from isodepth.data.validation import check_number, check_points, check_same_width
+from isodepth.errors import InvalidInputError
 
 # How far from symmetric or from positive semi-definite rounding may leave a covariance.
 _COVARIANCE_ROUNDING = 1e-8
@@ -80,7 +80,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     The ellipsoid of radius r of N(m, S) has the support function <u, m> + r sqrt(u'Su), so the gap
     is the supremum over unit vectors u of ``|<u, m1 - m2> + r (sqrt(u'S1u) - sqrt(u'S2u))|``. That
     problem may have several local solutions; it is solved globally, see
-    `isodepth.theory.ellipsoids`. As a function of r the gap is convex and does not decrease.
+    `experiments.theory.ellipsoids`. As a function of r the gap is convex and does not decrease.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     Examples
     --------
     >>> import numpy as np
-    >>> from isodepth.theory import gaussian_gap
+    >>> from experiments.theory import gaussian_gap
     >>> gap, direction = gaussian_gap([0, 0], np.diag([1, 4]), [0, 0], np.eye(2), radius=3.0)
     >>> round(gap, 12), np.abs(direction).round(6).tolist()
     (3.0, [0.0, 1.0])
@@ -152,7 +152,7 @@ def gaussian_distance(
 
     Examples
     --------
-    >>> from isodepth.theory import gaussian_distance
+    >>> from experiments.theory import gaussian_distance
     >>> gaussian_distance([0, 0], [[2, 1], [1, 3]], [3, 4], [[2, 1], [1, 3]])
     5.0
     >>> round(gaussian_distance(0, 1, 1, 4, p=1, eps=0.05), 6)
@@ -214,7 +214,7 @@ def gaussian_bounds(
 
     Examples
     --------
-    >>> from isodepth.theory import gaussian_bounds, gaussian_distance
+    >>> from experiments.theory import gaussian_bounds, gaussian_distance
     >>> pair = [0, 0], [[1, 0], [0, 2]], [5, 0], [[4, 0], [0, 1]]
     >>> lower, upper = gaussian_bounds(*pair)
     >>> lower <= gaussian_distance(*pair, p=1) <= upper
@@ -261,7 +261,7 @@ def translation_bounds(
 
     Examples
     --------
-    >>> from isodepth.theory import translation_bounds
+    >>> from experiments.theory import translation_bounds
     >>> translation_bounds(centered_2=2.0, centered_1=1.5, shift=3.0)
     (4.0, 22.0)
     """
