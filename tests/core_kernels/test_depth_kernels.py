@@ -28,6 +28,9 @@ KINDS = {
     ),
     "huge": lambda rng, shape: 1e37 * rng.uniform(-1, 1, shape),
     "denormal": lambda rng, shape: 1e-43 * rng.standard_normal(shape),
+    "far clusters": lambda rng, shape: (
+        1e5 * rng.integers(0, 2, (shape[0], 1)) + rng.standard_normal(shape)
+    ),
     "rising": lambda rng, shape: np.sort(rng.standard_normal(shape), axis=0),
     "periodic": lambda rng, shape: np.where(
         np.arange(np.prod(shape)).reshape(shape) % 8 == 0, 5.0, rng.standard_normal(shape)
@@ -58,7 +61,7 @@ def test_medians_orders_and_quantiles(kind: str, n: int, dtype: str) -> None:
         assert center == middle(row)
         assert mad == middle(np.abs(row - center))
         assert np.array_equal(_core.order(row), row.argsort(kind="stable"))
-    assert np.array_equal(_core.quantile(rows, 0.5), found)
+    assert np.array_equal(_core.median(rows), found)
     for q in (0.0, 0.3, 1.0):
         expected = np.quantile(rows.astype(float), q, axis=1)
         info = np.finfo(dtype)
@@ -201,6 +204,15 @@ def test_the_same_bits_for_any_threads(n: int, count: int, dtype: str, weighted:
             assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("n", [5, 200])
+def test_no_queries_have_no_depth(n: int) -> None:
+    points = made("normal", (n, 2), "float64")
+    for kernel in (_core.smallest_halfspace, _core.largest_outlyingness):
+        found, where = kernel(points, np.eye(2), None, np.empty((0, 2)), True)
+        assert found.shape == where.shape == (0,)
+    assert _core.mean_rank_weight(points, np.eye(2), None, np.empty((0, 2))).shape == (0,)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.booleans(), st.booleans())
 def test_centered_ranks(seed: int, n: int, tied: bool, single: bool) -> None:
@@ -240,7 +252,7 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
         lambda: _core.largest_outlyingness(np.ones((0, 2)), np.ones((4, 2))),
         lambda: _core.distinct_rows(np.ones((0, 2))),
         lambda: _core.quantile(np.ones((1, 2)), 1.5),
-        lambda: _core.quantile(np.ones((1, 0)), 0.5),
+        lambda: _core.median(np.ones((1, 0))),
     ],
 )
 def test_wrong_shapes_are_refused(call) -> None:
