@@ -155,7 +155,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
     merge_best(states, m, task.resources.n_threads, std::less<Mass>(), out, where);
 }
 
-// Masses are 32-bit numbers where they can be: counters of half the size are worth a fifth of the time.
+// Masses of unit weights fit into 32 bits, and twice as many counters into the cache.
 template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
     if (task.few() && !where) halfspaces_of_few(task, out);
     else if (task.weights) smallest_halfspaces<T, int64_t>(task, out, where);

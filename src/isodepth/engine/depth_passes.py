@@ -128,9 +128,9 @@ def order_of(values: np.ndarray, resources: Resources = ALONE) -> np.ndarray:
     return _core.order(np.ascontiguousarray(values), resources.n_threads)
 
 
-def take_rows(table: np.ndarray, places: np.ndarray, resources: Resources = ALONE) -> np.ndarray:
-    """The rows of `table` (n, d) at `places` (m,), int64."""
-    return _core.take_rows(table, places, resources.n_threads)
+def take_rows(table: np.ndarray, indices: np.ndarray, resources: Resources = ALONE) -> np.ndarray:
+    """The rows of `table` (n, d) with given indices (m,), int64."""
+    return _core.take_rows(table, indices, resources.n_threads)
 
 
 def _of_one_type(
