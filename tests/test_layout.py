@@ -34,12 +34,11 @@ LAYERS = (
 )
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
-#: Imports of a higher layer, inside a function: a result draws and reports itself, and a source is
-#: made of a Dask collection. No other import may point upwards, and these run when first used.
+#: Imports of a higher layer, inside a function: a result draws and reports itself.
+#: No other import may point upwards, and these run when first used.
 LAZY = {
     ("isodepth.data.results", "isodepth.plot.__init__"),
     ("isodepth.data.results", "isodepth.report.__init__"),
-    ("isodepth.chunked.sources", "isodepth.chunked.dask"),
 }
 
 

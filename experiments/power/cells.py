@@ -27,7 +27,10 @@ METHODS = (
     "column 1",
     "right kind",
 )
-_SIZES_OF_BOTH = (500, 3000, 10000)
+#: Batches are made of one or the other, so that a change of the test leaves its rivals done.
+PARTS = ("ours", "rivals")
+# Rows: tests, those without a tolerance and those of the rivals among them, and permutations.
+_CONTAMINATED = {500: (200, 200, 200, 199), 3000: (200, 50, 50, 199), 10000: (20, 10, 0, 99)}
 _LAWS = (
     "shift 0.35",
     "diagonal shift 0.35",
@@ -58,9 +61,11 @@ class Cell:
     tests : int
     rival_tests : int
         How many of them the kernel tests take part in: their time grows with the square of n.
+    plain_tests : int
+        How many of them the test without a tolerance takes part in.
     n_permutations : int
-    plain, regions, wider : bool
-        Whether the aggregated test, that on regions alone, and a tolerance of 0.1 take part.
+    regions, wider : bool
+        Whether the test on regions alone, and a tolerance of 0.1 take part.
     """
 
     group: str
@@ -71,8 +76,8 @@ class Cell:
     both: bool = False
     tests: int = 200
     rival_tests: int = 200
+    plain_tests: int = 200
     n_permutations: int = 199
-    plain: bool = True
     regions: bool = False
     wider: bool = False
 
@@ -82,8 +87,8 @@ class Cell:
         side = "both" if self.both else "one"
         return f"{self.group}|{self.kind}|n={self.n}|d={self.d}|c={self.share:g}|{side}"
 
-    def test(self, number: int) -> dict[str, float]:
-        """P-values of all methods that take part in a test."""
+    def test(self, number: int, part: str) -> dict[str, float]:
+        """P-values of the methods of a part that take part in a test, of the same samples."""
         words = np.random.SeedSequence([number, *self.key.encode()]).generate_state(4)
         rng = np.random.default_rng(words)
         seed = int(words[0])
@@ -97,19 +102,37 @@ class Cell:
         x, y = self._draw(rng)
         if self.group == "kinds":
             return self._kind(x, y, seed)
+        return (
+            self._ours(x, y, seed, number) if part == "ours" else self._rivals(x, y, seed, number)
+        )
+
+    def _ours(self, x: np.ndarray, y: np.ndarray, seed: int, number: int) -> dict[str, float]:
         found = {}
-        if self.plain and (self.n <= 3000 or number < self.rival_tests):
-            found["aggregated"] = self._ours(x, y, seed)
-        if self.regions:
-            found["regions"] = self._ours(x, y, seed, method="regions")
-        found["tolerance 0.05"] = self._ours(x, y, seed, tolerance=0.05)
-        if self.wider:
-            found["tolerance 0.1"] = self._ours(x, y, seed, tolerance=0.1)
-        if number < self.rival_tests:
-            shares = (0.05, 0.1) if self.wider else (0.05,)
-            found |= kernel_tests(x, y, shares, self.n_permutations, seed)
-        found["ks + holm"] = kolmogorov_smirnov(x, y)
+        if number < self.plain_tests:
+            result = self._result(x, y, seed)
+            found["aggregated"] = result.p_value
+            if self.regions:
+                # The p-value of this statistic alone is that of the test with method="regions".
+                own = {component.name: component.p_value for component in result.components}
+                found["regions"] = own["regions"]
+        for share in self._shares:
+            found[f"tolerance {share:g}"] = self._result(x, y, seed, tolerance=share).p_value
         return found
+
+    def _rivals(self, x: np.ndarray, y: np.ndarray, seed: int, number: int) -> dict[str, float]:
+        found = {"ks + holm": kolmogorov_smirnov(x, y)}
+        if number < self.rival_tests:
+            found |= kernel_tests(x, y, self._shares, self.n_permutations, seed)
+        return found
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is measured apart from each other."""
+        return ("ours",) if self.group in ("level", "columns", "kinds") else PARTS
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        return (0.05, 0.1) if self.wider else (0.05,)
 
     def _draw(self, rng: np.random.Generator) -> laws.Pair:
         if self.group == "attacks" and self.kind == "selective":
@@ -149,13 +172,6 @@ class Cell:
             x, y, n_permutations=self.n_permutations, random_state=seed, n_jobs=1, **options
         )
 
-    def _ours(self, x: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> float:
-        return self._result(x, y, seed, **options).p_value
-
-
-def _rivals_of(n: int) -> int:
-    return 200 if n <= 500 else 50 if n <= 3000 else 10
-
 
 def _all_cells() -> Iterator[Cell]:
     for kind in ("normal", "ties", "blocks"):
@@ -166,10 +182,11 @@ def _all_cells() -> Iterator[Cell]:
             yield Cell("columns", kind, n, 2)
         for kind in laws.PURE:
             yield Cell("kinds", kind, n, 5)
+    attack = Cell("attacks", "selective", 1000, 5, 0.05, True, 200, 0, 0, wider=True)
     for kind in laws.ATTACKS:
         for d in (1, 5) if kind.startswith("binary") else (5,):
-            yield Cell("attacks", kind, 1000, d, 0.05, True, rival_tests=0, plain=False, wider=True)
-    yield Cell("attacks", "selective", 1000, 5, 0.05, True, rival_tests=0, plain=False, wider=True)
+            yield replace(attack, kind=kind, d=d)
+    yield attack
     for kind in ("shift 0.6", "scale 1.3"):
         yield Cell("power", kind, 500, 5, wider=True)
     for kind in ("shift 0.35", "diagonal shift 0.35", "random shift 0.35", "scale 1.15"):
@@ -180,19 +197,25 @@ def _all_cells() -> Iterator[Cell]:
         for contamination in ("far", "near", "wide"):
             yield Cell(
                 "masked", f"{change} with {contamination}", n, d, 0.05, True, tests=100,
-                rival_tests=0, plain=False,
+                rival_tests=0, plain_tests=0,
             )  # fmt: skip
-    for n in _SIZES_OF_BOTH:
-        for d in (5, 20):
-            for both in (False, True):
-                for kind in laws.CONTAMINATIONS:
-                    # At 10000 rows fewer tests: those of 500 and 3000 have found everything yet.
-                    yield Cell(
-                        "tolerance", kind, n, d, 0.05, both, tests=200 if n < 10000 else 20,
-                        rival_tests=_rivals_of(n), n_permutations=199 if n < 10000 else 99,
-                    )  # fmt: skip
+    yield from _contaminated(500)
     for n in (200, 1000):
         yield from _wide_tables(n)
+    for n in (3000, 10000):
+        yield from _contaminated(n)
+
+
+def _contaminated(n: int) -> Iterator[Cell]:
+    """All contaminations, of one sample and of both; fewer tests the more rows there are."""
+    tests, plain_tests, rival_tests, n_permutations = _CONTAMINATED[n]
+    for d in (5, 20):
+        for both in (False, True):
+            for kind in laws.CONTAMINATIONS:
+                yield Cell(
+                    "tolerance", kind, n, d, 0.05, both, tests, rival_tests, plain_tests,
+                    n_permutations,
+                )  # fmt: skip
 
 
 def _wide_tables(n: int) -> Iterator[Cell]:

@@ -114,6 +114,24 @@ def _clump_of_few(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
     return x, y
 
 
+def _inner_and_outer(n: int, d: int, k: int, rng: np.random.Generator) -> Pair:
+    """Inner rows on the side to which those of the clean rows lean, along the column that shows it.
+
+    Against the products of columns and the distance from the center.
+    """
+    x, y = rng.standard_normal((2, n, d))
+    inner = np.median(np.linalg.norm(x, axis=1))
+    leans = [
+        (np.sign(part[k:]) * (np.linalg.norm(part[k:], axis=1) < inner)[:, None]).mean(axis=0)
+        for part in (x, y)
+    ]
+    gaps = leans[0] - leans[1]
+    j = int(np.abs(gaps).argmax())
+    x[:k], y[:k] = 0.0, 0.0
+    x[:k, j], y[:k, j] = 0.3 * np.sign(gaps[j]), -0.3 * np.sign(gaps[j])
+    return x, y
+
+
 #: Contaminations that look at the clean rows, or meet discrete columns.
 ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
     "binary 0.05": lambda n, d, k, rng: _binary(n, d, k, rng, 0.05),
@@ -122,6 +140,7 @@ ATTACKS: dict[str, Callable[[int, int, int, np.random.Generator], Pair]] = {
     "steered": _steered,
     "most leaning column": _most_leaning,
     "small clump": _clump_of_few,
+    "inner and outer": _inner_and_outer,
 }
 
 

@@ -29,9 +29,8 @@ PARTS = {
 SUMMARY = {
     ("laws", "null", 200, 5), ("laws", "shift 0.35", 200, 5), ("laws", "random shift 0.35", 200, 5),
     ("laws", "random shift 0.35", 1000, 50), ("laws", "scale 1.15", 200, 5),
-    ("laws", "correlation 0.5", 200, 5), ("laws", "t2", 200, 5),
+    ("laws", "correlation 0.5", 200, 5),
     ("laws", "mixture inside", 1000, 5), ("laws", "sides swapped", 1000, 5),
-    ("laws", "shift 0.35", 1000, 5), ("laws", "correlation 0.5", 1000, 5),
 }  # fmt: skip
 SUMMARY_METHODS = ("aggregated", "regions", "tolerance 0.05", "energy", "mmd", "ks + holm")
 

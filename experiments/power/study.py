@@ -22,7 +22,8 @@ _ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
-Batch = tuple[str, int, int, int]  # size, number of the cell, first test, last test
+# Size, number of the cell, part, first test, last test.
+Batch = tuple[str, int, str, int, int]
 
 
 def batches(size: str) -> Iterator[Batch]:
@@ -31,23 +32,25 @@ def batches(size: str) -> Iterator[Batch]:
 
     for number, cell in enumerate(cells(size)):
         step = max(1, min(500, _BATCH // (cell.n * (1 + cell.n // 2000))))
-        for first in range(0, cell.tests, step):
-            yield size, number, first, min(first + step, cell.tests)
+        for part in cell.parts:
+            for first in range(0, cell.tests, step):
+                yield size, number, part, first, min(first + step, cell.tests)
 
 
 def work(batch: Batch) -> dict:
     """P-values of the tests of one batch, by method."""
     from experiments.power.cells import cells
 
-    size, number, first, last = batch
+    size, number, part, first, last = batch
     cell = cells(size)[number]
     start = time.perf_counter()
     found: dict[str, dict[str, float]] = {}
     for test in range(first, last):
-        for method, pvalue in cell.test(test).items():
+        for method, pvalue in cell.test(test, part).items():
             found.setdefault(method, {})[str(test)] = round(pvalue, 8)
     seconds = round(time.perf_counter() - start, 3)
-    return {"cell": cell.key, "first": first, "last": last, "p": found, "seconds": seconds}
+    place = {"cell": cell.key, "part": part, "first": first, "last": last}
+    return {**place, "p": found, "seconds": seconds}
 
 
 def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
@@ -57,7 +60,8 @@ def run(size: str, jobs: int, minutes: float | None, folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     keys = [cell.key for cell in cells(size)]
-    done = {(line["cell"], line["first"], line["last"]) for line in finished(folder)}
+    done = {tuple(line[name] for name in ("cell", "part", "first", "last"))
+            for line in finished(folder)}  # fmt: skip
     todo = [batch for batch in batches(size) if (keys[batch[1]], *batch[2:]) not in done]
     print(f"{size}: {len(done)} batches done, {len(todo)} to do, {jobs} processes", flush=True)
     if not todo:

@@ -24,7 +24,7 @@ from isodepth.errors import (
 
 if TYPE_CHECKING:
     from isodepth.api import Metric, compare, distance
-    from isodepth.chunked.sources import scan
+    from isodepth.chunked.scan import scan
     from isodepth.core.directions import unit_vectors
     from isodepth.core.regions import TrimmedRegions
     from isodepth.data.frames import Table
@@ -71,7 +71,7 @@ _MODULE_OF = {
     "distance": "isodepth.api",
     "pairwise": "isodepth.many.pairwise",
     "read_table": "isodepth.data.readers",
-    "scan": "isodepth.chunked.sources",
+    "scan": "isodepth.chunked.scan",
     "tables": "isodepth.many.pairwise",
     "two_sample_test": "isodepth.significance.two_sample",
     "unit_vectors": "isodepth.core.directions",

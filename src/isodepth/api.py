@@ -39,7 +39,7 @@ class Metric(BaseMetric):
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
-            return entry.distance(self, X, Y, weights)
+            return entry.compare(self, X, Y, weights).distance
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch import distance as tensors
 

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 from isodepth import Metric, scan
-from isodepth.chunked import table
+from isodepth.chunked import reading, table
 from isodepth.chunked.table import stream_table
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
@@ -19,14 +19,14 @@ KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", 
 @contextmanager
 def small_scale(few: int = 16, pilots: int = 24, numbers: int = 1000) -> Iterator[None]:
     """Let samples of some dozen rows be too large for memory."""
-    usual = table.Limits.of
+    usual = reading.Limits.of
 
     def limits(*given: Any) -> Any:
         return usual(*given)._replace(pilots=pilots, numbers=numbers, rows_in_memory=0)
 
     with (
         mock.patch.object(table, "FEW_DISTINCT", few),
-        mock.patch.object(table.Limits, "of", limits),
+        mock.patch.object(reading.Limits, "of", limits),
     ):
         yield
 

@@ -187,51 +187,11 @@ def _in_worker() -> bool:
 def test_a_worker_dies_in_a_pass(trouble: str, tmp_path: Path, cluster: Any, client: Any) -> None:
     cluster.scale(2)
     client.wait_for_workers(2, timeout=PATIENCE)
-    before = {info["pid"] for info in pids(client)}
     source = scan(Troubled(tmp_path, trouble))
     found = within(PATIENCE, lambda: streamed(source, client))
     assert_expected(found)
-    client.wait_for_workers(2, timeout=PATIENCE)
-    assert {info["pid"] for info in pids(client)} != before, "no worker was replaced"
-
-
-def pids(client: Any) -> list[dict[str, int]]:
-    return [{"pid": pid} for pid in client.run(os.getpid).values()]
-
-
-class Slow:
-    """Gives its chunks slowly, so that others can join meanwhile."""
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-
-    def __call__(self) -> Iterator[np.ndarray]:
-        time.sleep(0.1)
-        yield POINTS[self.start : self.start + 1000]
-
-
-def test_a_worker_joins_late(cluster: Any, client: Any) -> None:
-    from dataclasses import replace
-
-    before = set(client.scheduler_info()["workers"])
-    cluster.scale(1)
-    deadline = time.monotonic() + PATIENCE
-    while len(client.scheduler_info()["workers"]) > 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    (kept,) = client.scheduler_info()["workers"]
-    sources = [scan(Slow(i)) for i in range(0, 9000, 1000)]
-    source = replace(sources[0], parts=tuple(part for s in sources for part in s.parts))
-    found: list[np.ndarray] = []
-    work = threading.Thread(target=lambda: found.append(streamed(source, client)), daemon=True)
-    work.start()
-    cluster.scale(2)
-    client.wait_for_workers(2, timeout=PATIENCE)
-    work.join(PATIENCE)
-    assert not work.is_alive()
-    assert_expected(found[0])
-    late = set(client.scheduler_info()["workers"]) - {kept}
-    assert late
-    assert not late & before
+    # One file for each pass that a worker began, and one for what was begun again.
+    assert len(list(tmp_path.iterdir())) > 2
 
 
 def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:

@@ -104,7 +104,7 @@ def test_exact_where_it_fits(depth: str) -> None:
     for size in (1, 40):
         found = stream_table(metric(depth), scan(cut(points, size)))
         assert np.array_equal(found.table.values, expected)
-        assert found.made.depth_bound == 0
+        assert found.depth_bound == 0
 
 
 def test_depths_that_need_all_rows_are_refused() -> None:

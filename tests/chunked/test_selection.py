@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import (
-    Budget,
     Frame,
     Numbers,
+    Pilot,
+    Selection,
     keys_of,
-    order_statistics,
+    level_ranks,
     values_of,
 )
-from isodepth.chunked.thresholds import level_ranks
 
 
 def rows_of(points: np.ndarray, masses: np.ndarray | None) -> Rows:
-    numbers = np.arange(len(points))
-    return Rows(points, None, masses, numbers, len(points), len(points), None, 0)
+    return Rows(points, None, masses, 0, np.zeros(3 + points.shape[1], dtype=np.uint64))
 
 
 @settings(max_examples=150, deadline=None)
@@ -77,10 +76,10 @@ def test_any_rank_from_any_bracket(
         work.merge(*states)
         return states[0]
 
-    found = order_statistics(
-        fold, Numbers(Frame(np.zeros(3, dtype), 0), np.eye(3, dtype=dtype), centers), ranks,
-        low, high, 0.1, Budget(numbers, total, n, 1),
-    )  # fmt: skip
+    selection = Selection(fold, Pilot(points, masses), total, n, numbers, 1)
+    directions = np.eye(3, dtype=dtype)
+    sets = Numbers(Frame(np.zeros(3, dtype), 0), directions, centers)
+    found = selection.order_statistics(sets, ranks, (low, high), 0.1)
     assert np.array_equal(found, expected)
 
 

@@ -10,19 +10,15 @@ import io
 import json
 import os
 import struct
-import subprocess
-import sys
-import time
 import tracemalloc
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from isodepth import DepthMonitor, InvalidOptionError, Metric, RegionTable, UnreadableFileError
+from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
 from isodepth.data import output
 
 METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)
@@ -161,12 +157,12 @@ def whole(values: bytes | None = None, head: bytes | None = None) -> bytes:
     return packed([("header.npy", header() if head is None else head), ("values.npy", values)])
 
 
-def load(path: Path, content: bytes, read: Callable[[Path], Any] = RegionTable.load) -> Any:
-    """What `read` gives, or the error; the memory it takes is bounded."""
+def load(path: Path, content: bytes) -> Any:
+    """The table, or the error; the memory it takes is bounded."""
     path.write_bytes(content)
     tracemalloc.start()
     try:
-        loaded: Any = read(path)
+        loaded: Any = RegionTable.load(path)
     except UnreadableFileError as error:
         loaded = error
     finally:
@@ -174,11 +170,6 @@ def load(path: Path, content: bytes, read: Callable[[Path], Any] = RegionTable.l
         tracemalloc.stop()
     assert peak < MOST_BYTES + 20 * len(content)
     return loaded
-
-
-def test_a_file_put_together_by_hand_is_read(tmp_path: Path) -> None:
-    loaded = load(tmp_path / "t.npz", whole())
-    assert (loaded.values == TABLE.values).all()
 
 
 FIELDS = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
@@ -189,20 +180,15 @@ FIELDS = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
     [
         npy(FIELDS % ("'<f8'", "(16384, 16384)"), b"\0" * 96),
         npy(FIELDS % ("'<f8'", "(99999999999, 99999999999)"), b"\0" * 96),
-        npy(FIELDS % ("'<f8'", "(0, 99999999999999999)"), b""),
         npy(FIELDS % ("'<f8'", "(18446744073709551617, 6)"), b"\0" * 48),
         npy(FIELDS % ("'<f8'", "(-2, -6)"), b"\0" * 96),
         npy(FIELDS % ("'<f8'", "(2, 6)"), b"\0" * 95),
         npy(FIELDS % ("'|O'", "(2, 6)"), b"\0" * 96),
         npy(FIELDS % ("'<c16'", "(2, 3)"), b"\0" * 96),
-        npy(FIELDS % ("[('a', '<f8')]", "(2, 6)"), b"\0" * 96),
         npy(FIELDS % ("'<f8'", "[2, 6]"), b"\0" * 96),
-        npy(FIELDS % ("'<f8'", "(" * 900), b"\0" * 96),
         npy("(" * 5000, b"\0" * 96),
-        npy("", b"\0" * 96),
         b"\x93NUMPY\1\0\xff\xff",
         member(TABLE.values)[:-1],
-        member(TABLE.values[0]),
         member(TABLE.values[:, :5]),
         member(TABLE.values * np.inf),
         member(TABLE.values.astype(np.int64)),
@@ -310,25 +296,6 @@ def test_every_field_of_the_archive_set_to_anything(tmp_path: Path) -> None:
     assert read > 0
 
 
-def test_monitors_are_read_or_refused(tmp_path: Path) -> None:
-    directions = np.random.default_rng(1).normal(size=(3, 2))
-    monitor = DepthMonitor(np.eye(2), levels=2, directions=directions)
-    monitor.save(tmp_path / "m.npz")
-    with zipfile.ZipFile(tmp_path / "m.npz") as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-
-    def refused(name: str, content: bytes) -> bool:
-        changed = packed(list({**members, name: content}.items()))
-        return isinstance(load(tmp_path / "c.npz", changed, DepthMonitor.load), UnreadableFileError)
-
-    assert not refused("values.npy", members["values.npy"])
-    for odd in (directions[:2], directions[:, :1], directions * np.nan, directions * 0):
-        assert refused("directions.npy", member(odd))
-    fields = json.loads(np.load(io.BytesIO(members["header.npy"])).tobytes())
-    changed = {**fields, "signature": fields["signature"].replace("eps=0.1", "eps=1e9")}
-    assert refused("header.npy", as_header(json.dumps(changed).encode()))
-
-
 # -- saving over a file ---------------------------------------------------------------------------
 
 
@@ -345,38 +312,6 @@ def test_a_failing_save_leaves_the_old_file(
             OTHER.save(saved)
     assert same(RegionTable.load(saved), TABLE)
     assert [p.name for p in saved.parent.iterdir()] == ["table.npz"]
-
-
-SAVE_FOR_EVER = """
-import sys
-import numpy as np
-from isodepth import RegionTable
-tables = [
-    RegionTable(np.random.default_rng(seed).normal(size=(2, 6)), sys.argv[2], 2) for seed in (0, 1)
-]
-print("ready", flush=True)
-while True:
-    for table in tables:
-        table.save(sys.argv[1])
-"""
-
-
-def test_killed_at_any_moment_the_file_is_one_or_the_other(saved: Path) -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(3):
-        child = subprocess.Popen(
-            [sys.executable, "-c", SAVE_FOR_EVER, str(saved), SIGNATURE], stdout=subprocess.PIPE
-        )
-        try:
-            assert child.stdout is not None
-            assert child.stdout.readline() == b"ready\n"
-            time.sleep(rng.uniform(0, 0.05))
-        finally:
-            child.kill()
-            child.wait()
-            child.stdout.close()
-        loaded = RegionTable.load(saved)
-        assert same(loaded, TABLE) or same(loaded, OTHER)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and modes as POSIX systems have them")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-import isodepth
 from isodepth.data.extras import load_extra
 from isodepth.errors import MissingExtraError
-
-
-def test_what_is_installed_is_imported() -> None:
-    assert load_extra("json.decoder", "plot", "drawing") is sys.modules["json.decoder"]
 
 
 @pytest.mark.parametrize("module", ["absent_package", "absent_package.part"])
@@ -30,22 +24,3 @@ def test_a_package_that_fails_to_load_says_why(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MissingExtraError, match=r"broken_extra, which cannot be .*absent_helper"):
         load_extra("broken_extra", "plot", "drawing")
-
-
-def test_nobody_else_writes_the_message() -> None:
-    package = Path(isodepth.__file__).parent
-    owners = [
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if "MissingExtraError(" in path.read_text(encoding="utf-8")
-    ]
-    assert sorted(owners) == ["data/extras.py", "errors.py"]
-
-
-def test_every_extra_named_in_a_message_exists() -> None:
-    tomllib = pytest.importorskip("tomllib")
-    root = Path(__file__).resolve().parents[2]
-    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
-    assert {"plot", "frames", "experiments", "progress", "text"} <= set(extras)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.frames import Table, clashing_columns
+from isodepth.data.frames import Table
 from isodepth.data.validation import check_pair, check_points
 from isodepth.errors import InvalidInputError
 
@@ -53,26 +53,10 @@ def test_numbers_are_those_of_plain_arrays(make, data, dtype):
     assert columns == tuple(data)
 
 
-def test_distances_are_those_of_plain_arrays(make):
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 3)), rng.normal(size=(25, 3))
-    metric = isodepth.Metric(n_directions=20, random_state=0)
-    frames = [make(dict(zip("abc", z.T, strict=True))) for z in (X, Y)]
-    result = metric.compare(*frames)
-    assert result.distance == metric.distance(X, Y)
-    assert result.columns == ("a", "b", "c")
-
-
 def test_a_frame_of_one_block_is_not_copied():
     block = np.ones((5, 3))
     points, _ = check_points(pd.DataFrame(block, columns=list("abc"), copy=False))
     assert np.shares_memory(points, block)
-
-
-def test_one_column_is_a_table(make):
-    points, columns = check_points(make({"only": [1.0, 2.0, 4.0]}))
-    assert points.shape == (3, 1)
-    assert columns == ("only",)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +76,6 @@ def test_one_column_is_a_table(make):
 def test_dtypes_of_pandas(column):
     points, _ = check_points(pd.DataFrame({"a": column, "b": [0.5, 1.5]}))
     np.testing.assert_array_equal(points, [[1, 0.5], [2, 1.5]])
-
-
-def test_nullable_float32_stays_single():
-    frame = pd.DataFrame({"a": pd.array([1.5, 2.0], dtype="Float32")})
-    assert check_points(frame)[0].dtype == np.float32
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -257,14 +236,6 @@ def test_a_plain_array_goes_with_any_frame_but_a_shuffled_one():
         check_pair(frame([1, 0]), array)
 
 
-def test_clashing_columns_is_symmetric():
-    names = [None, ("0", "1"), ("1", "0"), ("a", "b"), ("b", "a"), ("7", "3")]
-    for a in names:
-        assert not clashing_columns(a, a)
-        for b in names:
-            assert clashing_columns(a, b) == clashing_columns(b, a)
-
-
 @pytest.mark.parametrize("labels", [["a", "a"], [0, "0"], [1, 1]])
 def test_two_columns_of_one_name_are_refused(labels):
     with pytest.raises(InvalidInputError, match="give every column a name of its own"):
@@ -274,14 +245,6 @@ def test_two_columns_of_one_name_are_refused(labels):
 def test_a_name_that_is_no_text_is_refused():
     with pytest.raises(InvalidInputError, match=r"column 1 of X is not valid text: 'b\\ud800'"):
         check_points(Table(np.ones((2, 2)), ("a", "b\ud800")))
-
-
-def test_a_table_of_the_readers_passes_with_and_without_names():
-    points = np.ones((3, 2))
-    assert check_points(Table(points, ("a", "b")))[1] == ("a", "b")
-    array, columns = check_points(Table(points, None))
-    assert array is points
-    assert columns is None
 
 
 # -- light ----------------------------------------------------------------------------------------
@@ -299,11 +262,3 @@ def test_arrays_lists_and_tables_do_not_load_narwhals():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_tables_of_shuffled_frames_are_refused():
-    metric = isodepth.Metric(levels=5, n_directions=7, random_state=0)
-    first, second = metric.table(frame([0, 1])), metric.table(frame([1, 0]))
-    with pytest.raises(InvalidInputError, match="different columns"):
-        first.distance_to(second)
-    assert not isodepth.pairwise([frame([0, 1]), frame([0, 1])[[1, 0]]], levels=5).any()

@@ -11,7 +11,7 @@ import pytest
 from twins import naive_settings
 
 from isodepth.data.frames import Table
-from isodepth.data.missing import MissingReport, compare_missing, omit_missing
+from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.errors import InvalidInputError, NotNumbersError
 
 
@@ -99,7 +99,7 @@ def test_texts_are_not_missing() -> None:
 def test_missing_shares_side_by_side() -> None:
     x = MissingReport(100, 10, (("a", 0), ("b", 10), ("c", 5)))
     y = MissingReport(400, 90, (("a", 0), ("b", 80), ("c", 20)))
-    b, a, c = compare_missing(x, y)
+    b, a, c = MissingPair(x, y).shares
     assert (a.column, b.column, c.column) == ("a", "b", "c")
     assert (b.x, b.y, c.x, c.y, a.z, c.z) == (0.1, 0.2, 0.05, 0.05, 0.0, 0.0)
     # Two proportions, pooled: 90 of 500.
@@ -108,4 +108,4 @@ def test_missing_shares_side_by_side() -> None:
 
 def test_many_columns_are_not_all_listed() -> None:
     report = MissingReport(9, 9, tuple((f"c{j}", j) for j in range(9)))
-    assert str(report).endswith("c8 (8), c7 (7), c6 (6), c5 (5), c4 (4) and 3 more columns")
+    assert str(report).endswith("c8 (8), c7 (7), c6 (6), c5 (5), c4 (4) and 3 more")

@@ -25,8 +25,7 @@ from hypothesis import strategies as st
 from isodepth import InvalidOptionError, UnreadableFileError, read_table
 from isodepth.data import readers
 from isodepth.data.input_file import table_files
-from isodepth.data.read_options import Choice, ReadOptions, choose_columns
-from isodepth.data.readers import read_with_options
+from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_with_options
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -383,9 +382,7 @@ def test_damaged_arrays(tmp_path: Path) -> None:
     "header",
     [
         "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (-12, -3), }",
         "{'descr': '<c16', 'fortran_order': False, 'shape': (6, 3), }",
-        "{'descr': '<M8[s]', 'fortran_order': False, 'shape': (12, 3), }",
         "{'descr': '|O', 'fortran_order': False, 'shape': (12, 3), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "1" * 30_000,
         "(" * 30_000,

@@ -112,11 +112,7 @@ def test_html_is_balanced_and_runs_nothing(name: str) -> None:
     text = RESULTS[name]._repr_html_()
     assert "script" not in tags_of(text)
     assert tags_of(text).count("table") == 1
-
-
-def test_names_of_columns_are_shown_as_text() -> None:
-    assert escaped(EVIL) in RESULTS["Comparison"]._repr_html_()
-    assert EVIL not in RESULTS["Comparison"]._repr_html_()
+    assert name != "Comparison" or escaped(EVIL) in text
 
 
 def test_what_the_forms_say() -> None:
@@ -145,12 +141,6 @@ def test_a_test_that_is_infinitely_far_out_is_valid_json() -> None:
     y = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 9.0)])
     test = isodepth.two_sample_test(x, y, n_permutations=19, scale=None, random_state=0)
     assert json.loads(test.to_json())["p_value"] == test.p_value
-
-
-def test_a_monitor_that_only_scores_is_shown_as_well() -> None:
-    monitor = isodepth.DepthMonitor(np.random.default_rng(0).normal(size=(50, 1)), random_state=0)
-    assert "DepthMonitor" in monitor._repr_html_()
-    assert len(monitor.to_frame()) == 0
 
 
 def test_unknown_backends_are_refused() -> None:

@@ -1,15 +1,65 @@
-"""Numbers that are no numbers for a setting: an error of the family."""
+"""Every check of input at its borders: what is just allowed, what is just refused, and where."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.validation import check_levels_inside, check_number
+from isodepth.data.validation import (
+    check_direction_rows,
+    check_integer,
+    check_levels_inside,
+    check_number,
+    check_pair,
+    check_points,
+    check_weights,
+    split_weights,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
+
+
+@pytest.mark.parametrize(
+    ("options", "inside", "outside"),
+    [
+        ({}, [0.0, 1.0, 0.5], [-1e-300, math.nextafter(1, 2)]),
+        ({"low_open": True}, [5e-324, 1.0], [0.0, -0.0]),
+        ({"high_open": True}, [0.0, math.nextafter(1, 0)], [1.0]),
+        ({"low_open": True, "high_open": True}, [0.5], [0.0, 1.0]),
+    ],
+)
+def test_numbers_at_the_ends_of_an_interval(options, inside, outside) -> None:
+    for value in inside:
+        assert check_number(value, "eps", 0.0, 1.0, **options) == value
+    for value in [*outside, math.nan, math.inf, -math.inf]:
+        with pytest.raises(InvalidOptionError, match="eps must lie in"):
+            check_number(value, "eps", 0.0, 1.0, **options)
+
+
+@pytest.mark.parametrize("value", [True, np.True_, "1", None, 1j, [1.0]])
+def test_what_is_no_number(value) -> None:
+    with pytest.raises(InvalidOptionError, match="must be a number"):
+        check_number(value, "eps")
+    with pytest.raises(InvalidOptionError, match="must be an integer"):
+        check_integer(value, "k", 0)
+
+
+def test_integers_from_the_lowest_on() -> None:
+    assert check_integer(3, "k", 3) == 3
+    assert type(check_integer(np.int32(7), "k", 3)) is int
+    for value in (2, 3.0, -3):
+        with pytest.raises(InvalidOptionError, match=r"k must be an integer >= 3, got .* or fewer"):
+            check_integer(value, "k", 3, " or fewer")
+
+
+def test_levels_from_zero_to_below_one() -> None:
+    assert check_levels_inside([0.0, 0.5, math.nextafter(1, 0)]).tolist()[0] == 0.0
+    for value in (-1e-300, 1.0, math.nan, [0.5, 1.0], [0.5, -0.1]):
+        with pytest.raises(InvalidInputError, match=r"\[0, 1\)"):
+            check_levels_inside(value)
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), Fraction(10**400)])
@@ -27,8 +77,153 @@ def test_levels_that_are_no_numbers(betas):
     np.testing.assert_array_equal(check_levels_inside([0, 0.5]), [0, 0.5])
 
 
-def test_alpha_of_a_word():
-    points = np.arange(20.0).reshape(10, 2) ** 2
-    regions = isodepth.Metric(n_directions=5, random_state=0).regions(points)
-    with pytest.raises(InvalidInputError, match="beta"):
-        regions.alpha("a")
+# ---------------------------------------------------------------------------------------------
+# points
+# ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (2, 0), (0, 0)])
+def test_empty_tables(shape) -> None:
+    with pytest.raises(InvalidInputError, match="empty"):
+        check_points(np.zeros(shape))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2)])
+def test_tables_have_two_dimensions(shape) -> None:
+    with pytest.raises(InvalidInputError, match=rf"got {len(shape)} dimension"):
+        check_points(np.zeros(shape))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("d", [1, 4, 9])
+def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: int) -> None:
+    """A projection is at most sqrt(d) times an entry, a gap twice, a difference of gaps four."""
+    most = float(np.finfo(dtype).max) / (4 * math.sqrt(d))
+    allowed = np.full((3, d), most * (1 - 1e-6), dtype=dtype)
+    refused = np.full((3, d), most * (1 + 1e-6), dtype=dtype)
+    assert check_points(allowed)[0] is allowed
+    assert check_points(-allowed)[0].dtype == dtype
+    for bad in (refused, -refused):
+        with pytest.raises(InvalidInputError, match="overflow") as caught:
+            check_points(bad)
+        assert ("use float64" in str(caught.value)) is (dtype == "float32")
+    assert check_points(refused, any_size=True)[0] is refused
+
+
+@pytest.mark.parametrize("row", [0, 1 << 18, (1 << 18) + 5, (1 << 19) + 1])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_the_first_bad_value_is_named_wherever_it_is(row: int, value: float) -> None:
+    points = np.zeros((600_000, 4))
+    points[row, 2] = value
+    points[-1, 3] = value
+    with pytest.raises(InvalidInputError, match=rf"contains 2 .* row {row}, column 2;"):
+        check_points(points)
+
+
+def test_a_bad_value_is_named_before_a_large_one() -> None:
+    points = np.array([[1e308, 0.0], [math.nan, 0.0]])
+    with pytest.raises(InvalidInputError, match=r"contains 1 NaN .* row 1, column 0"):
+        check_points(points)
+
+
+def test_dtypes() -> None:
+    for given, expected in [
+        (np.ones((2, 2), "int8"), "float64"),
+        (np.ones((2, 2), "float16"), "float64"),
+        (np.ones((2, 2), "float32"), "float32"),
+        (np.ones((2, 2), ">f8"), "float64"),
+        (np.ones((2, 2), bool), "float64"),
+    ]:
+        points, columns = check_points(given)
+        assert points.dtype == np.dtype(expected)
+        assert points.dtype.isnative
+        assert columns is None
+    assert check_points(np.ones((2, 2)), dtype="float32")[0].dtype == np.float32
+    for bad in (np.ones((2, 2), complex), np.array([["a", "b"]]), np.array([[None, 1]])):
+        with pytest.raises(InvalidInputError, match="real numbers"):
+            check_points(bad)
+
+
+def test_tables_that_must_be_unpacked_first() -> None:
+    from scipy.sparse import csr_array
+
+    with pytest.raises(InvalidInputError, match=r"X is sparse \(csr_array\); pass X.toarray"):
+        check_points(csr_array(np.eye(2)))
+    masked = np.ma.masked_array(np.ones((2, 2)), [[False, True], [False, False]])
+    with pytest.raises(InvalidInputError, match="1 masked entries"):
+        check_points(masked)
+    assert check_points(np.ma.masked_array(np.ones((2, 2))))[0].tolist() == [[1, 1], [1, 1]]
+
+
+def test_a_pair_has_one_dtype_and_one_width() -> None:
+    x, y, _ = check_pair(np.ones((2, 3), "float32"), np.ones((4, 3)))
+    assert x.dtype == y.dtype == np.float64
+    x, y, _ = check_pair(np.ones((2, 3), "float32"), np.ones((4, 3), "float32"))
+    assert x.dtype == y.dtype == np.float32
+    with pytest.raises(InvalidInputError, match="got 3 in X and 2 in Y"):
+        check_pair(np.ones((2, 3)), np.ones((2, 2)))
+
+
+# ---------------------------------------------------------------------------------------------
+# weights
+# ---------------------------------------------------------------------------------------------
+
+
+def test_weights() -> None:
+    assert check_weights(None, 3) is None
+    checked = check_weights([0, 2, 1], 3)
+    assert checked is not None
+    assert checked.dtype == np.float64
+    assert checked.tolist() == [0.0, 2.0, 1.0]
+    for bad, words in [
+        ([1, 2], "each of the 3 rows"),
+        ([[1], [2], [3]], "each of the 3 rows"),
+        ([1, math.nan, math.inf], r"2 non-finite value\(s\), the first at position 1"),
+        ([1, 2, -1e-300], "negative.* at position 2"),
+        ([0, 0, 0], "all zero"),
+        (["1", "2", "3"], "real numbers"),
+        ([1j, 0, 0], "real numbers"),
+        ([[1], [1, 2], 3], "numbers"),
+    ]:
+        with pytest.raises(InvalidInputError, match=words):
+            check_weights(bad, 3)
+    assert check_weights([0, 0, 5e-324], 3) is not None
+
+
+def test_pairs_of_weights() -> None:
+    assert split_weights(None) == (None, None)
+    assert split_weights((None, [1, 2])) == (None, [1, 2])
+    assert split_weights([[1, 2], None]) == ([1, 2], None)
+    for bad in (np.ones((2, 2)), 3.0, (1, 2), ([1],), ([1], [2], [3])):
+        with pytest.raises(InvalidInputError, match="weights must be a pair"):
+            split_weights(bad)
+    # A pair of arrays of which one looks like a number is for the next check to refuse.
+    assert split_weights((1, [2, 3])) == (1, [2, 3])
+
+
+# ---------------------------------------------------------------------------------------------
+# directions
+# ---------------------------------------------------------------------------------------------
+
+
+def test_rows_of_length_one_keep_their_bits() -> None:
+    rows = np.random.default_rng(0).standard_normal((200, 7))
+    once = check_direction_rows(rows, 7)
+    np.testing.assert_allclose(np.linalg.norm(once, axis=1), 1, rtol=1e-15)
+    np.testing.assert_array_equal(check_direction_rows(once), once)
+    # A millionth too long is too long.
+    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-6)), once, rtol=1e-15)
+    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-12)), once, rtol=2e-15)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e300])
+def test_directions_of_any_size(scale: float) -> None:
+    rows = check_direction_rows([[scale, 0.0], [scale, -scale]], 2)
+    np.testing.assert_allclose(rows, [[1, 0], [math.sqrt(0.5), -math.sqrt(0.5)]], rtol=1e-15)
+
+
+def test_zero_directions_are_counted() -> None:
+    with pytest.raises(InvalidInputError, match="zero rows, got 2, the first at row 1"):
+        check_direction_rows([[1, 0], [0, 0], [0, 0]])
+    with pytest.raises(InvalidInputError, match="got 2 columns for data of width 3"):
+        check_direction_rows([[1, 0]], 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from experiments.power import laws, report, study
-from experiments.power.cells import Cell, cells
+from experiments.power.cells import PARTS, Cell, cells
 from experiments.power.rivals import kernel_tests, kolmogorov_smirnov
 
 
@@ -101,9 +101,14 @@ def test_every_cell_has_a_name_of_its_own() -> None:
 
 def test_a_test_is_the_same_whenever_it_is_made() -> None:
     cell = Cell("laws", "scale 1.3", 60, 2, n_permutations=19, wider=True, regions=True)
-    assert cell.test(3) == cell.test(3)
-    assert cell.test(3) != cell.test(4)
-    assert set(cell.test(0)) == set(report.METHODS[:9])
+    for part in PARTS:
+        assert cell.test(3, part) == cell.test(3, part)
+        assert cell.test(3, part) != cell.test(4, part)
+    both = [cell.test(0, part) for part in PARTS]
+    assert set(both[0]) | set(both[1]) == set(report.METHODS[:9])
+    x, y = laws.changed("scale 1.3", 60, 2, np.random.default_rng(0))
+    alone = cell._result(x, y, 5, method="regions")
+    assert cell._ours(x, y, 5, 0)["regions"] == alone.p_value
 
 
 @pytest.mark.parametrize("kind", [*laws.ATTACKS, "selective"])
@@ -111,16 +116,17 @@ def test_attacks_touch_no_more_than_their_share(kind: str) -> None:
     cell = Cell("attacks", kind, 200, 3, 0.05, True)
     x, y = cell._draw(np.random.default_rng(0))
     assert x.shape == y.shape == (200, 3)
-    if kind in ("steered", "most leaning column", "selective", "small clump"):
+    if kind in ("steered", "most leaning column", "selective", "small clump", "inner and outer"):
         clean = np.random.default_rng(0).standard_normal((2, 200, 3))
         assert [(a != b).any(axis=1).sum() for a, b in zip((x, y), clean, strict=True)] == [10, 10]
 
 
 def test_kinds_and_columns_are_cells_too() -> None:
-    assert set(Cell("columns", "Cauchy tails", 60, 2, n_permutations=19).test(0)) == {
+    assert set(Cell("columns", "Cauchy tails", 60, 2, n_permutations=19).test(0, "ours")) == {
         "column 0", "column 1",
     }  # fmt: skip
-    assert Cell("kinds", "one scale 1.3", 900, 2, n_permutations=39).test(0) == {"right kind": 0.0}
+    kind = Cell("kinds", "one scale 1.3", 900, 2, n_permutations=39)
+    assert kind.test(0, "ours") == {"right kind": 0.0}
 
 
 def test_what_is_on_disk_is_not_done_again(
@@ -137,7 +143,7 @@ def test_what_is_on_disk_is_not_done_again(
 
 def test_rejections_are_counted_and_written(tmp_path: Path) -> None:
     cell = cells("quick")[0]
-    line = {"cell": cell.key, "first": 0, "last": 4, "seconds": 0,
+    line = {"cell": cell.key, "part": "ours", "first": 0, "last": 4, "seconds": 0,
             "p": {"aggregated": {"0": 0.05, "1": 0.051, "2": 0.005, "3": 1.0}}}  # fmt: skip
     # The same batch twice counts once.
     text = json.dumps(line) + "\n"

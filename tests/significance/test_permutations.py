@@ -9,7 +9,8 @@ import pytest
 from twins import naive_permutation
 
 from isodepth import InvalidInputError
-from isodepth.significance.permutations import Permutations, check_blocks
+from isodepth.significance.pooled_sample import Permutations
+from isodepth.significance.settings import check_blocks
 
 
 def drawn(n_x: int, n_y: int, blocks: np.ndarray | None, count: int, seed: int) -> np.ndarray:
@@ -23,19 +24,6 @@ def test_labels_are_those_of_the_twin(blocks: list[int] | None) -> None:
     found = drawn(4, 7, numbers, 100, 5)
     wanted = naive_permutation.labelings(4, 7, blocks, 99, np.random.default_rng(5))
     assert found.tolist() == wanted
-
-
-def test_as_many_rows_are_in_each_sample_as_before() -> None:
-    assert (drawn(4, 7, None, 300, 0).sum(axis=1) == 4).all()
-
-
-def test_whole_blocks_change_sides_and_their_number_stays() -> None:
-    blocks = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4])
-    labels = drawn(4, 7, blocks, 200, 0)
-    sides = np.array([[row[blocks == b].mean() for b in range(5)] for row in labels])
-    assert set(sides.ravel().tolist()) == {0.0, 1.0}
-    assert (sides.sum(axis=1) == 2).all()
-    assert len(set(labels.sum(axis=1).tolist())) > 1
 
 
 def test_every_split_is_equally_likely() -> None:

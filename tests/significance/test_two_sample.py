@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from twins import naive_permutation, naive_settings
 
 import isodepth
+from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
 
@@ -112,14 +112,6 @@ def test_columns_are_adjusted_for_the_largest_of_all() -> None:
     assert p_values == sorted(p_values)
 
 
-def test_no_column_sets_the_bar_for_all_others() -> None:
-    """Unscaled, a wide column without a difference must not hide one in a narrow column."""
-    X, Y = pair(200, 200, 2)
-    Y = Y + [0, 1.5]
-    result = run(X * [1000, 1], Y * [1000, 1], scale=None)
-    assert (result.columns[0].column, result.columns[0].p_value) == ("column 1", 0.01)
-
-
 def test_a_difference_is_seen_and_named() -> None:
     rng = np.random.default_rng(5)
     X = Table(rng.normal(size=(300, 2)), ("warm", "wet"))
@@ -161,14 +153,14 @@ def test_other_depths(depth: str) -> None:
         (lambda y: y * [1, 1, 1.4], "the spread of column 2"),
         (lambda y: np.c_[y[:, :2], 0.6 * y[:, 1] + 0.8 * y[:, 2]],
          "the dependence between column 1 and column 2"),
-        (lambda y: np.c_[0.9 * np.sign(y[:, 1]) + 0.44 * y[:, 0], y[:, [2, 2]] * [1, -1]][:, :1],
-         "the shape of column 0"),
+        (lambda y: 0.9 * np.sign(y[:, 1:2]) + 0.44 * y[:, :1], "the shape of column 0"),
     ],
 )  # fmt: skip
 def test_the_verdict_names_the_change(change: Any, text: str) -> None:
     X, Y = pair(1000, 1000)
     Y = change(Y)
     result = run(X[:, : Y.shape[1]], Y)
+    # An unchanged column or pair is named beside it in 5% of the cases each.
     assert result.verdict.startswith(f"the samples differ (p = 0.01): {text}")
     assert result.changes[0].p_value == 0.01
     assert result.changes[0].text == text
@@ -274,53 +266,25 @@ def test_a_tolerance_only_takes_away() -> None:
     assert run(X, Y + 0.4, tolerance=smallest + 0.01).p_value > 0.05
 
 
-@pytest.mark.parametrize("share", [0.05, 0.1])
-def test_a_binary_column_does_not_trip_the_tolerance(share: float) -> None:
-    """Contaminated rows push a 0/1 column the way that the clean rows lean: at most 5%."""
-    rejected = 0
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        X, Y = (rng.random((2, 1000, 1)) < share).astype(float)
-        fewer = X[50:].sum() < Y[50:].sum()
-        X[:50], Y[:50] = (0.0, 1.0) if fewer else (1.0, 0.0)
-        rejected += run(X, Y, tolerance=0.05, n_permutations=39, random_state=seed).p_value <= 0.05
-    # Of 30 tests at the level 5%, 6 or more are rejected once in 300.
-    assert rejected <= 5
-
-
-@pytest.mark.parametrize("change", ["two clumps", "Cauchy", "dependence"])
+@pytest.mark.parametrize("change", laws.UNCHANGED)
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None) -> None:
     """Whatever happens to column 1, column 0 is judged by its own values."""
     called = 0
     for seed in range(30):
-        rng = np.random.default_rng(seed)
-        X, Y = rng.normal(size=(2, 200, 2))
-        if change == "two clumps":
-            Y[:, 1] = 3 * np.sign(Y[:, 1])
-        elif change == "Cauchy":
-            Y[:, 1] = rng.standard_cauchy(200)
-        else:
-            Y[:, 1] = 0.9 * Y[:, 0] + 0.44 * Y[:, 1]
+        X, Y = laws.unchanged_column(change, 200, np.random.default_rng(seed))
         result = run(X, Y, n_permutations=39, random_state=seed, tolerance=tolerance)
         called += next(c.p_value for c in result.columns if c.column == "column 0") <= 0.05
     # Of 30 tests at the level 5%, 6 or more are called once in 300.
     assert called <= 5
 
 
-def test_contaminated_rows_do_not_trip_the_test() -> None:
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(2, 1000, 4))
-    X[:50, 0], Y[:50, 0] = 20, -20
-    assert run(X, Y).p_value == 0.01
-    assert run(X, Y, tolerance=0.05).p_value > 0.2
-
-
 def test_contaminated_rows_do_not_hide_a_difference() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(2, 1000, 4))
     Y[:, 1] += 0.6
-    X[:50], Y[:50] = 100 * rng.normal(size=(2, 50, 4))
+    # Far away, against the shift.
+    X[:50, 1], Y[:50, 1] = 100, -100
     result = run(X, Y, tolerance=0.05)
     assert (result.p_value, result.columns[0].column) == (0.01, "column 1")
 
@@ -362,17 +326,6 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
 
 
 # -- the result -----------------------------------------------------------------------------------
-
-
-def test_the_result_goes_into_json() -> None:
-    X, Y = pair()
-    result = run(X, Y)
-    read = json.loads(result.to_json())
-    assert read["statistic"] == result.statistic
-    assert read["p_value"] == result.p_value
-    assert read["null"]["mean"] == result.null_mean
-    assert [c["column"] for c in read["columns"]] == [c.column for c in result.columns]
-    assert read["signature"] == result.signature
 
 
 def test_the_result_is_readable() -> None:

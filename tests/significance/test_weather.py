@@ -22,10 +22,6 @@ def month(name: str) -> tuple[np.ndarray, Table]:
     return points[:, 0], Table(points[:, 1:], names[1:])
 
 
-def leaders(result: isodepth.TwoSampleResult) -> set[str]:
-    return {column.column for column in result.columns[:2]}
-
-
 @pytest.mark.parametrize("faults", [0, 1, 10])
 def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     (june_days, june), (july_days, july) = month("june"), month("july")
@@ -35,11 +31,13 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
             june, july, nan_policy="omit", blocks=blocks, n_permutations=199, random_state=0
         )
         assert result.p_value == 1 / 200
-        assert leaders(result) == {"dewp", "temp"}
-    # By days, which is what there is: 30 against 31 of them.
-    assert result.columns[0].p_value == 1 / 200
-    assert all(column.p_value > 0.05 for column in result.columns[2:])
-    assert result.verdict.endswith("the location of dewp and temp")
+    # By days, which is what there is: 30 against 31 of them. The pressure differs too, by 0.31 of
+    # the rows, for which its p-value is about 0.25 with a standard error of 0.03. Dew point and
+    # temperature are too close to say which comes first.
+    assert {change[:2] for change in result.changes} == {
+        ("location", ("dewp",)), ("location", ("temp",)),
+    }  # fmt: skip
+    assert all(column.p_value > 0.1 for column in result.columns[2:])
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -50,7 +48,8 @@ def test_temperature_and_dew_point_lead_for_any_seed() -> None:
         result = isodepth.two_sample_test(
             june, july, nan_policy="omit", n_permutations=199, random_state=seed
         )
-        assert leaders(result) == {"dewp", "temp"}
+        # Row by row the statistics are a quarter apart, and their scales known to 5%.
+        assert [column.column for column in result.columns[:2]] == ["dewp", "temp"]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from twins import naive, naive_means
+from twins import naive, naive_means, naive_shares
 
 
 def labelings(
@@ -96,15 +96,114 @@ def largest_share_differences(
     return max(half_lines), max(gap(s, t) for s in ends for t in ends if s <= t)
 
 
+def outlyingness(values: Sequence[float]) -> list[float]:
+    """Return the distance of each value from the median in units of the spread."""
+    center, unit = naive_shares.median(values), naive_shares.spread(values)
+    return [abs(value - center) / unit for value in values]
+
+
 def clipped_rank_difference(
-    values: Sequence[float], labels: Sequence[bool], start: float, stop: float
+    values: Sequence[float],
+    labels: Sequence[bool],
+    start: float,
+    stop: float,
+    far: float = math.inf,
 ) -> float:
-    """Return |G| of ranks clipped to an interval and stretched to [0, 1]."""
+    """Return |G| of ranks clipped to an interval and stretched to [0, 1].
+
+    A value whose outlyingness is above `far` counts as one in the middle.
+    """
     ranks = [min(stop, max(start, r)) for r in unit_ranks(values)]
     low, high = min(ranks), max(ranks)
-    if high == low:
-        return 0.0
-    return abs(difference([(r - low) / (high - low) for r in ranks], labels))
+    scores = [(r - low) / (high - low) if high > low else 0.0 for r in ranks]
+    away = outlyingness(values)
+    return abs(
+        difference([0.5 if a > far else s for a, s in zip(away, scores, strict=True)], labels)
+    )
+
+
+Function = tuple[list[float], tuple[float, float], float]
+
+
+def tolerance_functions(rows: naive.Points, U: naive.Points) -> dict[str, list[Function]]:
+    """Return functions of a row by statistic: values, the ranks that count, and what is far.
+
+    Columns are around zero in units of their spread, the first directions are the axes.
+    """
+    inner, outer = (0.25, 0.75), (0.5, 0.9)
+    d = len(rows[0])
+    columns = [[row[j] for row in rows] for j in range(d)]
+    along = [[sum(a * b for a, b in zip(row, u, strict=True)) for row in rows] for u in U]
+    distance = [math.sqrt(sum(min(6.0, abs(v)) ** 2 for v in row)) for row in rows]
+    away = [outlyingness(values) for values in along]
+    outlying = [max(own[i] for own in away) for i in range(len(rows))]
+    found: dict[str, list[Function]] = {
+        "spreads": [([abs(v) for v in column], outer, math.inf) for column in columns],
+        "whole rows": [(distance, outer, math.inf), (outlying, outer, math.inf)],
+    }
+    if d > 1:
+        found["directions"] = [(values, inner, 6.0) for values in along[d:]]
+        found["whole rows"].append(([math.fsum(row) for row in rows], inner, math.inf))
+        middle = naive_shares.median(distance)
+        factors = [*columns, [v - middle for v in distance]]
+        found["dependence"] = [
+            ([v * w for v, w in zip(factors[i], factors[j], strict=True)], inner, math.inf)
+            for j in range(d + 1)
+            for i in range(j)
+        ]
+    return found
+
+
+def whitened(rows: naive.Points) -> list[list[float]]:
+    """Return rows with about unit covariance; those far from the center are moved there."""
+    n, d = len(rows), len(rows[0])
+    points = np.array(rows) / 1.4826
+    if n > 10 * d:
+        clipped = [[min(2.5, max(-2.5, v)) for v in row] for row in points.tolist()]
+        means = [mean([row[j] for row in clipped]) for j in range(d)]
+        covariance = [
+            [math.fsum((row[i] - means[i]) * (row[j] - means[j]) for row in clipped) / (n - 1)
+             + 1e-3 * (i == j) for j in range(d)]
+            for i in range(d)
+        ]  # fmt: skip
+        values, vectors = np.linalg.eigh(covariance)
+        points = points @ sum(
+            np.outer(v, v) / math.sqrt(value) for v, value in zip(vectors.T, values, strict=True)
+        )
+    lengths = [math.hypot(*row) for row in points.tolist()]
+    positive = [length for length in lengths if length > 0]
+    most = 3 * naive_shares.median(positive) if positive else 0.0
+    return [
+        [0.0] * d if length > most else row
+        for row, length in zip(points.tolist(), lengths, strict=True)
+    ]
+
+
+def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
+    """Return the largest |G| of clipped projections on three directions, each from the last.
+
+    The first is the difference of the means of clipped rows; the next ones that of the rows that
+    the last one does not clip, and 0.3 times the first.
+    """
+
+    def mean_difference(kept: Sequence[bool]) -> list[float]:
+        return [
+            difference([min(2.5, max(-2.5, row[j])) * keep
+                        for row, keep in zip(rows, kept, strict=True)], labels)
+            for j in range(len(rows[0]))
+        ]  # fmt: skip
+
+    start = direction = mean_difference([True] * len(rows))
+    found = []
+    for _ in range(3):
+        length = math.hypot(*direction)
+        unit = [v / length if length > 0 else 0.0 for v in direction]
+        along = [sum(a * b for a, b in zip(row, unit, strict=True)) for row in rows]
+        clipped = [min(0.7, max(-0.7, v)) for v in along]
+        found.append(abs(difference(clipped, labels)) / 1.4)
+        step = mean_difference([abs(v) < 0.7 for v in along])
+        direction = [a + 0.3 * b for a, b in zip(step, start, strict=True)]
+    return max(found)
 
 
 def p_value(statistic: float, null: Sequence[float]) -> float:

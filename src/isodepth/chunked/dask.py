@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Pass
-from isodepth.chunked.rows import Preparation
-from isodepth.chunked.runner import Runner, Tally, take_rows
-from isodepth.chunked.sources import Chunk, Source, chosen_places, numbers_of
+from isodepth.chunked.passes import Runner, Work
+from isodepth.chunked.sources import Chunk, ColumnChoice, Source, chunks_of, numbers_of
+from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 
@@ -31,25 +30,20 @@ class DelayedPart:
     """One partition of a collection, which is computed where it is read."""
 
     delayed: Any
-    columns: tuple[Any, ...] | None
-    place: str
+    columns: tuple[Any, ...]
+    origin: str
     n_rows: int | None = None
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        yield from cut_rows(self.delayed.compute(), self.columns, self.place, rows)
+        return self.cut(self.delayed.compute(), rows)
+
+    def cut(self, computed: Any, rows: int) -> Iterator[Chunk]:
+        """The same of the partition when it has been computed."""
+        return chunks_of(numbers_of(computed, self.columns, self.origin), self.origin, rows)
 
 
-def cut_rows(
-    computed: Any, columns: tuple[Any, ...] | None, place: str, rows: int
-) -> Iterator[Chunk]:
-    """Chunks of a partition that has been computed."""
-    values = numbers_of(computed, columns, place)
-    for first in range(0, len(values), rows):
-        yield Chunk(values[first : first + rows], place, first)
-
-
-def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
+def dask_source(data: Any, choice: ColumnChoice) -> Source:
     """A source of the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     label = f"Dask {type(data).__name__}"
@@ -58,16 +52,15 @@ def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
             f"a {label} does not say what columns it has; make it a collection of known shape "
             "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
         )
+    names = None
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
-        labels = [str(name) for name in data.columns]
-        kinds = [np.dtype(kind) if isinstance(kind, np.dtype) else None for kind in data.dtypes]
-        parts, numbered = list(data.to_delayed()), labels == [str(j) for j in range(len(labels))]
+        labels, kinds, parts = [*map(str, data.columns)], list(data.dtypes), data.to_delayed()
+        names = None if labels == numbered(len(labels)) else labels
         counts: list[int | None] = [None] * len(parts)
     elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
         whole = data.rechunk({1: -1})
-        labels, numbered = [str(j) for j in range(data.shape[1])], True
-        kinds = [data.dtype] * len(labels)
-        parts = list(whole.to_delayed().ravel())
+        labels, kinds = numbered(data.shape[1]), [data.dtype] * data.shape[1]
+        parts = whole.to_delayed().ravel()
         counts = [None if np.isnan(size) else int(size) for size in whole.chunks[0]]
     else:
         shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
@@ -75,18 +68,14 @@ def dask_source(data: Any, columns: list[Any] | None, weights: Any) -> Source:
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
-    weighted = weights is not None
-    chosen = chosen_places(labels, columns, weights, label)
-    places = chosen[:-1] if weighted else chosen
-    single = all(kinds[j] == np.float32 for j in places)
-    asked = tuple(chosen) if numbered else tuple(labels[j] for j in chosen)
-    found = tuple(
-        DelayedPart(part, asked, f"partition {i}", count)
+    indices = choice.indices(labels, label)
+    chosen = names and [names[index] for index in indices]
+    found = [
+        DelayedPart(part, tuple(chosen or indices), f"partition {i}", count)
         for i, (part, count) in enumerate(zip(parts, counts, strict=True))
-    )
-    names = None if numbered else tuple(labels[j] for j in places)
-    dtype = "float32" if single else "float64"
-    return Source(found, len(places), names, dtype, weighted, None, label)
+    ]
+    single = all(kinds[index] == np.float32 for index in indices)
+    return choice.source(found, chosen, len(indices), single, label)
 
 
 class DaskRunner(Runner):
@@ -96,6 +85,8 @@ class DaskRunner(Runner):
     ----------
     client : distributed.Client or None
         None for the scheduler that Dask would use: a client, where there is one, or threads here.
+    advance : function or None
+        Called with the number of parts after each pass.
     """
 
     # States travel: they stay small.
@@ -105,103 +96,63 @@ class DaskRunner(Runner):
         super().__init__(advance)
         self.client = client
 
-    def fold(
-        self,
-        source: Source,
-        preparation: Preparation,
-        work: Pass,
-        *,
-        chunk_rows: int,
-        n_threads: int,
-        most_rows: int | None = None,
-    ) -> tuple[Any, Tally]:
+    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
         """Run a pass over the parts of a source, one task a part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
-        self.begin(source)
-        rows = min(chunk_rows, source.chunk_rows or chunk_rows)
-        shared = dask.delayed(_Shared(work, preparation, rows, most_rows))
-        run, run_computed = dask.delayed(_run_part), dask.delayed(_run_computed)
+        rows = min(work.chunk_rows, source.chunk_rows or work.chunk_rows)
+        shared = dask.delayed(_Boxed(work._replace(chunk_rows=rows, n_threads=1)))
+        run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = []
         for number, part in enumerate(source.parts):
-            if isinstance(part, DelayedPart):
-                states.append(run_computed(shared, number, part.delayed, part.columns, part.place))
-            else:
-                states.append(run(shared, number, _Boxed(part)))
-        merge = dask.delayed(_merge)
+            computed = getattr(part, "delayed", None)
+            boxed = _Boxed(part if computed is None else replace(part, delayed=None))
+            states.append(run(shared, number, boxed, computed))
         while len(states) > 1:
             states = [
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
             ]
         if not states:
-            return work.start(), Tally()
+            return work.run(())
         if self.client is not None:
             result = self.client.compute(states[0]).result()
         else:
             (result,) = dask.compute(states[0])
-        self.advance(len(source.parts))
+        if self.advance is not None:
+            self.advance(len(source.parts))
         return result
 
 
 @dataclass(frozen=True)
-class _Shared:
-    """What all tasks of a pass have in common."""
-
-    work: Any
-    preparation: Preparation
-    rows: int
-    most_rows: int | None
-
-
-@dataclass(frozen=True)
 class _Boxed:
-    # A part is no graph of Dask's, and must not be looked through for one.
-    part: Any
+    # What is inside is no graph of Dask's, and must not be looked through for one.
+    content: Any
 
 
-def _run_part(shared: _Shared, number: int, boxed: _Boxed) -> tuple[Any, Tally]:
-    return _run_chunks(shared, number, boxed.part.read(shared.rows))
+def _run_part(shared: _Boxed, number: int, boxed: _Boxed, computed: Any) -> tuple[Any, Any]:
+    work, part = shared.content, boxed.content
+    rows = work.chunk_rows
+    chunks = part.read(rows) if computed is None else part.cut(computed, rows)
+    return work.run(work.prepared(chunks, number * _ROWS_OF_A_PART))
 
 
-def _run_computed(
-    shared: _Shared, number: int, computed: Any, columns: tuple[Any, ...] | None, place: str
-) -> tuple[Any, Tally]:
-    return _run_chunks(shared, number, cut_rows(computed, columns, place, shared.rows))
-
-
-def _run_chunks(shared: _Shared, number: int, chunks: Iterator[Chunk]) -> tuple[Any, Tally]:
-    state, tally = shared.work.start(), Tally()
-    for chunk in chunks:
-        rows = shared.preparation.rows(chunk, number * _ROWS_OF_A_PART + tally.n_rows)
-        tally.add(rows.n_read, rows.checksum)
-        if shared.most_rows is not None and tally.n_rows > shared.most_rows:
-            break
-        take_rows(shared.work, state, rows, 1)
-    return state, tally
-
-
-def _merge(shared: _Shared, states: list[Any]) -> tuple[Any, Tally]:
+def _merge(shared: _Boxed, states: list[Any]) -> tuple[Any, Any]:
     # States may be shared with other tasks: a fresh one takes them in.
-    result, total = shared.work.start(), Tally()
+    result, total = shared.content.run(())
     for state, tally in states:
-        shared.work.merge(result, state)
-        total.add(tally.n_rows, tally.checksum)
+        shared.content.step.merge(result, state)
+        total = total + tally
     return result, total
 
 
-def tables_of_delayed(metric: Any, bags: Any, storage: str) -> list[Any]:
+def delayed_tables(metric: Any, bags: Any, storage: str) -> list[Any]:
     """The tables of samples that are a `dask.bag`, or that are delayed, in their order."""
     dask = load_extra("dask", "dask", "tables of delayed samples")
-    if hasattr(bags, "to_delayed"):
-        make = dask.delayed(_tables)
-        parts = dask.compute(*(make(metric, part, storage) for part in bags.to_delayed()))
-        return [table for part in parts for table in part]
-    make = dask.delayed(_table)
-    return list(dask.compute(*(make(metric, bag, storage) for bag in bags)))
-
-
-def _table(metric: Any, sample: Any, storage: str) -> Any:
-    return replace(metric, n_jobs=1).table(sample, storage=storage)
+    make = dask.delayed(_tables)
+    parts = bags.to_delayed() if hasattr(bags, "to_delayed") else [[bag] for bag in bags]
+    made = dask.compute(*(make(metric, part, storage) for part in parts))
+    return [table for part in made for table in part]
 
 
 def _tables(metric: Any, samples: Any, storage: str) -> list[Any]:
-    return [_table(metric, sample, storage) for sample in samples]
+    single = replace(metric, n_jobs=1)
+    return [single.table(sample, storage=storage) for sample in samples]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, MomentPass
+from isodepth.chunked.passes import Fold, MomentPass, Pass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Budget, Frame, Numbers, Pilot, core_chunk, spreads
+from isodepth.chunked.selection import Frame, Numbers, Pilot, Selection, core_chunk
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -43,16 +43,15 @@ class ProjectionModel:
 
     @classmethod
     def fit(
-        cls, fold: Fold, frame: Frame, directions: np.ndarray, pilot: Pilot, budget: Budget
+        cls, selection: Selection, frame: Frame, directions: np.ndarray, distinct: np.ndarray
     ) -> ProjectionModel:
-        """Medians and MADs along all directions, exactly."""
-        distinct = _core.distinct_rows(pilot.points, None, budget.n_threads)[0]
+        """Medians and MADs along all directions, exactly; with the distinct rows of the pilot."""
         some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
         sizes = np.sort(np.abs(some).max(axis=1))
         typical, kind = sizes[len(sizes) // 2], directions.dtype.type
         # As `Rounding` in the compiled core has it.
         zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
-        found = spreads(fold, Numbers(frame, directions), pilot, budget, float(typical), zero)
+        found = selection.spreads(Numbers(frame, directions), float(typical), zero)
         return cls(frame, directions, *found, float(typical))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
@@ -110,7 +109,7 @@ class RankCells:
 
 
 @dataclass(frozen=True)
-class RankPass:
+class RankPass(Pass):
     """The mass in each cell, int64 (K, cells)."""
 
     cells: RankCells
@@ -122,9 +121,6 @@ class RankPass:
         cells = self.cells
         chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
         chunk.count_rank_cells(state, **cells.options)
-
-    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
-        state += other
 
 
 @dataclass(frozen=True)
@@ -173,9 +169,9 @@ class RankModel:
 
 def whitening_matrix(fold: Fold, frame: Frame) -> np.ndarray:
     """That of `isodepth.depth.whitening` for the empirical covariance, up to rounding."""
-    found = fold(MomentPass(frame))
-    low, high = found["ends"]
-    spread = np.maximum(high - found["mean"], found["mean"] - low)
-    stretch = stretch_of(spread, low == high)
-    covariance = found["scatter"] / found["mass"]
+    moments, ends = fold(MomentPass(frame))
+    low, high = -ends[0], ends[1]
+    mean = moments[0, 1:] / moments[0, 0]
+    stretch = stretch_of(np.maximum(high - mean, mean - low), low == high)
+    covariance = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
     return inverse_root(covariance * stretch * stretch[:, None]) * stretch

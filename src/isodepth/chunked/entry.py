@@ -1,33 +1,39 @@
-"""Where sources come in: `distance`, `compare` and `table` of a metric, for samples in chunks."""
+"""Where sources come in: `compare` and `table` of a metric, for samples in chunks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.chunked.comparison import (
-    SourceComparison,
-    SourceRegions,
-    bounds_of_distance,
-    table_gaps,
-)
-from isodepth.chunked.runner import Runner
-from isodepth.chunked.sources import Source, scan
-from isodepth.chunked.table import Streamed, column_spreads, drawn, stream_table
+from isodepth.chunked.dask import DaskRunner, DelayedPart, delayed_tables
+from isodepth.chunked.passes import Runner
+from isodepth.chunked.scan import as_source, scan
+from isodepth.chunked.sources import Source
+from isodepth.chunked.table import SourceRegions, column_spreads, fit_to_width, stream_table
+from isodepth.core.directions import mean_of_direction
+from isodepth.core.levels import LevelPlan, power_mean
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.missing import MissingPair
+from isodepth.data.results import plain
 from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
     check_weights,
+    read_points,
     split_weights,
 )
+from isodepth.engine.gap_passes import direction_code
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.inputs import refuse_learned_scale
 from isodepth.metric.settings import draws_at_random
+from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.
@@ -44,37 +50,27 @@ def table(
     return stream_table(metric, source, storage, runner=run, scale=metric.scale).table
 
 
-def distance(
-    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
-) -> float:
-    """`Metric.distance` where a side is a source or a Dask collection."""
-    return compare(metric, X, Y, weights, runner).distance
-
-
 def compare(
     metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
     """`Metric.compare` where a side is a source or a Dask collection."""
-    used, x, y, scale = _both(metric, X, Y, weights, runner)
-    fitted = drawn(used, x.table.n_features, scale)
-    assert fitted.betas is not None
-    gaps = table_gaps(x.table, y.table, fitted.betas, fitted.directions, used.q)
-    power = (used.p, 1.0 if used.normalize else 1.0 - used.eps)
-    found = x.table.distance_to(y.table)
-    missing = None
-    if x.missing is not None and y.missing is not None:
-        missing = MissingPair(x.missing, y.missing)
-    return SourceComparison(
-        distance=found,
-        regions=(_regions(x), _regions(y)),  # type: ignore[arg-type]
-        signature=x.table.signature,
-        columns=check_same_columns(x.table.columns, y.table.columns),
-        _gaps=gaps,
-        _power=power,
-        _q=used.q,
-        missing=missing,
-        distance_bounds=bounds_of_distance(x, y, used, found),
-    )
+    wx, wy = split_weights(weights)
+    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
+    check_same_width(x.n_features, y.n_features)
+    y = y.aligned(x.columns)
+    check_same_columns(x.columns, y.columns)
+    used = grid_metric(metric)
+    if used.dtype is None and x.dtype != y.dtype:
+        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
+    used.check_for_tables()
+    run = runner or _runner_of(x, y)
+    scale = used.scale
+    if isinstance(scale, str):
+        scale = column_spreads([x, y] if scale == "pooled" else [x], used, run)
+        # From here on it is what the columns are divided by, as for tables.
+        used = replace(used, scale=scale)
+    mine, theirs = (stream_table(used, side, runner=run, scale=scale) for side in (x, y))
+    return _compared(mine, theirs, fit_to_width(used, x.n_features, scale))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -89,11 +85,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
         for i, (sample, own) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
-        if source.n_features != sources[0].n_features:
-            raise InvalidInputError(
-                f"all samples must have the same number of columns, got {source.n_features} in "
-                f"{name}[{i}] and {sources[0].n_features} in the first"
-            )
+        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
 
 
@@ -110,9 +102,7 @@ def tables_of_delayed(
         return None
     if any(own is not None for own in weights):
         raise InvalidInputError("delayed samples have no weights here; leave them out")
-    from isodepth.chunked.dask import tables_of_delayed as tables
-
-    return tables(metric, samples[0] if bag else samples, storage)
+    return delayed_tables(metric, samples[0] if bag else samples, storage)
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
@@ -138,41 +128,10 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
     return replace(metric, **changes) if changes else metric
 
 
-def _both(
-    metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None
-) -> tuple[BaseMetric, Streamed, Streamed, np.ndarray | None]:
-    wx, wy = split_weights(weights)
-    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
-    check_same_width(x.n_features, y.n_features)
-    y = y.aligned(x.columns)
-    check_same_columns(x.columns, y.columns)
-    used = grid_metric(metric)
-    if used.dtype is None and x.dtype != y.dtype:
-        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
-    used.check_for_tables()
-    run = runner or _runner_of(x, y)
-    scale = used.scale
-    if isinstance(scale, str):
-        sides = [x, y] if scale == "pooled" else [x]
-        scale = column_spreads(sides, used, run)
-        # From here on it is what the columns are divided by, as for tables.
-        used = replace(used, scale=scale)
-    streamed = [stream_table(used, side, runner=run, scale=scale) for side in (x, y)]
-    return used, streamed[0], streamed[1], scale
-
-
-def _regions(streamed: Streamed) -> SourceRegions:
-    table = streamed.table
-    return SourceRegions(table, streamed.n_rows, table.n_features, streamed.made.depth_bound)
-
-
 def _runner_of(*sources: Source) -> Runner:
     """Where the passes run: with Dask where any source is one of its collections."""
-    if any(getattr(part, "delayed", None) is not None for s in sources for part in s.parts):
-        from isodepth.chunked.dask import DaskRunner
-
-        return DaskRunner()
-    return Runner()
+    delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
+    return DaskRunner() if delayed else Runner()
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:
@@ -182,15 +141,137 @@ def _source(X: Any, weights: Any, name: str) -> Source:
             "itself, or compare tables (Metric.table)"
         )
     if weights is None:
-        return X if isinstance(X, Source) else scan(X)
+        return as_source(X)
     if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
         raise InvalidInputError(
             f"{name} is read in chunks and its weights with it, got weights of {name} as well; "
             "name their column, as in scan(..., weights='weight')"
         )
-    plain = scan(X)
-    points = np.concatenate([chunk.values for chunk in plain.chunks(1 << 30)])
+    points, columns = read_points(X, name, None)
     checked = check_weights(weights, len(points), f"weights of {name}")
     assert checked is not None
     joined = scan(np.column_stack([points.astype(np.float64), checked]), weights=points.shape[1])
-    return replace(joined, dtype=plain.dtype, columns=plain.columns)
+    return replace(joined, dtype=str(points.dtype), columns=columns)
+
+
+# -- the result -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SourceComparison(Comparison):
+    """A comparison of samples that were read in chunks: everything but lists of rows.
+
+    Attributes
+    ----------
+    distance_bounds : (float, float)
+        Between these lies the distance that exact depths would give, along the same directions.
+        Both are the distance itself for depths that are exact.
+    """
+
+    distance_bounds: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def bracket(self) -> tuple[float, float]:  # type: ignore[override]
+        """Not known: it needs the rows inside the regions."""
+        self._needs_rows("bracket")
+
+    def rows_outside(self) -> Any:
+        """Not known: rows are not kept."""
+        self._needs_rows("rows_outside")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of any comparison, with `distance_bounds`."""
+        return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
+
+    def __repr__(self) -> str:
+        lines = super().__repr__().splitlines()
+        low, high = self.distance_bounds
+        levels, directions = len(self._gaps.values), len(self._gaps.vectors)
+        lines.insert(
+            1, f"  read in chunks: {levels} levels, {directions} directions, no refinement"
+        )
+        if low < high:
+            lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
+        return "\n".join(lines)
+
+    def gradient(self, *_: Any, **__: Any) -> Any:
+        """Not known: it has a row for each row of the samples."""
+        self._needs_rows("gradient")
+
+    def _needs_rows(self, what: str) -> NoReturn:
+        raise InvalidInputError(
+            f"{what} needs the rows of both samples, and these were read in chunks; compare a part "
+            "of them that fits into memory"
+        )
+
+    def _supports(
+        self, side: int, directions: np.ndarray, levels: slice = slice(None)
+    ) -> np.ndarray:
+        table = self.regions[side].table.values  # type: ignore[attr-defined]
+        count = table.shape[1] // 2
+        # These come as blocks of the directions of the tables, in their order.
+        first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
+        indices = np.arange(first, first + len(directions))
+        return table[levels][:, np.concatenate([indices, count + indices])]
+
+
+def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
+    """The comparison of two sources with the metric that made their tables."""
+    assert fitted.betas is not None
+    options, betas, directions = fitted.options, fitted.betas, fitted.directions
+    q, count, rows = options["q"], len(directions), np.arange(len(betas))
+    # Differences are rounded to the precision of the samples, as they are in memory.
+    dtype = Signature.parse(x.table.signature).dtype
+    apart = np.abs(x.table.values.astype(dtype) - y.table.values.astype(dtype)).astype(np.float64)
+    at = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
+    signs = np.where(apart[rows, at] >= apart[rows, count + at], 1.0, -1.0)
+    nothing = np.zeros(len(betas), dtype=np.int64)
+    plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
+    gaps = Gaps(plan, _over_directions(apart, q, x), directions, direction_code(at, signs))
+    power = (options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"])
+    distance = x.table.distance_to(y.table)
+    missing = None
+    if x.missing is not None and y.missing is not None:
+        missing = MissingPair(x.missing, y.missing)
+    return SourceComparison(
+        distance=distance,
+        regions=(x, y),  # type: ignore[arg-type]
+        signature=x.table.signature,
+        columns=check_same_columns(x.table.columns, y.table.columns),
+        _gaps=gaps,
+        _power=power,
+        _q=q,
+        missing=missing,
+        distance_bounds=_bounds(x, y, q, power, distance),
+    )
+
+
+def _over_directions(apart: np.ndarray, q: float, like: SourceRegions) -> np.ndarray:
+    """The gap (L,) of each level: the largest of (L, 2K) differences, or their mean of order q."""
+    most = apart.max(axis=1)
+    if np.isinf(q):
+        return most
+    scale = np.maximum(most, np.finfo(np.float64).tiny)
+    means = ((apart / scale[:, None]) ** q).mean(axis=1) ** (1 / q)
+    return scale * means / mean_of_direction(like.n_features, q)
+
+
+def _bounds(
+    x: SourceRegions, y: SourceRegions, q: float, power: tuple[float, float], found: float
+) -> tuple[float, float]:
+    """Between what the distance of exact depths lies, along the same directions."""
+    if x.inner is None and y.inner is None:
+        return found, found
+    x_low, y_low = (side.table.values if side.inner is None else side.inner for side in (x, y))
+    x_high, y_high = (side.table.values if side.outer is None else side.outer for side in (x, y))
+    with np.errstate(invalid="ignore"):
+        least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
+        most = np.maximum(x_high - y_low, y_high - x_low)
+    shares = np.full(len(least), 1.0 / len(least))
+    low, high = (
+        math.inf
+        if np.isinf(apart).any()
+        else power_mean(_over_directions(apart, q, x), shares, *power)
+        for apart in (least, most)
+    )
+    return min(low, found), max(high, found)

@@ -1,175 +1,235 @@
-"""Passes over the chunks of a source: a state for what has been seen, and how two of them merge.
+"""Passes over the chunks of a source: what they do, and how they run.
 
-A pass gives a fresh state (`start`), takes the rows of a chunk into it (`step`) and takes one state
-into another (`merge`). States are small whatever the size of the data.
+A pass has a state for what has been seen, and says how two of them merge. It runs here, one thread
+reading ahead, or elsewhere (`isodepth.chunked.dask`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.rows import Rows, WeightTotals
-from isodepth.core.sample import Sample
-from isodepth.data.missing import MissingReport
+from isodepth.chunked.rows import Preparation, Rows
+from isodepth.chunked.sources import Chunk, Source
 from isodepth.engine.gap_passes import write_supports
 from isodepth.engine.resources import Resources
 
 
-class Pass(Protocol):
-    """What is done with the chunks of a source, from the first to the last."""
+class Pass:
+    """What is done with the chunks of a source; states are small whatever the size of the data."""
 
     def start(self) -> Any:
         """A state that has seen nothing."""
+        raise NotImplementedError
 
     def step(self, state: Any, rows: Rows, n_threads: int) -> None:
-        """Take the rows of a chunk into a state."""
+        """Take the rows of a chunk, at least one, into a state."""
+        raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:
-        """Take another state into a state."""
+        """Take another state into a state: arrays add up, lists are joined."""
+        state += other
 
 
 #: Runs a pass over all chunks; on one machine or on many.
 Fold = Callable[[Pass], Any]
 
 
-class Reservoir:
-    """A random sample of rows: those with the smallest random keys.
+class Work(NamedTuple):
+    """A pass, and how it goes through the chunks of a source.
 
-    The key of a row depends on its number in the source and the seed alone, so that neither the
-    size of chunks nor the number of threads matters.
+    Attributes
+    ----------
+    step : Pass
+    preparation : Preparation
+    chunk_rows : int
+        Rows that are read at a time.
+    n_threads : int
+    most_rows : int or None
+        Reading ends where there are more rows, if this is given.
     """
+
+    step: Pass
+    preparation: Preparation
+    chunk_rows: int
+    n_threads: int
+    most_rows: int | None = None
+
+    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
+        """The rows of chunks, the first of which has the number `start`."""
+        for chunk in chunks:
+            rows = self.preparation.rows(chunk, start)
+            yield rows
+            start += len(rows.points)
+
+    def run(self, prepared: Iterable[Rows], advance: Any = None) -> tuple[Any, Any]:
+        """The state of the pass over prepared chunks, and their tally (see `Rows`)."""
+        state: Any = self.step.start()
+        tally: Any = 0
+        for rows in prepared:
+            tally = tally + rows.tally
+            if self.most_rows is not None and tally[0] > self.most_rows:
+                break
+            if len(rows.points):
+                self.step.step(state, rows, self.n_threads)
+            if advance is not None:
+                advance(1)
+        return state, tally
+
+
+class Runner:
+    """Runs passes here, one chunk after the other.
+
+    Parameters
+    ----------
+    advance : function or None
+        Called with 1 after each chunk.
+    """
+
+    #: The most numbers that a state may hold for each direction, and the most rows.
+    most_numbers, most_rows = 1 << 30, 1 << 20
+
+    def __init__(self, advance: Any = None) -> None:
+        self.advance = advance
+
+    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+        """The state of a pass over the chunks of a source, and what was read."""
+        prepared = work.prepared(source.chunks(work.chunk_rows))
+        return work.run(_read_ahead(prepared), self.advance)
+
+
+def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """The items, the next of which is made by another thread meanwhile."""
+    with ThreadPoolExecutor(1) as reader:
+        waiting = reader.submit(next, items, None)
+        while (item := waiting.result()) is not None:
+            waiting = reader.submit(next, items, None)
+            yield item
+
+
+# -- what passes find ------------------------------------------------------------------------------
+
+
+class Reservoir:
+    """A random sample of rows: those with the smallest random keys."""
 
     def __init__(self, capacity: int, seed: int = 0) -> None:
         self.capacity, self.seed = capacity, seed
-        self._parts: list[tuple[np.ndarray, ...]] = []
-        self._limit = np.uint64(2**64 - 1)
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.limit = 1.0
 
-    def add(self, numbers: np.ndarray, points: np.ndarray, weights: np.ndarray | None) -> None:
-        """Take in rows (n, d) with their numbers (n,) and weights (n,)."""
-        keys = _random_keys(numbers, self.seed)
-        near = keys <= self._limit
-        own = np.ones(int(near.sum())) if weights is None else weights[near]
-        self._parts.append((keys[near], points[near], own))
-        if sum(len(part[0]) for part in self._parts) > 1.25 * self.capacity:
-            self._settle()
-
-    def merge(self, other: Reservoir) -> None:
-        """Take in what another has drawn."""
-        self._parts += other._parts
-        self._settle()
+    def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
+        """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
+        stream = np.random.PCG64(self.seed).advance(start)  # however rows are cut into chunks
+        keys = np.random.Generator(stream).random(len(points))
+        near = keys <= self.limit
+        own = np.ones(len(points)) if weights is None else weights
+        self.parts.append((keys[near], points[near], own[near]))
+        if sum(len(part[0]) for part in self.parts) > 1.25 * self.capacity:
+            self.settle()
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """The points (m, d) and weights (m,), in the order of their keys."""
-        self._settle()
-        keys, points, weights = self._parts[0]
-        order = np.argsort(keys)
-        return points[order], weights[order]
+        """The points (m, d) and weights (m,): all in their order, or some in a random one."""
+        self.settle()
+        return self.parts[0][1:]  # type: ignore[return-value]
 
-    def _settle(self) -> None:
-        if not self._parts:
-            return
-        keys, points, weights = (np.concatenate(p) for p in zip(*self._parts, strict=True))
+    def settle(self) -> None:
+        """Let go of all rows that are not among those with the smallest keys."""
+        keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if len(keys) > self.capacity:
-            kept = np.argpartition(keys, self.capacity - 1)[: self.capacity]
+            kept = np.argsort(keys)[: self.capacity]
             keys, points, weights = keys[kept], points[kept], weights[kept]
-            self._limit = keys.max()
-        self._parts = [(keys, points, weights)]
+            self.limit = keys[-1]
+        self.parts = [(keys, points, weights)]
 
 
-def _random_keys(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """A random number for each number: the mixing function of SplitMix64."""
-    start = np.random.default_rng(seed).integers(2**63, dtype=np.uint64)
-    keys = start + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    return keys ^ (keys >> np.uint64(31))
-
-
-class Look:
-    """What the first pass finds: rows, missing values, weights, and some rows drawn at random."""
+class Summary:
+    """What the first pass finds: rows of positive weight, their mean weight, some of them."""
 
     def __init__(self, capacity: int) -> None:
-        self.n_rows = self.n_complete = self.n_present = 0
-        self.missing: Any = 0
-        self.weights = WeightTotals()
+        self.n_present, self.mean_weight = 0, 0.0
         self.reservoir = Reservoir(capacity)
 
-    def report(self, labels: tuple[str, ...]) -> MissingReport:
-        """What was left out, as in memory."""
-        counts = np.broadcast_to(self.missing, len(labels)).tolist()
-        pairs = tuple(zip(labels, counts, strict=True))
-        return MissingReport(self.n_rows, self.n_rows - self.n_complete, pairs)
+    def add(self, n_rows: int, mean_weight: float) -> None:
+        """Count rows of that mean weight."""
+        self.n_present += n_rows
+        # Not the sum of all, which may overflow.
+        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_present)
 
 
 @dataclass(frozen=True)
-class LookPass:
-    """The first look at the data: rows, missing values and weights are counted, some rows drawn."""
+class SummaryPass(Pass):
+    """The first look at the data: rows are counted and weighed, and some of them drawn."""
 
     capacity: int
 
-    def start(self) -> Look:
-        return Look(self.capacity)
+    def start(self) -> Summary:
+        return Summary(self.capacity)
 
-    def step(self, state: Look, rows: Rows, n_threads: int) -> None:
-        state.n_rows += rows.n_read
-        state.n_complete += rows.n_complete
-        state.n_present += len(rows.points)
-        if rows.missing is not None:
-            state.missing = state.missing + rows.missing
-        if not len(rows.points):
-            return
-        if rows.weights is not None:
-            state.weights.add(rows.weights)
-        state.reservoir.add(rows.numbers, rows.points, rows.weights)
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
+        n_rows = len(rows.points)
+        state.add(n_rows, 1.0 if rows.weights is None else float((rows.weights / n_rows).sum()))
+        state.reservoir.add(rows.start, rows.points, rows.weights)
 
-    def merge(self, state: Look, other: Look) -> None:
-        state.n_rows += other.n_rows
-        state.n_complete += other.n_complete
-        state.n_present += other.n_present
-        state.missing = state.missing + other.missing
-        state.weights.merge(other.weights)
-        state.reservoir.merge(other.reservoir)
+    def merge(self, state: Summary, other: Summary) -> None:
+        if other.n_present:
+            state.add(other.n_present, other.mean_weight)
+            state.reservoir.parts += other.reservoir.parts
+            state.reservoir.settle()
+
+
+class RowsPass(Pass):
+    """All rows and their weights."""
+
+    def start(self) -> list[Any]:
+        return []
+
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        state.append((rows.points, rows.weights))
+
+
+class MassPass(Pass):
+    """The sum of all masses."""
+
+    def start(self) -> np.ndarray:
+        return np.zeros(1, dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        assert rows.masses is not None
+        state += rows.masses.sum()
 
 
 @dataclass(frozen=True)
-class DistinctPass:
+class DistinctPass(Pass):
     """The distinct rows and their masses, until there are more than `most`; [None] then."""
 
     most: int
 
     def start(self) -> list[Any]:
-        return [()]
+        return []
 
     def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
-        if len(rows.points):
-            masses = rows.masses
-            ones = np.ones(len(rows.points), np.int64) if masses is None else masses
-            self.merge(state, [(rows.points, ones)])
+        ones = np.ones(len(rows.points), dtype=np.int64)
+        self.merge(state, [(rows.points, ones if rows.masses is None else rows.masses)])
 
     def merge(self, state: list[Any], other: list[Any]) -> None:
-        if state[0] is None or not other[0]:
-            state[0] = None if other[0] is None else state[0]
-            return
-        parts = [part for part in (state[0], other[0]) if part]
-        points, masses = (np.concatenate(both) for both in zip(*parts, strict=True))
-        distinct, inverse, _ = _core.distinct_rows(points, None, 1)
-        total = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(total, inverse, masses)
-        state[0] = (distinct, total) if len(distinct) <= self.most else None
-
-    @staticmethod
-    def sample(state: list[Any]) -> Sample | None:
-        """All rows as a sample, where they are few."""
-        return None if state[0] is None else Sample._merge(*state[0])
+        if state == [None] or other == [None]:
+            state[:] = [None]
+        elif other:
+            points, masses = (np.concatenate(both) for both in zip(*state, *other, strict=True))
+            distinct, inverse, _ = _core.distinct_rows(points, None, 1)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, masses)
+            state[:] = [(distinct, total) if len(distinct) <= self.most else None]
 
 
 @dataclass(frozen=True)
-class SupportPass:
+class SupportPass(Pass):
     """Support values of the regions {depth >= threshold}: merged by maximum.
 
     Attributes
@@ -201,13 +261,11 @@ class SupportPass:
                 # Short integers are sorted by their digits, in a fraction of the time.
                 short = levels.astype(np.uint16) if n_levels < 1 << 16 else levels
                 order = np.argsort(short, kind="stable")[: sizes[-1]]
-                out = np.empty_like(supports)
                 first = int(np.flatnonzero(sizes)[0])
-                write_supports(
-                    rows.points[order], sizes[first:], self.directions, out[first:],
-                    Resources(n_threads),
-                )  # fmt: skip
-                np.maximum(supports[first:], out[first:], out=supports[first:])
+                out = np.empty_like(supports[first:])
+                points = rows.points[order]
+                write_supports(points, sizes[first:], self.directions, out, Resources(n_threads))
+                np.maximum(supports[first:], out, out=supports[first:])
 
     def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
         np.maximum(state["supports"], other["supports"], out=state["supports"])
@@ -215,38 +273,26 @@ class SupportPass:
 
 
 @dataclass(frozen=True)
-class MomentPass:
-    """Mass, mean and scatter matrix of the columns, and their extremes.
+class MomentPass(Pass):
+    """Sums of products of (1, moved row), of shape (d + 1, d + 1), and extremes of -rows and rows.
 
-    Chunks are merged by the update of Chan, Golub and LeVeque, which does not cancel.
+    Rows are moved to about their median, from which the mean is at most a standard deviation away:
+    a covariance as the difference of moments loses no more than a digit.
     """
 
     frame: Any
 
-    def start(self) -> dict[str, Any]:
+    def start(self) -> list[np.ndarray]:
         width = len(self.frame.center)
-        ends = np.full((2, width), [[np.inf], [-np.inf]])
-        return {
-            "mass": 0.0, "mean": np.zeros(width), "scatter": np.zeros((width, width)), "ends": ends
-        }  # fmt: skip
+        return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
 
-    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
-        points = self.frame.moved(rows.points).astype(np.float64)
-        masses = np.ones(len(points)) if rows.masses is None else rows.masses.astype(np.float64)
-        mean = masses @ points / masses.sum()
-        away = points - mean
-        ends = np.stack([points.min(axis=0), points.max(axis=0)])
-        scatter = (away.T * masses) @ away
-        self.merge(state, {"mass": masses.sum(), "mean": mean, "scatter": scatter, "ends": ends})
+    def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
+        moved = self.frame.moved(rows.points).astype(np.float64)
+        joined = np.column_stack([np.ones(len(moved)), moved])
+        masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
+        ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])
+        self.merge(state, [(joined.T * masses) @ joined, ends])
 
-    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
-        total = state["mass"] + other["mass"]
-        if not total:
-            return
-        apart = other["mean"] - state["mean"]
-        share = other["mass"] / total
-        state["scatter"] += other["scatter"] + np.outer(apart, apart) * (state["mass"] * share)
-        state["mean"] += apart * share
-        state["mass"] = total
-        np.minimum(state["ends"][0], other["ends"][0], out=state["ends"][0])
-        np.maximum(state["ends"][1], other["ends"][1], out=state["ends"][1])
+    def merge(self, state: list[np.ndarray], other: list[np.ndarray]) -> None:
+        state[0] += other[0]
+        np.maximum(state[1], other[1], out=state[1])

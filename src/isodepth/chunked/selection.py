@@ -8,13 +8,14 @@ numbers than memory allows, passes that count the numbers in cells narrow it dow
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold
+from isodepth.chunked.passes import Fold, Pass
 from isodepth.chunked.rows import Rows
 from isodepth.depth.base import moved_by
 
@@ -73,24 +74,6 @@ class Pilot(NamedTuple):
             masses = self.masses.astype(np.float64)
             size = masses.sum() ** 2 / (masses**2).sum()
         return _DEVIATIONS * 0.5 / np.sqrt(size)
-
-
-class Budget(NamedTuple):
-    """What may be held, and how much there is.
-
-    Attributes
-    ----------
-    numbers : int
-        Numbers that may be gathered in all.
-    mass, n_rows : int
-        Of the whole sample.
-    n_threads : int
-    """
-
-    numbers: int
-    mass: int
-    n_rows: int
-    n_threads: int
 
 
 @dataclass(frozen=True)
@@ -168,30 +151,32 @@ class Inside:
         self.full = np.zeros(size, dtype=bool)
         self.pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def numbers(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers in bracket k, rising, and the mass up to each, those below included."""
-        cuts = [
-            (values, masses, slice(ends[k], ends[k + 1])) for values, masses, ends in self.pieces
-        ]
+    def select(self, k: int, ranks: np.ndarray) -> np.ndarray:
+        """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
+        cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
-        if not any(len(masses) for _, masses, _ in cuts):
-            return np.sort(values), self.below[k] + np.arange(1, len(values) + 1)
-        masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
-        order = np.argsort(values, kind="stable")
-        return values[order], self.below[k] + np.cumsum(masses[order])
+        indices = ranks - self.below[k]
+        if any(len(masses) for _, masses, _ in cuts):
+            order = np.argsort(values)
+            upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
+            values = values[order]
+            indices = np.where(indices < 0, -1, np.searchsorted(upto, indices, side="right"))
+        else:
+            values.sort()
+        inside = (indices >= 0) & (indices < len(values))
+        found = np.full(len(ranks), np.nan, dtype=values.dtype)
+        found[inside] = values[indices[inside]]
+        return found
 
 
 @dataclass(frozen=True)
-class BracketPass:
-    """Counts what lies below brackets [low, high), and gathers what lies inside.
-
-    At most `most` (E,) numbers are held for each.
-    """
+class BracketPass(Pass):
+    """Counts what lies below brackets [low, high), and gathers at most `most` numbers in each."""
 
     numbers: Numbers
     low: np.ndarray
     high: np.ndarray
-    most: np.ndarray
+    most: int
 
     def start(self) -> Inside:
         return Inside(len(self.low))
@@ -214,9 +199,17 @@ class BracketPass:
             setattr(state, name, getattr(state, name) + getattr(other, name))
         state.full |= state.held > self.most
 
+    def select(self, fold: Fold, ranks: np.ndarray) -> np.ndarray:
+        """The numbers (E, R) of given mass ranks (E, R); NaN where they were not gathered."""
+        inside = fold(self)
+        found = np.full(ranks.shape, np.nan, dtype=self.low.dtype)
+        for k in np.flatnonzero(~inside.full & (inside.mass > 0)):
+            found[k] = inside.select(k, ranks[k])
+        return found
+
 
 @dataclass(frozen=True)
-class KeyPass:
+class KeyPass(Pass):
     """The mass below, in 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
 
     numbers: Numbers
@@ -230,9 +223,6 @@ class KeyPass:
         self.numbers.chunk(rows, n_threads).count_keys(
             state, low=self.low, shift=self.shift, **self.numbers.options
         )
-
-    def merge(self, state: np.ndarray, other: np.ndarray) -> None:
-        state += other
 
 
 def keys_of(values: np.ndarray) -> np.ndarray:
@@ -249,135 +239,165 @@ def values_of(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.where(bits & sign, bits ^ sign, ~bits).view(dtype)
 
 
-def order_statistics(
-    fold: Fold,
-    numbers: Numbers,
-    ranks: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    expected: float,
-    budget: Budget,
-) -> np.ndarray:
-    """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
+@dataclass(frozen=True)
+class Selection:
+    """Order statistics of a sample that is read by passes.
 
-    Parameters
+    Attributes
     ----------
-    low, high : ndarrays of shape (E,)
-        Brackets [low, high) where they are expected, all ranks of a set in the same.
-    expected : float
-        The share of all numbers that is expected inside of a bracket.
+    fold : runs a pass over the sample
+    pilot : Pilot
+    mass, n_rows : int
+        Of the whole sample.
+    most_numbers : int
+        Numbers that may be gathered in all.
+    n_threads : int
     """
-    count, each = len(low), max(1, budget.numbers // len(low))
-    found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-    if 1.2 * expected * budget.n_rows <= each:
-        inside = fold(BracketPass(numbers, low, high, np.full(count, each)))
-        for k in np.flatnonzero(~inside.full):
-            values, upto = inside.numbers(k) if inside.mass[k] else (low[:0], inside.below[:0])
-            within = (ranks[k] >= inside.below[k]) & (ranks[k] < inside.below[k] + inside.mass[k])
-            found[k, within] = values[np.searchsorted(upto, ranks[k][within], side="right")]
-        del inside
-    targets = np.argwhere(np.isnan(found))
-    if len(targets):
-        where, which = targets.T
-        found[where, which] = _by_cells(
-            fold, numbers.take(where), ranks[where, which], low[where], high[where], budget
-        )
-    return found
 
+    fold: Fold
+    pilot: Pilot
+    mass: int
+    n_rows: int
+    most_numbers: int
+    n_threads: int
 
-def _by_cells(
-    fold: Fold,
-    numbers: Numbers,
-    ranks: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    budget: Budget,
-) -> np.ndarray:
-    """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
-    dtype = low.dtype
-    ends = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).tolist()
-    start, stop = keys_of(low).tolist(), keys_of(high).tolist()
-    found = np.full(len(ranks), np.nan, dtype=dtype)
-    open_ = np.arange(len(ranks))
-    while len(open_):
-        shift = [max(0, (stop[e] - start[e] - 1).bit_length() - _CELL_BITS) for e in open_]
-        first = np.array([start[e] for e in open_], dtype=np.uint64)
-        counts = fold(KeyPass(numbers.take(open_), first, np.array(shift)))
-        upto = np.cumsum(counts, axis=1)
-        cells = (upto <= ranks[open_, None]).sum(axis=1).tolist()
-        heavy = []
-        for place, (e, cell) in enumerate(zip(open_, cells, strict=True)):
-            if cell == 0:  # the bracket has missed
-                start[e], stop[e] = ends[0], start[e]
-            elif cell > 1 << _CELL_BITS:
-                start[e], stop[e] = start[e] + (1 << (shift[place] + _CELL_BITS)), ends[1]
-            else:
-                start[e] += (cell - 1) << shift[place]
-                stop[e] = min(ends[1], start[e] + (1 << shift[place]))
-            outside = not 0 < cell <= 1 << _CELL_BITS
-            share = float(counts[place, cell]) / budget.mass
-            heavy.append(outside or 1.2 * share * budget.n_rows * len(open_) > budget.numbers)
-        single = np.array([stop[e] - start[e] <= 1 for e in open_])
-        own = np.array([start[e] for e in open_[single]], dtype=np.uint64)
-        found[open_[single]] = values_of(own, dtype)
-        light = open_[~single & ~np.array(heavy)]
-        if len(light):
-            low, high = (
-                values_of(np.array([side[e] for e in light], dtype=np.uint64), dtype)
-                for side in (start, stop)
+    def order_statistics(
+        self,
+        numbers: Numbers,
+        ranks: np.ndarray,
+        bracket: tuple[np.ndarray, np.ndarray],
+        expected: float,
+    ) -> np.ndarray:
+        """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
+
+        Parameters
+        ----------
+        bracket : ndarrays low, high of shape (E,)
+            [low, high) is where they are expected, all ranks of a set in the same.
+        expected : float
+            The share of all numbers that is expected inside of a bracket.
+        """
+        low, high = bracket
+        most = max(1, self.most_numbers // len(low))
+        found = np.full(ranks.shape, np.nan, dtype=low.dtype)
+        if 1.2 * expected * self.n_rows <= most:
+            found = BracketPass(numbers, low, high, most).select(self.fold, ranks)
+        sets, which = np.nonzero(np.isnan(found))
+        if len(sets):
+            found[sets, which] = self._by_cells(
+                numbers.take(sets), ranks[sets, which], low[sets], high[sets]
             )
-            most = np.full(len(light), budget.numbers // len(light))
-            inside = fold(BracketPass(numbers.take(light), low, high, most))
-            for place, e in enumerate(light):
-                if not inside.full[place]:
-                    values, upto = inside.numbers(place)
-                    found[e] = values[np.searchsorted(upto, ranks[e], side="right")]
-        open_ = open_[np.isnan(found[open_])]
-    return found
+        return found
+
+    def _by_cells(
+        self, numbers: Numbers, ranks: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> np.ndarray:
+        """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
+        dtype = low.dtype
+        # Integers of Python's: cells may reach beyond all floats.
+        first, last = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).astype(object)
+        start, stop = keys_of(low).astype(object), keys_of(high).astype(object)
+        found = np.full(len(ranks), np.nan, dtype=dtype)
+        while len(left := np.flatnonzero(np.isnan(found))):
+            begin, end = start[left], stop[left]
+            shift = [max(0, (width - 1).bit_length() - _CELL_BITS) for width in end - begin]
+            work = KeyPass(numbers.take(left), begin.astype(np.uint64), np.array(shift))
+            counts = self.fold(work)
+            cells = (np.cumsum(counts, axis=1) <= ranks[left, None]).sum(axis=1)
+            below, above = cells == 0, cells > 1 << _CELL_BITS  # the bracket has missed
+            size = np.array([1 << bits for bits in shift], dtype=object)
+            cell = begin + (cells - 1) * size
+            start[left] = np.where(below, first, cell)
+            end = np.where(above, last, np.minimum(cell + size, last))
+            stop[left] = np.where(below, begin, end)
+            single = left[stop[left] - start[left] <= 1]
+            found[single] = values_of(start[single].astype(np.uint64), dtype)
+            inside = counts[np.arange(len(left)), cells] / self.mass * self.n_rows
+            fits = ~below & ~above & (1.2 * inside * len(left) <= self.most_numbers)
+            light = left[fits & np.isnan(found[left])]
+            if len(light):
+                low, high = (values_of(k[light].astype(np.uint64), dtype) for k in (start, stop))
+                gather = BracketPass(
+                    numbers.take(light), low, high, self.most_numbers // len(light)
+                )
+                found[light] = gather.select(self.fold, ranks[light, None])[:, 0]
+        return found
+
+    def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
+        """The median (E,) of each set: the mean of the lower and the upper one.
+
+        Numbers that became -1, of mass `skipped` (E,), do not count.
+        """
+        size = len(numbers.directions)
+        before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
+        left = self.mass - before
+        ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
+        if skipped is None:
+            bracket = numbers.guess(self.pilot, np.full(size, 0.5), self.n_threads)
+            expected = 2 * self.pilot.margin
+        else:
+            dtype = numbers.directions.dtype
+            bracket, expected = (np.zeros(size, dtype), np.full(size, np.inf, dtype)), np.inf
+        found = self.order_statistics(numbers, ranks, bracket, expected)
+        half = found.dtype.type(0.5)
+        # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+        return half * found[:, 0] + half * found[:, 1]
+
+    def spreads(
+        self, numbers: Numbers, typical: float, zero: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
+
+        That scale is the median of the deviations that are more than rounding beside the `typical`
+        size, 0 where there are none.
+        """
+        middles = self.medians(numbers)
+        away = replace(numbers, centers=middles)
+        mads = self.medians(away)
+        scales = np.zeros_like(mads)
+        flat = np.flatnonzero(~(mads > zero))
+        if len(flat):
+            off = replace(away.take(flat), typical=typical)
+            start = np.zeros(len(flat), dtype=mads.dtype)
+            skipped = self.fold(BracketPass(off, start, start, 0)).below
+            some = skipped < self.mass
+            if some.any():
+                scales[flat[some]] = self.medians(off.take(some), skipped[some])
+        return middles, mads, scales
+
+    def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
+        """The smallest depth (C, L) in the region of each level, for the C depths of a model.
+
+        Depths within `tolerance` of that of a given rank are tied with it, and enter together.
+        """
+        depths = -model.depths(self.pilot.points, self.n_threads)
+        kinds, levels = depths.shape[1], len(betas)
+        units = np.repeat(np.eye(kinds), levels, axis=0)
+        numbers = Numbers(Frame(np.zeros(kinds), 0), units, of=NegatedDepths(model))
+        ranks = np.tile(level_ranks(betas, self.mass), kinds)
+        pilot = Pilot(depths, self.pilot.masses)
+        bracket = numbers.guess(pilot, ranks / self.mass, self.n_threads)
+        found = self.order_statistics(numbers, ranks[:, None], bracket, 2 * pilot.margin)
+        return -found.reshape(kinds, levels) - tolerance
 
 
-def medians(
-    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, skipped: np.ndarray | None = None
-) -> np.ndarray:
-    """The median (E,) of each set: the mean of the lower and the upper one.
+@dataclass(frozen=True)
+class NegatedDepths:
+    """The depths (n, C) of rows, negated: the deepest come first."""
 
-    Numbers that became -1, of mass `skipped` (E,), do not count.
-    """
-    size = len(numbers.directions)
-    before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
-    left = budget.mass - before
-    ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
-    if skipped is None:
-        low, high = numbers.guess(pilot, np.full(size, 0.5), budget.n_threads)
-        expected = 2 * pilot.margin
-    else:
-        dtype = numbers.directions.dtype
-        low, high, expected = np.zeros(size, dtype), np.full(size, np.inf, dtype), np.inf
-    found = order_statistics(fold, numbers, ranks, low, high, expected, budget)
-    half = found.dtype.type(0.5)
-    # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-    return half * found[:, 0] + half * found[:, 1]
+    model: Any
+
+    def __call__(self, rows: Rows, n_threads: int) -> np.ndarray:
+        return -self.model.depths(rows.points, n_threads)
 
 
-def spreads(
-    fold: Fold, numbers: Numbers, pilot: Pilot, budget: Budget, typical: float, zero: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
-
-    That scale is the median of the deviations that are more than rounding beside the `typical`
-    size, 0 where there are none.
-    """
-    middles = medians(fold, numbers, pilot, budget)
-    away = replace(numbers, centers=middles)
-    mads = medians(fold, away, pilot, budget)
-    scales = np.zeros_like(mads)
-    flat = np.flatnonzero(~(mads > zero))
-    if len(flat):
-        off = replace(away.take(flat), typical=typical)
-        start = np.zeros(len(flat), dtype=mads.dtype)
-        none = np.zeros(len(flat), dtype=np.int64)
-        skipped = fold(BracketPass(off, start, start, none)).below
-        some = skipped < budget.mass
-        if some.any():
-            scales[flat[some]] = medians(fold, off.take(some), pilot, budget, skipped[some])
-    return middles, mads, scales
+def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
+    """Mass ranks (L,), from 0 on, at which the share of the mass first exceeds each level."""
+    # Shares are rounded quotients, as they are in memory; they never fall as masses grow.
+    return np.array(
+        [
+            bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))
+            for beta in betas.tolist()
+        ],
+        dtype=np.int64,
+    )

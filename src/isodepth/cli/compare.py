@@ -120,8 +120,8 @@ def _compare_chunks(
 ) -> Any:
     from isodepth.api import Metric
     from isodepth.chunked.entry import compare
-    from isodepth.chunked.runner import Runner
-    from isodepth.chunked.sources import scan
+    from isodepth.chunked.passes import Runner
+    from isodepth.chunked.scan import scan
     from isodepth.progress import progress_bar
 
     given = {

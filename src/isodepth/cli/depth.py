@@ -11,9 +11,8 @@ import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.options import Reading
 from isodepth.cli.tables import aligned, open_sources, read_tables
-from isodepth.data.output import replace_file
+from isodepth.data.output import check_table_target, endings_for, replace_file, with_column
 from isodepth.data.results import plain
-from isodepth.data.saving import check_table_target, endings_for, with_column
 
 _SHOWN = 5
 

@@ -11,8 +11,7 @@ import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.options import Reading
 from isodepth.cli.tables import read_samples
-from isodepth.data.output import replace_file
-from isodepth.data.saving import check_table_target, table_bytes
+from isodepth.data.output import check_table_target, replace_file, table_bytes
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # A matrix of more samples is not printed: its lines would be wider than a terminal.

@@ -15,8 +15,7 @@ from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
 from isodepth.data.missing import omit_missing
-from isodepth.data.read_options import Hints, ReadOptions, ReadResult, unknown_column
-from isodepth.data.readers import read_with_options
+from isodepth.data.readers import Hints, ReadOptions, ReadResult, read_with_options, unknown_column
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 

@@ -14,15 +14,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from isodepth.data.input_file import read_npy_header
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
 
@@ -101,31 +101,6 @@ def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError
         f"{os.fspath(path)} is damaged or was not written by isodepth: {reason}; make it again "
         "from the data"
     )
-
-
-def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
-    """Shape and type of an array of real numbers that takes `size` bytes with its header.
-
-    Anything else raises ValueError, before memory for it is allocated.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.zeros((4, 3), np.float32))
-    >>> read_npy_header(io.BytesIO(file.getvalue()), len(file.getvalue()))
-    ((4, 3), dtype('float32'))
-    """
-    if np.lib.format.read_magic(file) == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    if dtype.kind not in "biuf":
-        raise ValueError(f"it holds {dtype}, not real numbers")
-    there = size - file.tell()
-    # Python's integers: a product of sizes cannot overflow.
-    if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
-        raise ValueError(f"an array of shape {shape} and type {dtype} does not take {there} bytes")
-    return shape, dtype
 
 
 def _check_name(path: Any, error: type[Exception]) -> Path:

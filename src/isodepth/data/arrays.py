@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,12 @@ from isodepth.errors import InvalidInputError, NotNumbersError
 # Rows are scanned for non-finite values a block at a time, so that a memory map of any size
 # never costs more than this many booleans.
 _SCAN_ELEMENTS = 1 << 20
-_FEW_NUMBERS = 4096
-# Far below the square of any limit: of float32 and more columns than anybody has.
-_SURELY_SMALL = 1e24
-# Columns are named in a message until there are this many.
-_NAMED = 5
+#: Columns are named in a message until there are this many.
+FEW = 5
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
-    """What NumPy makes of `X`; tensors and sparse matrices are refused with what to do instead."""
+    """What NumPy makes of `X`; what it cannot take is refused with what to do instead."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -35,8 +33,6 @@ def to_array(X: Any, name: str) -> np.ndarray:
         )
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
-    if hasattr(X, "detach"):
-        _check_tensor(X, name)
     try:
         return np.asarray(X)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -44,24 +40,6 @@ def to_array(X: Any, name: str) -> np.ndarray:
             f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "
             f"({' '.join(str(error).split())})"
         ) from None
-
-
-def _check_tensor(X: Any, name: str) -> None:
-    """Refuse a tensor that is more than its numbers: a graph, another device, a sparse layout."""
-    if getattr(X, "requires_grad", False):
-        raise InvalidInputError(
-            f"{name} is a tensor that requires grad, which would be lost; pass "
-            f"{name}.detach().cpu().numpy()"
-        )
-    device = getattr(getattr(X, "device", None), "type", "cpu")
-    if device != "cpu":
-        raise InvalidInputError(
-            f"{name} is a tensor on the device {X.device}; pass {name}.detach().cpu().numpy()"
-        )
-    if not str(getattr(X, "layout", "torch.strided")).endswith("strided"):
-        raise InvalidInputError(
-            f"{name} is a tensor of layout {X.layout}; pass {name}.detach().to_dense().numpy()"
-        )
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
@@ -110,16 +88,12 @@ def check_finite(
     columns: tuple[str, ...] | None = None,
     hint: str = "",
     allow_nan: bool = False,
+    first_row: int = 0,
 ) -> None:
-    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
-    # None of few numbers is larger than the root of the sum of their squares, whose rounding does
-    # not matter here; what is not below that bound, or no number, is looked at one by one.
-    if points.size <= _FEW_NUMBERS and points.flags.c_contiguous:
-        flat = points.ravel()
-        with np.errstate(over="ignore", invalid="ignore"):
-            small = flat.dot(flat) < _SURELY_SMALL
-        if small:
-            return
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow.
+
+    Messages count rows from `first_row` on.
+    """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
@@ -147,7 +121,7 @@ def check_finite(
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
             f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
-            f"{first[0]}, {at}; {advice}"
+            f"{first_row + first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
@@ -166,9 +140,24 @@ def column_labels(width: int) -> tuple[str, ...]:
 def named_counts(counts: Any) -> str:
     """The columns with missing values and how many they have, most first."""
     there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
-    text = ", ".join(f"{label} ({count})" for label, count in there[:_NAMED])
-    more = len(there) - _NAMED
-    return f"{text} and {more} more column{'s' if more > 1 else ''}" if more > 0 else text
+    return listed([f"{label} ({count})" for label, count in there], FEW)
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """The first names of a message, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def numbered(width: int) -> list[str]:
+    """What columns without names are called in options."""
+    return [str(place) for place in range(width)]
 
 
 def describe(value: Any) -> str:

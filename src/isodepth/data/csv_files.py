@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
+from isodepth.data.arrays import numbered
 from isodepth.data.input_file import InputFile, refuse
-from isodepth.data.read_options import numbered
 
 # What programs write into the cell of a value that is missing. Cells that say nan are numbers:
 # whether they may be there is decided where data are checked.

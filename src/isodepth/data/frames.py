@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.arrays import numbered
 from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def clashing_columns(first: Names, second: Names) -> bool:
     named = first if first is not None else second
     if named is None:
         return False
-    numbered = [str(j) for j in range(len(named))]
-    return list(named) != numbered and sorted(named) == sorted(numbered)
+    count = numbered(len(named))
+    return list(named) != count and sorted(named) == sorted(count)
 
 
 def default_names(X: Any) -> Names:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import os
 import re
 import stat
 import sys
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
+from typing import IO, Any, BinaryIO, NamedTuple, NoReturn, cast
+
+import numpy as np
 
 from isodepth.errors import UnreadableFileError
 
@@ -165,6 +168,31 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
         text = ".tsv" if b"\t" in first and b"," not in first else ".csv"
         ending = next((kind for start, kind in _STARTS.items() if content.startswith(start)), text)
     return InputFile(file, ending, content)
+
+
+def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of an array of real numbers that takes `size` bytes with its header.
+
+    Anything else raises ValueError, before memory for it is allocated.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros((4, 3), np.float32))
+    >>> read_npy_header(io.BytesIO(file.getvalue()), len(file.getvalue()))
+    ((4, 3), dtype('float32'))
+    """
+    if np.lib.format.read_magic(file) == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"it holds {dtype}, not real numbers")
+    there = size - file.tell()
+    # Python's integers: a product of sizes cannot overflow.
+    if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
+        raise ValueError(f"an array of shape {shape} and type {dtype} does not take {there} bytes")
+    return shape, dtype
 
 
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:

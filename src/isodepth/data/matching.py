@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.arrays import FEW, listed, numbered
 from isodepth.data.frames import Names, Table, default_names, looks_like_frame, read_frame
 from isodepth.errors import InvalidInputError
-
-# Columns are named in a message until there are this many.
-_NAMED = 5
 
 
 def labels_of(X: Any) -> Names:
@@ -57,9 +55,8 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
     if own is None or own == names or len(set(own)) < len(own):
         return X
     if sorted(own) != sorted(names):
-        numbered = default_names(X) is not None or _counts(names)
-        if numbered:  # labels that nobody gave go with any names
-            return X
+        if default_names(X) is not None or _counts(names):
+            return X  # labels that nobody gave go with any names
         raise differing(names, own, like, called)
     points, _ = read_frame(X, called)
     # Not points[:, order] alone, which lies in memory column by column.
@@ -73,10 +70,9 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
     odd = []
     for names, others, where in ((first, set(second), one), (second, set(first), other)):
         alone = [repr(name) for name in names if name not in others]
-        more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
         if alone:
             verb = "is" if len(alone) == 1 else "are"
-            odd.append(f"{', '.join(alone[:_NAMED])}{more} {verb} only in {where}")
+            odd.append(f"{listed(alone, FEW)} {verb} only in {where}")
     return InvalidInputError(
         f"{one} and {other} name their columns differently: {', '.join(odd)}; select columns that "
         "both have"
@@ -84,4 +80,4 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
 
 
 def _counts(names: tuple[str, ...]) -> bool:
-    return names == tuple(str(place) for place in range(len(names)))
+    return list(names) == numbered(len(names))

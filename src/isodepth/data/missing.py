@@ -90,8 +90,20 @@ class MissingPair(ResultMixin):
 
     @property
     def shares(self) -> list[MissingShare]:
-        """Missing shares of every column in both, the most telling difference first."""
-        return compare_missing(self.x, self.y)
+        """Missing shares of every column in both, the most telling difference first.
+
+        Values that go missing more often than before are a change like any other, which a distance
+        between the rows that are left cannot see.
+        """
+        n, m = self.x.n_rows, self.y.n_rows
+        shares = []
+        for (label, in_x), (_, in_y) in zip(self.x.counts, self.y.counts, strict=True):
+            both = (in_x + in_y) / (n + m)
+            error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
+            z = (in_y / m - in_x / n) / error if error > 0 else 0.0
+            shares.append(MissingShare(label, in_x / n, in_y / m, z))
+        # A stable sort: columns that say equally much stay in their order.
+        return sorted(shares, key=lambda share: -abs(share.z))
 
     def to_dict(self) -> dict[str, Any]:
         """Rows, rows left out, and the missing share of every column in both."""
@@ -180,22 +192,6 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
             checked[kept], len(points), f"weights of {name} without its rows of missing values"
         )  # fmt: skip
     return Omitted(points, columns, checked, kept, report)
-
-
-def compare_missing(x: MissingReport, y: MissingReport) -> list[MissingShare]:
-    """Missing shares of every column in two samples, the most telling difference first.
-
-    Values that go missing more often than before are a change like any other, which a distance
-    between the rows that are left cannot see.
-    """
-    shares = []
-    for (label, in_x), (_, in_y) in zip(x.counts, y.counts, strict=True):
-        a, b = in_x / x.n_rows, in_y / y.n_rows
-        both = (in_x + in_y) / (x.n_rows + y.n_rows)
-        error = math.sqrt(both * (1 - both) * (1 / x.n_rows + 1 / y.n_rows))
-        shares.append(MissingShare(label, a, b, (b - a) / error if error > 0 else 0.0))
-    # A stable sort: columns that say equally much stay in their order.
-    return sorted(shares, key=lambda share: -abs(share.z))
 
 
 def _with_nan(X: Any) -> Any:

@@ -1,16 +1,19 @@
-"""Tables from files and pipes, of every kind that is known."""
+"""Tables from files and pipes: what to read of them, and reading every kind that is known."""
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from isodepth.data.archive import read_npy_header
+from isodepth.data.arrays import listed, numbered
 from isodepth.data.csv_files import (
     cell_name,
     check_distinct,
@@ -19,27 +22,168 @@ from isodepth.data.csv_files import (
     parse_numbers,
     read_csv_columns,
 )
-from isodepth.data.frames import Table
+from isodepth.data.frames import Names, Table, read_frame
 from isodepth.data.input_file import (
     ARROW_ENDINGS,
     ENDINGS,
     TEXT_ENDINGS,
     InputFile,
     open_input,
+    read_npy_header,
     refuse,
 )
-from isodepth.data.read_options import (
-    Choice,
-    ReadOptions,
-    ReadResult,
-    choose_columns,
-    listed,
-    numbered,
-)
-from isodepth.errors import IsodepthError
+from isodepth.errors import InvalidOptionError, IsodepthError
 
+# Names are listed in a message until there are this many.
 MOST_NAMED = 20
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
+
+
+class Hints(NamedTuple):
+    """How to ask for something, in the words of Python or of a shell."""
+
+    columns: str = "columns=[...]"
+    drop: str = "drop={names!r}"
+    drop_text: str = "drop_text=True"
+    missing: str = ""
+
+    def leaving_out(self, names: Sequence[str]) -> str:
+        """How to leave out columns that do not hold numbers."""
+        if len(names) > MOST_NAMED:
+            return f"leave out all such columns with {self.drop_text}"
+        by_name = self.drop.format(names=list(names), joined=",".join(names))
+        return f"leave them out with {by_name}, or all such columns with {self.drop_text}"
+
+
+PYTHON_HINTS = Hints()
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What to read of a table.
+
+    Attributes
+    ----------
+    missing : bool
+        Whether values may be missing.
+    columns : sequence of str or None
+        The columns to read, in this order; None for all.
+    drop : sequence of str
+        Columns to leave out.
+    text : {"raise", "drop", "keep"}
+        What becomes of columns that hold text or dates.
+    labels : str or None
+        A column that is read as texts, and is not one of the numbers.
+    lenient : bool
+        Whether a column that is to be left out may be absent.
+    hints : Hints
+        The words of error messages.
+    """
+
+    missing: bool = False
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    text: str = "raise"
+    labels: str | None = None
+    lenient: bool = False
+    hints: Hints = PYTHON_HINTS
+
+    @property
+    def everything(self) -> bool:
+        """Whether all columns are wanted, as numbers."""
+        return self.columns is None and not self.drop and self.labels is None
+
+
+@dataclass
+class ReadResult:
+    """What was read.
+
+    Attributes
+    ----------
+    frame : pyarrow.Table, or ndarray of shape (n, d) for .npy and .npz
+        The chosen columns in their order. With ``text="keep"`` those of text and dates are among
+        them, as Arrow columns that `frame[name].to_numpy()` turns into arrays of objects.
+    columns : tuple of str or None
+        Their names; None where the file has none.
+    labels : list of n texts, or None
+    left_out : list of str
+        Columns that were left out: by name, or because they hold text.
+    notes : list of str
+        What a person should know about the file.
+    absent : list of str
+        Columns that were to be left out and are not there.
+    """
+
+    frame: Any
+    columns: Names
+    labels: list[str] | None = None
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+
+    @cached_property
+    def table(self) -> Table:
+        """The numbers as floats, with NaN for what is missing, and the names of the columns."""
+        if isinstance(self.frame, np.ndarray):
+            return Table(self.frame, self.columns)
+        return Table(read_frame(self.frame, "the table")[0], self.columns)
+
+
+class Choice(NamedTuple):
+    """Places of the columns that are wanted, that of the labels, and what is left out."""
+
+    kept: list[int]
+    labels: int | None
+    dropped: list[str]
+    absent: list[str]
+
+
+def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
+    """Which of the columns of a file are wanted.
+
+    Examples
+    --------
+    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b"], labels="c"), "table.csv")
+    Choice(kept=[0], labels=2, dropped=['b'], absent=[])
+    >>> choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a"]), "table.csv").kept
+    [2, 0]
+    """
+    places = {name: place for place, name in enumerate(names)}
+
+    def find(wanted: Sequence[str], lenient: bool) -> tuple[list[int], list[str]]:
+        found, absent = [], []
+        for name in wanted:
+            # A name may hold commas itself.
+            for part in [name] if name in places else name.split(","):
+                if part in places:
+                    found.append(places[part])
+                elif lenient:
+                    absent.append(part)
+                else:
+                    raise unknown_column(part, names, file)
+        return found, absent
+
+    labels = None if options.labels is None else find([options.labels], False)[0][0]
+    dropped, absent = find(options.drop, options.lenient)
+    kept = list(range(len(names)))
+    if options.columns is not None:
+        kept = list(dict.fromkeys(find(options.columns, False)[0]))
+    unwanted = {*dropped, labels}
+    kept = [place for place in kept if place not in unwanted]
+    if not kept:
+        raise InvalidOptionError(f"no column of {file} is left; it has {listed(names)}")
+    return Choice(kept, labels, [names[place] for place in dropped], absent)
+
+
+def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
+    """The error for a column that is not there."""
+    near = difflib.get_close_matches(name, names[:1000], 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {listed(names)})")
+
+
+# -- reading --------------------------------------------------------------------------------------
+
 EVERYTHING = ReadOptions()
 
 
@@ -127,9 +271,7 @@ def read_with_options(
     (['site', 'wind'], array(['EWR', 'JFK'], dtype=object))
     """
     file = path if isinstance(path, InputFile) else open_input(path)
-    if file.ending not in ENDINGS:
-        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
-        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
+    check_ending(file)
     try:
         if file.ending in TEXT_ENDINGS:
             result = _read_csv(file, options)
@@ -142,6 +284,13 @@ def read_with_options(
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has one row only")
     return result
+
+
+def check_ending(file: InputFile) -> None:
+    """Refuse a file whose name does not say what kind of table it is."""
+    if file.ending not in ENDINGS:
+        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
+        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
 
 
 # -- text and Arrow -------------------------------------------------------------------------------

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import check_finite, describe, to_array, to_float
+from isodepth.data.arrays import FEW, check_finite, describe, listed, to_array, to_float
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError
-
-# Columns are named in a message until there are this many.
-_NAMED = 5
 
 
 def check_points(
@@ -124,19 +121,13 @@ def check_same_columns(
     if clashing_columns(x_columns, y_columns):
         if x_columns and y_columns and set(x_columns) != set(y_columns):
             raise differing(x_columns, y_columns, first, second)
-        shown = [_first_names(names) for names in (x_columns, y_columns)]
+        both = (x_columns, y_columns)
+        shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in both]
         raise InvalidInputError(
             f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
             "select the same columns in the same order, or pass plain arrays"
         )
     return x_columns if x_columns is not None else y_columns
-
-
-def _first_names(names: tuple[str, ...] | None) -> str:
-    if not names:
-        return "no names"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{list(names[:_NAMED])}{more}"
 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:
@@ -148,17 +139,13 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
     """
     if weights is None:
         return None
-    try:
-        array = to_array(weights, name)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"dtype {array.dtype}")
-        array = array.astype(np.float64)
-    except InvalidInputError:
-        raise
-    except (TypeError, ValueError) as error:
+    array = to_array(weights, name)
+    if array.dtype.kind not in "biuf":
         raise InvalidInputError(
-            f"{name} must be real numbers, one for each row, got {describe(weights)} ({error})"
-        ) from None
+            f"{name} must be real numbers, one for each row, got {describe(weights)} "
+            f"(dtype {array.dtype})"
+        )
+    array = array.astype(np.float64)
     if array.shape != (n,):
         raise InvalidInputError(
             f"{name} must hold one number for each of the {n} rows, got shape {array.shape}"
@@ -251,13 +238,8 @@ def check_n_jobs(value: Any) -> int | None:
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
-    try:
-        array = to_array(betas, name)
-        right = array.dtype.kind in "biuf"
-    except ValueError:
-        right = False
-    if not right:
-        # Only now: writing out an array takes longer than all of the check.
+    array = to_array(betas, name)
+    if array.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
         )

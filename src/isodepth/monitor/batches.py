@@ -138,7 +138,7 @@ def _load_rows(
     seed: int | None = None,
 ) -> Rows:
     """The rows of a source."""
-    from isodepth.chunked.loading import load_rows
+    from isodepth.chunked.reading import load_rows
 
     found = load_rows(given, name, dtype, nan_policy, memory_mb, seed)
     kept = ~np.isnan(found.points[:, 0])

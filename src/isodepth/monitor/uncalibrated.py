@@ -24,7 +24,7 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
     learned = isinstance(metric.scale, str)
     if is_chunked(reference):
         from isodepth.chunked.entry import shared_scale
-        from isodepth.chunked.sources import as_source
+        from isodepth.chunked.scan import as_source
 
         source = as_source(reference)
         metric = replace(metric, dtype=metric.dtype or source.dtype)

@@ -6,218 +6,82 @@ labels: cosines of ranks along directions, products of ranks, and indicators of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isodepth._core import project
+from isodepth import _core
+from isodepth.core.directions import mean_of_direction
+from isodepth.core.levels import midpoint_levels
 from isodepth.core.scaling import pooled_spread
-from isodepth.significance.categories import Category
-from isodepth.significance.combination import evidence, permutation_p_value
-from isodepth.significance.permutations import BLOCK, Permutations
+from isodepth.metric.base import BaseMetric
+from isodepth.significance.combination import (
+    Findings,
+    changes_of,
+    changes_of_shares,
+    evidence,
+    evidence_of_largest,
+    leading_kinds,
+)
+from isodepth.significance.pooled_sample import (
+    BLOCK,
+    Permutations,
+    PooledSample,
+    direction_text,
+    unit_ranks,
+)
 
-#: Weights of the statistics, from power at the cells of the study (docs/power_study.md).
+if TYPE_CHECKING:
+    from isodepth.significance.settings import Settings
+
+#: Weights of the statistics, from power with samples like those of docs/power_study.md, drawn with
+#: other seeds.
 WEIGHTS = {
-    "directions": 0.55,
-    "columns": 0.33,
+    "directions": 0.70,
+    "columns": 0.08,
+    "whole rows": 0.09,
     "shape": 0.05,
-    "dependence": 0.04,
-    "regions": 0.03,
-    "categories": 0.33,
+    "dependence": 0.06,
+    "regions": 0.02,
+    "categories": 0.10,
 }
+# The others are the largest of many -log p.
+_PLAIN = ("directions", "regions")
 # Cosines of ranks: along directions, and of single functions of a row.
 _WAVES, _WAVES_ALONE = 4, 6
-# Beyond this many columns not all pairs are looked at, but as many as so many columns have.
-_COLUMNS_IN_PAIRS = 64
-_PAIRS = _COLUMNS_IN_PAIRS * (_COLUMNS_IN_PAIRS - 1) // 2
+# So many pairs are looked at: all of 64 columns.
+_PAIRS = 64 * 63 // 2
 # Columns with no more values than this have no shape beside their location and spread.
 _FEW_VALUES = 20
-# Rows far away count as if they were so many spreads away in the distance from the center.
-_FAR = 6.0
+# Labelings of one call, between which progress is shown.
+_LABELINGS = 256
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of both samples together, without their labels, and the labelings.
-
-    Attributes
-    ----------
-    points : float64 ndarray of shape (n, d)
-        Numeric columns around zero in units of their spread; d may be 0.
-    names : tuple of str, of length d
-    directions : ndarray of shape (K, d), the axes first
-    permutations : Permutations
-    rng : numpy.random.Generator
-        Where pairs of columns come from if there are too many.
-    categories : list of Category
-    n_threads : int
-    """
-
-    points: np.ndarray
-    names: tuple[str, ...]
-    directions: np.ndarray
-    permutations: Permutations
-    rng: np.random.Generator
-    categories: list[Category] = field(default_factory=list)
-    n_threads: int = 1
-
-    def along(self, directions: np.ndarray) -> np.ndarray:
-        """Projections of all rows on directions (k, d), of shape (k, n)."""
-        return project(self.points, np.ascontiguousarray(directions), self.n_threads)
-
-    def whole_rows(self) -> tuple[list[str], np.ndarray]:
-        """Names and values (F, n) of functions of all columns: their sum, and the radius."""
-        radius = np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))
-        if self.points.shape[1] < 2:
-            return ["distance from the center"], radius[None]
-        total = self.along(np.ones((1, self.points.shape[1])))
-        return ["distance from the center", "sum of the columns"], np.stack([radius, total[0]])
-
-    def pairs(self, most: int = _PAIRS) -> tuple[np.ndarray, bool]:
-        """Pairs of columns (P, 2), and whether they are only some, drawn at random."""
-        d = self.points.shape[1]
-        every = d * (d - 1) // 2
-        if every <= most:
-            return np.transpose(np.triu_indices(d, 1)), False
-        first = self.rng.integers(0, d, most)
-        second = (first + self.rng.integers(1, d, most)) % d
-        return np.sort(np.stack([first, second], axis=1), axis=1), True
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Something that may have changed.
-
-    Attributes
-    ----------
-    kind : {"location", "spread", "shape", "dependence", "shares"}
-    columns : tuple of str
-        The columns that carry it; empty for functions of all columns.
-    text : str
-        As it stands in a sentence.
-    """
-
-    kind: str
-    columns: tuple[str, ...]
-    text: str
-
-
-def candidates_of(name: str, kinds: tuple[str, ...], single: bool = True) -> tuple[Candidate, ...]:
-    """The changes of one column, or with single=False of a function of all columns."""
-    columns = (name,) if single else ()
-    return tuple(Candidate(kind, columns, f"the {kind} of {name}") for kind in kinds)
-
-
-def pair_candidate(names: tuple[str, ...], pair: np.ndarray) -> tuple[Candidate, ...]:
-    """The change of the dependence of two columns."""
-    a, b = (names[j] for j in pair)
-    return (Candidate("dependence", (a, b), f"the dependence between {a} and {b}"),)
-
-
-def share_candidates(category: Category, strengths: np.ndarray) -> tuple[Candidate, ...]:
-    """The categories that changed most: at least half of the strongest evidence, three at most."""
-    order = np.argsort(-strengths, kind="stable")[:3]
-    return tuple(
-        Candidate(
-            "shares", (category.name,), f"the share of {category.name} = {category.values[v]}"
-        )
-        for v in order
-        if 2 * strengths[v] >= strengths[order[0]]
-    )
-
-
-def leading_kinds(kinds: Sequence[str], strengths: np.ndarray) -> tuple[str, ...]:
-    """The kind with the strongest evidence; of location and spread both, if close to each other.
-
-    A strong change of one kind shows a little in the others, so the second must have half of the
-    evidence of the first.
-
-    Examples
-    --------
-    >>> leading_kinds(("location", "spread", "shape"), np.array([9.0, 5.0, 8.0]))
-    ('location', 'spread')
-    >>> leading_kinds(("location", "spread", "shape"), np.array([1.0, 5.0, 8.0]))
-    ('shape',)
-    """
-    first = int(np.argmax(strengths))
-    found = [kinds[first]]
-    for kind, strength in zip(kinds, strengths, strict=True):
-        both = {kind, kinds[first]} == {"location", "spread"}
-        if both and 2 * strength >= strengths[first]:
-            found.append(kind)
-    return tuple(found)
-
-
-class Family:
-    """Candidates whose p-values are adjusted for each other by the largest evidence of any.
-
-    Attributes
-    ----------
-    candidates : list of tuples of Candidate
-        What is named together where the evidence is significant.
-    observed : list of float
-        -log p of each under the given labels.
-    largest : ndarray of shape (B + 1,)
-        The largest -log p of any, for each labeling.
-    """
-
-    def __init__(self, count: int) -> None:
-        self.candidates: list[tuple[Candidate, ...]] = []
-        self.observed: list[float] = []
-        self.largest = np.zeros(count)
-
-    def add(self, candidates: list[tuple[Candidate, ...]], found: np.ndarray) -> None:
-        """Add candidates with their evidence (F, B + 1)."""
-        self.candidates += candidates
-        self.observed += found[:, 0].tolist()
-        np.maximum(self.largest, found.max(axis=0), out=self.largest)
-
-    def p_values(self) -> np.ndarray:
-        """Adjusted p-values of all candidates."""
-        return permutation_p_value(np.array(self.observed), self.largest[1:])
-
-
-class Findings:
-    """What all labelings gave.
-
-    Attributes
-    ----------
-    parts : dict of ndarrays of shape (B + 1,)
-        Each statistic for all labelings.
-    carriers : dict of str
-        What carries each statistic under the given labels.
-    kinds : dict of str
-        What each statistic stands for.
-    columns, pairs, whole : Family
-        Single columns, pairs of columns, and functions of all columns.
-    notes : list of str
-    """
-
-    def __init__(self, count: int) -> None:
-        self.parts: dict[str, np.ndarray] = {}
-        self.carriers: dict[str, str] = {}
-        self.kinds: dict[str, str] = {}
-        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
-        self.notes: list[str] = []
-
-
-def aggregated_statistics(rows: Rows) -> Findings:
-    """All statistics but the regions."""
-    found = Findings(rows.permutations.count)
+def aggregated_statistics(
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+) -> Findings:
+    """All statistics for all labelings, and the evidence of each."""
+    found = Findings(rows.permutations.count, WEIGHTS)
     if rows.points.shape[1]:
         _add_functions(rows, found)
+    if rows.points.shape[1] > 1:
         _add_pairs(rows, found)
-    if rows.categories:
-        _add_categories(rows, found)
+    for category in rows.categories:
+        indicators = category.indicators()
+        squares = np.square(rows.permutations.contrasts(indicators))
+        # Pearson's statistic.
+        each = evidence((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
+        found.add("categories", each, [("shares", category.name)])
+        found.columns.add([changes_of_shares(category, evidence(squares)[:, 0])], each)
+    if rows.points.shape[1]:
+        by_depth = region_statistics if given.depth == "projection" else depth_statistics
+        found.add("regions", by_depth(rows, given, advance)[None], [("regions", "all columns")])
+    found.evidence = {
+        name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
+        for name, part in found.parts.items()
+    }
     return found
-
-
-def unit_ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of each row of values (F, n) in (0, 1); equal values share their middle rank."""
-    from scipy.stats import rankdata
-
-    return (rankdata(values, axis=1) - 0.5) / values.shape[1]
 
 
 def waves(permutations: Permutations, values: np.ndarray, count: int) -> np.ndarray:
@@ -241,57 +105,53 @@ def _falling(count: int) -> np.ndarray:
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
 
-def _add_functions(rows: Rows, found: Findings) -> None:
+def _add_functions(rows: PooledSample, found: Findings) -> None:
     d = rows.points.shape[1]
     labels, whole = rows.whole_rows()
     names = [*rows.names, *labels]
     powers = np.square(
         waves(rows.permutations, np.concatenate([rows.points.T, whole]), _WAVES_ALONE)
     )
-    smooth, flat = (powers * _falling(_WAVES_ALONE)).sum(axis=0), powers.sum(axis=0)
+    smooth = evidence((powers * _falling(_WAVES_ALONE)).sum(axis=0))
+    flat = evidence(powers.sum(axis=0))
     _add_directions(rows, powers[:_WAVES, :d], found)
-    smooth, flat = evidence(smooth), evidence(flat)
     strengths = evidence(np.stack([powers[0], powers[1], powers[2:].sum(axis=0)]))[:, :, 0].T
-    usual = ("location", "spread", "shape")
-    kinds = [leading_kinds(usual, each) for each in strengths]
+    kinds = [leading_kinds(("location", "spread", "shape"), each) for each in strengths]
     for j in np.flatnonzero(_differs_in_shape(rows, powers[:, :d, 0].sum(axis=0))):
         kinds[j] = ("shape",)
     # A larger distance from the center is a larger spread.
     kinds[d] = leading_kinds(("spread", "shape", "shape"), strengths[d])
-    for name, each in (("columns", smooth), ("shape", flat)):
-        best = int(each[:, 0].argmax())
-        found.parts[name] = each.max(axis=0)
-        found.carriers[name] = names[best]
-        found.kinds[name] = kinds[best][0]
+    leaders = [(own[0], name) for own, name in zip(kinds, names, strict=True)]
+    found.add("columns", smooth[:d], leaders[:d])
+    found.add("whole rows", smooth[d:], leaders[d:])
+    found.add("shape", flat, leaders)
     either = np.maximum(smooth, flat)
-    candidates = [candidates_of(names[f], kinds[f], f < d) for f in range(len(names))]
+    candidates = [changes_of(names[f], kinds[f], f < d) for f in range(len(names))]
     found.columns.add(candidates[:d], either[:d])
     found.whole.add(candidates[d:], either[d:])
 
 
-def _differs_in_shape(rows: Rows, powers: np.ndarray) -> np.ndarray:
+def _differs_in_shape(rows: PooledSample, powers: np.ndarray) -> np.ndarray:
     """Which columns (d,) keep most of their difference when medians and spreads are made equal.
 
     `powers` (d,) are the sums of squared contrasts of the columns as they are. A sum of six terms
     with variance 1/2 is 3 on average by chance.
     """
-    given = rows.permutations.labels(words=slice(0, 1))[:, 0] > 0
-    aligned = np.empty(rows.points.shape)
-    for mine in (given, ~given):
-        part = rows.points[mine]
-        aligned[mine] = (part - np.median(part, axis=0)) / pooled_spread(part)
-    ranks = unit_ranks(aligned.T)
-    left = np.zeros(len(powers))
-    size = np.sqrt(given.sum() * (~given).sum() / len(given))
-    for j in range(1, _WAVES_ALONE + 1):
-        cosines = np.cos(np.pi * j * ranks)
-        left += np.square(size * (cosines[:, given].mean(axis=1) - cosines[:, ~given].mean(axis=1)))
+    n, n_x = len(rows.points), rows.permutations.n_x
+    aligned = np.concatenate(
+        [
+            (part - np.median(part, axis=0)) / pooled_spread(part)
+            for part in (rows.points[:n_x], rows.points[n_x:])
+        ]
+    )
+    given = Permutations(n_x, n - n_x, 0, rows.rng)
+    left = np.square(waves(given, aligned.T, _WAVES_ALONE)).sum(axis=0)[:, 0]
     chance = _WAVES_ALONE / 2
     several = np.array([len(np.unique(column)) > _FEW_VALUES for column in rows.points.T])
     return several & (left - chance > 0.5 * (powers - chance))
 
 
-def _add_directions(rows: Rows, axes: np.ndarray, found: Findings) -> None:
+def _add_directions(rows: PooledSample, axes: np.ndarray, found: Findings) -> None:
     """The mean over directions; of the axes the powers (4, d, B + 1) are known already."""
     d = rows.points.shape[1]
     weights = _falling(_WAVES)
@@ -308,44 +168,19 @@ def _add_directions(rows: Rows, axes: np.ndarray, found: Findings) -> None:
         by_wave += powers.sum(axis=1)
         if along[:, 0].max() > most:
             most, direction = along[:, 0].max(), some[along[:, 0].argmax()]
-    found.parts["directions"] = total / len(rows.directions)
-    found.kinds["directions"] = ("location", "spread", "shape", "shape")[
-        int(evidence(by_wave)[:, 0].argmax())
-    ]
-    found.carriers["directions"] = direction_text(direction, rows.names)
+    kind = ("location", "spread", "shape", "shape")[int(evidence(by_wave)[:, 0].argmax())]
+    mean = total[None] / len(rows.directions)
+    found.add("directions", mean, [(kind, direction_text(direction, rows.names))])
 
 
-def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
-    """The columns that a direction leans on, at most three, such as "0.8 temp - 0.6 dewp"."""
-    order = np.argsort(-np.abs(direction), kind="stable")[:3]
-    kept = [j for j in order if abs(direction[j]) >= 0.1]
-    terms = "".join(
-        f" {'-' if direction[j] < 0 else '+'} {abs(direction[j]):.2g} {names[j]}" for j in kept
-    )
-    more = " ..." if np.square(direction[kept]).sum() < 0.99 else ""
-    return terms.removeprefix(" + ").lstrip() + more
-
-
-def _add_pairs(rows: Rows, found: Findings) -> None:
-    """The change of the rank correlation of each pair."""
-    pairs, drawn = rows.pairs()
-    if not len(pairs):
-        return
-    if drawn:
-        found.notes.append(
-            f"dependence was looked for in {len(pairs)} pairs of columns drawn at random"
-        )
-    ranks = unit_ranks(rows.points.T) - 0.5
+def _add_pairs(rows: PooledSample, found: Findings) -> None:
+    """The change of the rank correlation of each pair, and of each column and the distance."""
+    ranks = unit_ranks(np.concatenate([rows.points.T, rows.whole_rows()[1][:1]])) - 0.5
     moments = Moments(rows.permutations, ranks)
-    step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
-    for first in range(0, len(pairs), step):
-        some = pairs[first : first + step]
-        each = evidence(np.square(moments.correlation_change(ranks, some)))
-        found.pairs.add([pair_candidate(rows.names, pair) for pair in some], each)
-    best = pairs[int(np.argmax(found.pairs.observed))]
-    found.parts["dependence"] = found.pairs.largest
-    found.kinds["dependence"] = "dependence"
-    found.carriers["dependence"] = " and ".join(rows.names[j] for j in best)
+    for pairs, labels, family, named in found.pairs_of(rows, _PAIRS):
+        each = evidence(np.square(moments.correlation_change(ranks, pairs)))
+        found.add("dependence", each, labels)
+        family.add(named, each)
 
 
 class Moments:
@@ -373,16 +208,50 @@ class Moments:
         return found[0] - found[1]
 
 
-def _add_categories(rows: Rows, found: Findings) -> None:
-    """Pearson's statistic of each column."""
-    whole = []
-    for category in rows.categories:
-        indicators = category.indicators()
-        squares = np.square(rows.permutations.contrasts(indicators))
-        whole.append(evidence((squares / indicators.mean(axis=1)[:, None]).sum(axis=0)))
-        named = share_candidates(category, evidence(squares)[:, 0])
-        found.columns.add([named], whole[-1][None])
-    found.parts["categories"] = np.max(whole, axis=0)
-    found.kinds["categories"] = "shares"
-    best = int(np.argmax([each[0] for each in whole]))
-    found.carriers["categories"] = rows.categories[best].name
+# -- regions -----------------------------------------------------------------------------------
+
+
+def region_statistics(
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+) -> np.ndarray:
+    """DR with the projection depth for all labelings (B + 1,).
+
+    The mean over directions is a plain one: the factor that makes a translation by m have distance
+    |m| is the caller's.
+    """
+    count, words = rows.permutations.count, rows.permutations.words
+    # A deviation along a direction that is no larger is rounding.
+    typical = float(np.median(np.abs(rows.points).max(axis=1)))
+    zero = 8 * float(np.finfo(np.float64).eps) * rows.points.shape[1] * typical
+    projections, centers, scales = _core.label_centers(
+        rows.points, rows.directions, words, count, zero, rows.n_threads
+    )
+    betas = midpoint_levels(given.levels, given.eps)
+    out = np.empty(count)
+    for first in range(0, count, _LABELINGS):
+        last = min(first + _LABELINGS, count)
+        out[first:last] = _core.label_distances(
+            projections, words, centers, scales, len(rows.directions), betas, first, last, given.q,
+            given.p, rows.n_threads,
+        )  # fmt: skip
+        advance(last - first)
+    return out
+
+
+def depth_statistics(
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+) -> np.ndarray:
+    """DR with any depth for all labelings (B + 1,): regions are fitted anew for every one."""
+    metric = BaseMetric(
+        depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
+        directions=rows.directions, refine=0, random_state=0, n_jobs=given.n_jobs,
+    )  # fmt: skip
+    d = rows.points.shape[1]
+    drawn = metric.fit(d)
+    out = np.empty(rows.permutations.count)
+    for labelings, labels in rows.permutations.blocks_of_labelings(bool):
+        for b, mine in zip(range(labelings.start, labelings.stop), labels.T, strict=True):
+            x, y = drawn.all_regions([rows.points[mine], rows.points[~mine]])
+            out[b] = drawn.distance(x, y) * mean_of_direction(d, given.q)
+            advance(1)
+    return out

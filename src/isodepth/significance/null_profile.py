@@ -13,7 +13,7 @@ from isodepth.core.sample import Sample
 from isodepth.data.results import ResultMixin, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.pooled_sample import Permutations
 
 _LEVELS = 20
 # Quantiles 0.05 and 0.95 of 19 numbers are the least and the largest; more than 99 tell no more.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,9 +14,7 @@ from isodepth.data.results import ReportableResult, plain
 from isodepth.metric.comparison import Comparison
 
 if TYPE_CHECKING:
-    from isodepth.data.frames import Table
     from isodepth.data.kinds import ColumnKind
-    from isodepth.metric.base import BaseMetric
     from isodepth.significance.null_profile import NullProfile
 
 #: The level at which verdicts are given.
@@ -90,19 +88,6 @@ class ColumnTest(NamedTuple):
     p_value: float
 
 
-@dataclass(frozen=True)
-class ComparisonRecipe:
-    """What the comparison of a test is made of."""
-
-    metric: BaseMetric
-    x: Table
-    y: Table
-
-    def make(self) -> Comparison:
-        """Compare the two samples."""
-        return self.metric.compare(self.x, self.y)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleResult(ReportableResult):
     """The result of :func:`isodepth.two_sample_test`.
@@ -166,7 +151,7 @@ class TwoSampleResult(ReportableResult):
     kinds: tuple[ColumnKind, ...]
     signature: str
     moved_from: str | None = None
-    _recipe: ComparisonRecipe | None = field(default=None, repr=False)
+    _compare: Callable[[], Comparison] | None = field(default=None, repr=False)
     _blocks: np.ndarray | None = field(default=None, repr=False)
 
     @property
@@ -225,9 +210,9 @@ class TwoSampleResult(ReportableResult):
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison of the two samples with the same settings, made when first asked for."""
-        if self._recipe is None:
+        if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
-        return replace(self._recipe.make(), test=self)
+        return replace(self._compare(), test=self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and texts; the null distribution by a few quantiles."""

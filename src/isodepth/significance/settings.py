@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.scaling import check_scale
+from isodepth.data.arrays import describe, to_array
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
 from isodepth.data.matching import in_order, labels_of
@@ -24,13 +25,11 @@ from isodepth.data.validation import (
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.categories import Category, category_of
-from isodepth.significance.permutations import check_blocks
 
 METHODS = ("aggregated", "regions")
-DEFAULT_DEPTH = "projection"
 # Options of the regions, and what they are where they are not given.
 _OF_REGIONS: dict[str, Any] = {
-    "q": 2.0, "p": 2.0, "eps": 0.1, "depth": DEFAULT_DEPTH, "levels": 20,
+    "q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20,
 }  # fmt: skip
 
 
@@ -132,7 +131,6 @@ class Samples:
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Two samples with the names of their columns, their blocks, and what is left out."""
     missing = kept = None
-    rows = None
     mixed = split_columns(X, Y, kinds, nan_policy)
     if mixed is not None:
         X, Y = mixed.x, mixed.y
@@ -143,39 +141,112 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
         missing = MissingPair(left_x.report, left_y.report)
         kept = left_x.kept, left_y.kept
-        rows = len(left_x.kept), len(left_y.kept)
         X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
     x, y, columns = check_pair(X, Y)
-    n, m = rows or (len(x), len(y))
     for name, points in (("X", x), ("Y", y)):
         if len(points) < 2:
             raise InvalidInputError(
                 f"{name} must have at least 2 rows to be tested, got {len(points)}"
             )
-    found, notes = _categories(mixed, kept)
-    return Samples(x, y, columns, found, notes, check_blocks(blocks, n, m, kept), missing)
+    n, m = (len(side) for side in kept or (x, y))
+    numbers = check_blocks(blocks, n, m, kept)
+    found = _categories(mixed, kept) if mixed else []
+    return Samples(x, y, columns, found, mixed.columns if mixed else (), numbers, missing)
 
 
 def _categories(
-    mixed: MixedPair | None, kept: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[list[Category], tuple[ColumnKind, ...]]:
-    """The category columns of the rows that are kept, and the kinds of all columns."""
-    if mixed is None:
-        return [], ()
+    mixed: MixedPair, kept: tuple[np.ndarray, np.ndarray] | None = None
+) -> list[Category]:
+    """The category columns of the rows that are kept."""
     found = []
     for name, both in mixed.categories.items():
         x, y = both if kept is None else (
             list(itertools.compress(values, mine)) for values, mine in zip(both, kept, strict=True)
         )  # fmt: skip
         found.append(category_of(name, x, y))
-    return found, mixed.columns
+    return found
 
 
 def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
-    found, notes = _categories(mixed, None)
+    found = _categories(mixed)
     if not found:
         raise InvalidInputError("X and Y must have a column of numbers or categories, got neither")
-    x, y = next(iter(mixed.categories.values()))
-    numbers = check_blocks(blocks, len(x), len(y))
-    empty = np.empty((max(len(x), len(y)), 0))
-    return Samples(empty[: len(x)], empty[: len(y)], (), found, notes, numbers, None)
+    x, y = (np.empty((len(side), 0)) for side in next(iter(mixed.categories.values())))
+    return Samples(x, y, (), found, mixed.columns, check_blocks(blocks, len(x), len(y)), None)
+
+
+def check_blocks(
+    blocks: Any, n_x: int, n_y: int, kept: tuple[np.ndarray, np.ndarray] | None = None
+) -> np.ndarray | None:
+    """Numbers of the blocks of all rows, those of the first sample first.
+
+    Parameters
+    ----------
+    blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
+        Labels of any kind: numbers, texts, dates.
+    kept : pair of bool ndarrays of shape (n_x,) and (n_y,), or None
+        The rows that are not left out.
+
+    Returns
+    -------
+    numbers : int64 ndarray with one entry for each row that is kept, or None
+    """
+    if blocks is None:
+        return None
+    x_labels, y_labels = _two_parts(blocks, n_x, n_y)
+    if kept is not None:
+        x_labels, y_labels = x_labels[kept[0]], y_labels[kept[1]]
+    labels, n_x = [*x_labels.tolist(), *y_labels.tolist()], len(x_labels)
+    known: dict[Any, int] = {}
+    numbers = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
+    shared = np.intersect1d(numbers[:n_x], numbers[n_x:])
+    if len(shared):
+        raise InvalidInputError(
+            f"a block must lie in one sample, got {len(shared)} block(s) with rows in both, the "
+            f"first {list(known)[shared[0]]!r}: blocks change sides as a whole. If these are "
+            "different groups with one label, such as the days of two months, make their labels "
+            "differ"
+        )
+    if len(known) == 2:
+        raise InvalidInputError(
+            "blocks must be more than one in at least one sample, got one block in each: "
+            "exchanging them does not change how far apart they are"
+        )
+    return numbers
+
+
+def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+        parts = [_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
+        for i, (part, n) in enumerate(zip(parts, (n_x, n_y), strict=True)):
+            if part.shape != (n,):
+                raise InvalidInputError(
+                    f"blocks[{i}] must hold one label for each of the {n} rows of {'XY'[i]}, got "
+                    f"shape {part.shape}"
+                )
+        return parts[0], parts[1]
+    labels = _labels(blocks, "blocks")
+    if labels.shape != (n_x + n_y,):
+        raise InvalidInputError(
+            f"blocks must hold one label for each of the {n_x} + {n_y} rows of X and Y, or be a "
+            f"pair (labels of X, labels of Y), got {describe(labels)}"
+        )
+    return labels[:n_x], labels[n_x:]
+
+
+def _labels(labels: Any, name: str) -> np.ndarray:
+    try:
+        array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
+    except ValueError:
+        array = to_array(labels, name)
+    missing = sum(_is_missing(label) for label in array.ravel().tolist())
+    if missing:
+        raise InvalidInputError(
+            f"{name} must name the block of every row, got {missing} missing label(s)"
+        )
+    return array
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)

@@ -11,25 +11,35 @@ distances from the center and products of columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
-from isodepth.significance.aggregated import (
+from isodepth.significance.combination import (
     Findings,
-    Rows,
-    candidates_of,
-    direction_text,
+    Labels,
+    changes_of,
+    changes_of_shares,
+    combined,
+    evidence,
     leading_kinds,
-    pair_candidate,
-    share_candidates,
+    permutation_p_value,
+)
+from isodepth.significance.pooled_sample import (
+    BLOCK,
+    TOTAL,
+    Permutations,
+    PooledSample,
+    direction_text,
     unit_ranks,
 )
-from isodepth.significance.combination import GammaTail, combined, permutation_p_value
-from isodepth.significance.permutations import BLOCK, Permutations
+from isodepth.significance.result import ALPHA
+
+if TYPE_CHECKING:
+    from isodepth.significance.settings import Settings
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
@@ -49,72 +59,44 @@ _CUTS = 64
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # Intervals must have so many times the evidence of location and spread to speak of shape.
 _SHAPE = 1.5
+# Beyond so many spreads from the middle, and so many times the median distance from the center in
+# the search for a direction, a row says nothing about location: it counts as one in the middle.
+_FAR, _FAR_ROW = 6.0, 3.0
 # Products of larger numbers would overflow.
 _HUGE = 1e150
 # Pairs of columns whose products are looked at.
 _PAIRS = 105
 
 
-@dataclass(frozen=True)
-class Group:
-    """Functions of a row.
+def tolerant_p_value(parts: dict[str, np.ndarray], share: float) -> float:
+    """The p-value where a share of the rows of each sample may be contaminated.
 
-    Attributes
-    ----------
-    name : str
-        The statistic they belong to.
-    values : ndarray of shape (F, n)
-    labels : list of pairs of str
-        What a change of the mean of each stands for, and what carries it.
-    pairs : ndarray of shape (F, 2) or None
-        The columns whose products they are.
+    `parts` are the statistics (B + 1,) without a tolerance, from which any tolerance is judged.
     """
-
-    name: str
-    values: np.ndarray
-    labels: list[tuple[str, str]]
-    pairs: np.ndarray | None = None
+    each = {name: softened(part, share) for name, part in parts.items()}
+    scores = combined(each, TOLERANT_WEIGHTS)
+    return float(permutation_p_value(scores[0], scores[1:]))
 
 
-@dataclass(frozen=True)
-class Tolerant:
-    """The statistics of all labelings, from which any tolerance is judged.
-
-    Attributes
-    ----------
-    parts : dict of ndarrays of shape (B + 1,)
-        Each statistic without a tolerance, the given labels first.
-    """
-
-    parts: dict[str, np.ndarray]
-
-    def scores(self, share: float) -> np.ndarray:
-        """Scores of all labelings (B + 1,): that of the given labels with a tolerance."""
-        weights = [TOLERANT_WEIGHTS[name] for name in self.parts]
-        return combined([softened(part, share) for part in self.parts.values()], weights)
-
-    def p_value(self, share: float) -> float:
-        """The p-value where a share of the rows of each sample may be contaminated."""
-        scores = self.scores(share)
-        return float(permutation_p_value(scores[0], scores[1:]))
-
-    def smallest_tolerance(self, alpha: float) -> float:
-        """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
-        low, high = 0.0, 1.0
-        if self.p_value(low) > alpha:
-            return low
-        while high - low > 1e-4:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self.p_value(middle) > alpha else (middle, high)
-        return math.ceil(1e4 * high) / 1e4
+def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
+    """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
+    low, high = 0.0, 1.0
+    if tolerant_p_value(parts, low) > alpha:
+        return low
+    while high - low > 1e-4:
+        middle = 0.5 * (low + high)
+        if tolerant_p_value(parts, middle) > alpha:
+            high = middle
+        else:
+            low = middle
+    return math.ceil(1e4 * high) / 1e4
 
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:
     """-log p of statistics (..., B + 1), of the given labels less the tolerance."""
-    tail = GammaTail(statistics)
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
-    return tail.evidence(kept)
+    return evidence(statistics, kept)
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -124,111 +106,137 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
 
 
 def tolerant_statistics(
-    rows: Rows, share: float, advance: Callable[[int], None]
-) -> tuple[Tolerant, Findings]:
-    """All statistics; the evidence for columns and candidates is that beyond the tolerance."""
-    found = Findings(rows.permutations.count)
-    columns: dict[str, np.ndarray] = {}
-    best: dict[str, float] = {}
-
-    def add(name: str, statistics: np.ndarray, labels: Sequence[tuple[str, str]]) -> None:
-        found.parts[name] = np.maximum(found.parts.get(name, 0.0), statistics.max(axis=0))
-        leader = int(statistics[:, 0].argmax())
-        if statistics[leader, 0] > best.get(name, -1.0):
-            best[name] = statistics[leader, 0]
-            found.kinds[name], found.carriers[name] = labels[leader]
-
-    for group in _groups(rows, found):
-        outer = np.array([kind == "spread" for kind, _ in group.labels])
-        smooth = mean_differences(rows.permutations, group.values, outer)
-        add(group.name, smooth, group.labels)
-        each = softened(smooth, share)
-        if group.name == "categories":
-            category = next(c for c in rows.categories if c.name == group.labels[0][1])
-            found.columns.add([share_candidates(category, each[:, 0])], each.max(axis=0)[None])
-            continue
-        half_lines, intervals = share_differences(
-            group.values, rows.permutations.words, rows.permutations.count, _CUTS, rows.n_threads
-        )
-        add("half-lines", half_lines, group.labels)
-        add("intervals", intervals, [("shape", name) for _, name in group.labels])
-        if group.name == "columns":
-            columns["location"] = each
-            # Intervals see changes of location and spread too.
-            columns["shape"] = softened(intervals, share) / _SHAPE
-        elif group.name == "spreads":
-            columns["spread"] = each
-            strengths = np.stack(list(columns.values()))
-            kinds = [leading_kinds(list(columns), column) for column in strengths[:, :, 0].T]
-            named = [candidates_of(*pair) for pair in zip(rows.names, kinds, strict=True)]
-            found.columns.add(named, strengths.max(axis=0))
-        elif group.name == "whole rows":
-            named = [candidates_of(name, (kind,), False) for kind, name in group.labels]
-            found.whole.add(named, each)
-        elif group.pairs is not None:
-            found.pairs.add([pair_candidate(rows.names, pair) for pair in group.pairs], each)
-        if group.name in ("columns", "directions"):
-            advance(len(each))
+    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+) -> Findings:
+    """All statistics for all labelings, and the evidence of each beyond the tolerance."""
+    n_x = rows.permutations.n_x
+    share = allowed_share(given.tolerance or 0.0, n_x, len(rows.points) - n_x)
+    search = _Search(rows, share)
+    found = search.found
+    if rows.points.shape[1]:
+        search.columns()
+        advance(rows.points.shape[1])
+        search.whole_rows(search.directions(advance))
     if rows.points.shape[1] > 1:
-        found.parts["learned direction"], found.carriers["learned direction"] = learned_direction(
-            rows
-        )
-        found.kinds["learned direction"] = "location"
-    return Tolerant(found.parts), found
+        search.products()
+        values, text = learned_direction(rows)
+        found.add("learned direction", values[None], [("location", text)])
+    search.categories()
+    found.evidence = {name: softened(part, share) for name, part in found.parts.items()}
+    found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
+    return found
 
 
-def _groups(rows: Rows, found: Findings) -> Iterator[Group]:
-    """Functions of a row, a few at a time."""
-    d, names = rows.points.shape[1], rows.names
-    if d:
-        columns = np.ascontiguousarray(rows.points.T)
-        yield Group("columns", columns, [("location", name) for name in names])
-        yield Group("spreads", np.abs(columns), [("spread", name) for name in names])
-        outlying = np.zeros(len(rows.points))
-        step = max(1, BLOCK // len(rows.points))
-        for first in range(0, len(rows.directions), step):
-            directions = rows.directions[first : first + step]
-            values = rows.along(directions)
-            center = np.median(values, axis=1, keepdims=True)
-            spread = pooled_spread(values.T)[:, None]
-            np.maximum(outlying, (np.abs(values - center) / spread).max(axis=0), out=outlying)
+class _Search:
+    """Adds functions of a row to the statistics, to half-lines and to intervals."""
+
+    def __init__(self, rows: PooledSample, share: float) -> None:
+        self.rows, self.share = rows, share
+        self.found = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
+
+    def look(
+        self, name: str, values: np.ndarray, labels: Labels, far: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add functions (F, n) to a statistic.
+
+        Returns the evidence beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
+        """
+        permutations = self.rows.permutations
+        outer = np.array([kind == "spread" for kind, _ in labels])
+        ranks = mean_differences(permutations, values, outer, far)
+        half_lines, intervals = share_differences(
+            np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS,
+            self.rows.n_threads,
+        )  # fmt: skip
+        self.found.add(name, ranks, labels)
+        self.found.add("half-lines", half_lines, labels)
+        self.found.add("intervals", intervals, [("shape", carrier) for _, carrier in labels])
+        return softened(ranks, self.share), softened(intervals, self.share)
+
+    def columns(self) -> None:
+        columns, names = self.rows.points.T, self.rows.names
+        labels = [("location", name) for name in names]
+        location, shape = self.look("columns", columns, labels, np.abs(columns) > _FAR)
+        spread, _ = self.look("spreads", np.abs(columns), [("spread", name) for name in names])
+        # Intervals see changes of location and spread too.
+        strengths = np.stack([location, shape / _SHAPE, spread])
+        kinds = [
+            leading_kinds(("location", "shape", "spread"), own) for own in strengths[:, :, 0].T
+        ]
+        named = [changes_of(*pair) for pair in zip(names, kinds, strict=True)]
+        self.found.columns.add(named, strengths.max(axis=0))
+
+    def directions(self, advance: Callable[[int], None]) -> np.ndarray:
+        """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
+        d = self.rows.points.shape[1]
+        largest = np.zeros(len(self.rows.points))
+        step = max(1, BLOCK // (2 * len(largest)))
+        for first in range(0, len(self.rows.directions), step):
+            directions = self.rows.directions[first : first + step]
+            values = self.rows.along(directions)
+            away = outlyingness(values)
+            np.maximum(largest, away.max(axis=0), out=largest)
             later = slice(max(0, d - first), None)
-            if len(directions[later]):
-                texts = [("location", direction_text(each, names)) for each in directions[later]]
-                yield Group("directions", np.ascontiguousarray(values[later]), texts)
-        labels, whole = rows.whole_rows()
-        labels.append("outlyingness")
-        kinds = ["location" if label.startswith("sum") else "spread" for label in labels]
-        values = np.concatenate([whole, outlying[None]])
-        yield Group("whole rows", values, list(zip(kinds, labels, strict=True)))
-        pairs, drawn = rows.pairs(_PAIRS)
-        if drawn:
-            found.notes.append(
-                f"dependence was looked for in {_PAIRS} pairs of columns drawn at random"
-            )
-        near = columns.clip(-_HUGE, _HUGE)
-        for first in range(0, len(pairs), step):
-            some = pairs[first : first + step]
-            products = near[some[:, 0]] * near[some[:, 1]]
-            texts = [("dependence", f"{names[i]} and {names[j]}") for i, j in some]
-            yield Group("dependence", products, texts, some)
-    for category in rows.categories:
-        texts = [("shares", category.name)] * len(category.values)
-        yield Group("categories", category.indicators(), texts)
+            labels = [
+                ("location", direction_text(each, self.rows.names)) for each in directions[later]
+            ]
+            if labels:
+                self.look("directions", values[later], labels, away[later] > _FAR)
+                advance(len(labels))
+        return largest
+
+    def whole_rows(self, outlying: np.ndarray) -> None:
+        names, values = self.rows.whole_rows()
+        labels = [("location" if name == TOTAL else "spread", name) for name in names]
+        labels.append(("spread", "the outlyingness"))
+        each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), labels)
+        self.found.whole.add([changes_of(name, (kind,), False) for kind, name in labels], each)
+
+    def products(self) -> None:
+        """Of pairs of columns, and of each column and the distance from the center."""
+        distance = self.rows.whole_rows()[1][0]
+        factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
+        for pairs, labels, family, named in self.found.pairs_of(self.rows, _PAIRS):
+            products = np.stack([factors[a] * factors[b] for a, b in pairs])
+            each, _ = self.look("dependence", products, labels)
+            family.add(named, each)
+
+    def categories(self) -> None:
+        for category in self.rows.categories:
+            indicators = category.indicators()
+            inner = np.zeros(len(indicators), bool)
+            values = mean_differences(self.rows.permutations, indicators, inner)
+            self.found.add("categories", values, [("shares", category.name)] * len(values))
+            each = softened(values, self.share)
+            named = changes_of_shares(category, each[:, 0])
+            self.found.columns.add([named], each.max(axis=0)[None])
+
+
+def outlyingness(values: np.ndarray) -> np.ndarray:
+    """Distances of values (F, n) from their medians, in units of their spreads."""
+    center = np.median(values, axis=1, keepdims=True)
+    return np.abs(values - center) / pooled_spread(values.T)[:, None]
 
 
 def mean_differences(
-    permutations: Permutations, values: np.ndarray, outer: np.ndarray
+    permutations: Permutations,
+    values: np.ndarray,
+    outer: np.ndarray,
+    far: np.ndarray | None = None,
 ) -> np.ndarray:
     """|G(h)| of ranks of values (F, n), cut off and stretched to [0, 1], of shape (F, B + 1).
 
-    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle.
+    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle;
+    `far` (F, n) which values count as one in the middle.
     """
     low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
     ranks = unit_ranks(values).clip(low, high)
     low = ranks.min(axis=1, keepdims=True)
     width = ranks.max(axis=1, keepdims=True) - low
-    found = permutations.contrasts((ranks - low) / np.where(width > 0, width, 1.0))
+    scores = (ranks - low) / np.where(width > 0, width, 1.0)
+    if far is not None:
+        scores[far] = 0.5
+    found = permutations.contrasts(scores)
     return np.abs(found) * np.sqrt(
         permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
     )
@@ -242,7 +250,7 @@ _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
 
 
-def learned_direction(rows: Rows) -> tuple[np.ndarray, str]:
+def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
     """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
 
     The direction of every labeling is found by the same few steps uphill, so that permuted labels
@@ -250,6 +258,9 @@ def learned_direction(rows: Rows) -> tuple[np.ndarray, str]:
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
+    radius = np.linalg.norm(points, axis=1)
+    if radius.any():
+        points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     out = np.empty(permutations.count)
     text = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,35 +17,22 @@ from isodepth.depth.resolve import depth_text
 from isodepth.engine.resources import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
+from isodepth.metric.comparison import Comparison
 from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
-from isodepth.significance.aggregated import WEIGHTS, Findings, Rows, aggregated_statistics
-from isodepth.significance.combination import combined, evidence, permutation_p_value
-from isodepth.significance.permutations import Permutations
-from isodepth.significance.pooled_rows import directions_with_axes, standardized, units_of
-from isodepth.significance.regions import depth_statistics, region_statistics
-from isodepth.significance.result import (
-    ALPHA,
-    Change,
-    ColumnTest,
-    ComparisonRecipe,
-    Component,
-    TwoSampleResult,
+from isodepth.significance.aggregated import aggregated_statistics
+from isodepth.significance.combination import Findings, combined, permutation_p_value
+from isodepth.significance.pooled_sample import (
+    Permutations,
+    PooledSample,
+    directions_with_axes,
+    standardized,
+    units_of,
 )
-from isodepth.significance.settings import (
-    DEFAULT_DEPTH,
-    Samples,
-    Settings,
-    checked_settings,
-    read_samples,
-)
-from isodepth.significance.tolerance import (
-    TOLERANT_WEIGHTS,
-    allowed_share,
-    softened,
-    tolerant_statistics,
-)
+from isodepth.significance.result import ALPHA, Change, ColumnTest, Component, TwoSampleResult
+from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
+from isodepth.significance.tolerance import tolerant_statistics
 
 
 def two_sample_test(
@@ -171,31 +160,20 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         directions = np.empty((0, 0))
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
     n_threads = Resources(given.n_jobs).n_threads
-    rows = Rows(points, names, directions, permutations, rng, samples.categories, n_threads)
-    smallest = None
-    total, unit = permutations.count, "permutation"
+    rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
+    statistics, total, unit = aggregated_statistics, permutations.count, "permutation"
     if given.tolerance is not None:
-        total, unit = len(directions), "direction"
+        statistics, total, unit = tolerant_statistics, len(directions), "direction"
     with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
-        if given.tolerance is not None:
-            share = allowed_share(given.tolerance, len(x), len(y))
-            tolerant, found = tolerant_statistics(rows, share, advance)
-            weights = TOLERANT_WEIGHTS
-            parts = {name: softened(part, share) for name, part in found.parts.items()}
-            smallest = tolerant.smallest_tolerance(ALPHA)
-        else:
-            found = aggregated_statistics(rows)
-            weights = WEIGHTS
-            if d:
-                _add_regions(rows, found, given, advance)
-            parts = {name: evidence(part) for name, part in found.parts.items()}
+        found = statistics(rows, given, advance)
+    parts = found.evidence
     if given.method == "regions":
         # The distance itself, in the units of the data.
         scores = found.parts["regions"] * (size / mean_of_direction(d, given.q))
         parts = {"regions": parts["regions"]}
     else:
-        scores = combined(list(parts.values()), [weights[name] for name in parts])
-    order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(weights[name])))
+        scores = combined(parts, found.weights)
+    order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
     return TwoSampleResult(
         statistic=float(scores[0]),
         p_value=float(permutation_p_value(scores[0], scores[1:])),
@@ -203,8 +181,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         components=[
             Component(
                 name,
-                found.kinds[name],
-                found.carriers[name],
+                *found.leaders[name],
                 float(found.parts[name][0]),
                 float(permutation_p_value(parts[name][0], parts[name][1:])),
             )
@@ -215,12 +192,12 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
-        smallest_tolerance=smallest,
+        smallest_tolerance=found.smallest_tolerance,
         missing=samples.missing,
         notes=(*found.notes, *_notes(samples)),
         kinds=samples.kinds,
         signature=_signature(given, directions, samples.blocks),
-        _recipe=_recipe(samples, units, directions, given) if d else None,
+        _compare=_comparing(samples, units, directions, given) if d else None,
         _blocks=samples.blocks,
     )
 
@@ -236,34 +213,17 @@ def _notes(samples: Samples) -> list[str]:
     return notes
 
 
-def _add_regions(rows: Rows, found: Findings, given: Settings, advance: Any) -> None:
-    by_depth = region_statistics if given.depth == DEFAULT_DEPTH else depth_statistics
-    found.parts["regions"] = by_depth(rows, given, advance)
-    found.kinds["regions"] = "regions"
-    found.carriers["regions"] = "all columns"
-
-
 def _changes(found: Findings) -> list[Change]:
     """What differs significantly, the strongest evidence first.
 
     Functions of all columns only where no column or pair is significant by itself.
     """
-    for families in ((found.columns, found.pairs), (found.whole,)):
-        changes = [
-            (strength, Change(each.kind, each.columns, each.text, float(p)))
-            for family in families
-            for named, strength, p in zip(
-                family.candidates, family.observed, family.p_values(), strict=True
-            )
-            for each in named
-            if p <= ALPHA
-        ]
-        if changes:
-            return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
-    return []
+    changes = found.columns.significant(ALPHA) + found.pairs.significant(ALPHA)
+    changes = changes or found.whole.significant(ALPHA)
+    return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
 
 
-def _columns(rows: Rows, found: Findings) -> list[ColumnTest]:
+def _columns(rows: PooledSample, found: Findings) -> list[ColumnTest]:
     """Each column by its own values, adjusted by the maximum over columns."""
     names = [*rows.names, *(category.name for category in rows.categories)]
     family, differences = found.columns, _differences(rows)
@@ -274,38 +234,35 @@ def _columns(rows: Rows, found: Findings) -> list[ColumnTest]:
     ]
 
 
-def _differences(rows: Rows) -> list[float]:
+def _differences(rows: PooledSample) -> list[float]:
     """How far apart the shares of the two samples are, for each column."""
+    from scipy.stats import ks_2samp
+
     n_x = rows.permutations.n_x
-    numeric = [_largest_gap(column, n_x) for column in rows.points.T]
-    mixed = []
+    found = [
+        float(ks_2samp(column[:n_x], column[n_x:], method="asymp").statistic)
+        for column in rows.points.T
+    ]
     for category in rows.categories:
         shares = [
             np.bincount(part, minlength=len(category.values)) / len(part)
             for part in (category.codes[:n_x], category.codes[n_x:])
         ]
-        mixed.append(0.5 * float(np.abs(shares[0] - shares[1]).sum()))
-    return numeric + mixed
+        found.append(0.5 * float(np.abs(shares[0] - shares[1]).sum()))
+    return found
 
 
-def _largest_gap(values: np.ndarray, n_x: int) -> float:
-    """The Kolmogorov-Smirnov distance of the first n_x values and the others."""
-    x, y, both = np.sort(values[:n_x]), np.sort(values[n_x:]), np.unique(values)
-    below = [np.searchsorted(part, both, side="right") / len(part) for part in (x, y)]
-    return float(np.abs(below[0] - below[1]).max())
-
-
-def _recipe(
+def _comparing(
     samples: Samples, units: np.ndarray | None, directions: np.ndarray, given: Settings
-) -> ComparisonRecipe:
+) -> Callable[[], Comparison]:
+    """What makes the comparison of the two samples with the settings of the test."""
     metric = BaseMetric(
         depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
         directions=directions, refine=0, scale=units, random_state=given.random_state,
         n_jobs=given.n_jobs,
     )  # fmt: skip
-    return ComparisonRecipe(
-        metric, Table(samples.x, samples.columns), Table(samples.y, samples.columns)
-    )
+    x, y = (Table(points, samples.columns) for points in (samples.x, samples.y))
+    return partial(metric.compare, x, y)
 
 
 def _signature(given: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:

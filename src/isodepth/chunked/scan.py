@@ -1,0 +1,119 @@
+"""What `isodepth.scan` makes a source of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.chunked.dask import dask_source
+from isodepth.chunked.files import file_source
+from isodepth.chunked.sources import ColumnChoice, Source, array_source, call_source
+from isodepth.data.frames import Table, looks_like_frame
+from isodepth.data.validation import check_choice, check_integer
+from isodepth.errors import InvalidInputError
+
+
+def scan(
+    data: Any,
+    columns: Sequence[Any] | None = None,
+    *,
+    weights: Any = None,
+    dtype: str | None = None,
+    chunk_rows: int | None = None,
+) -> Source:
+    """A sample that does not fit into memory, to be read in chunks.
+
+    The source is taken by :func:`isodepth.distance`, :func:`isodepth.compare`,
+    :meth:`isodepth.Metric.table`, :func:`isodepth.tables` and :func:`isodepth.pairwise` wherever
+    they take an array. Nothing but headers is read before.
+
+    Parameters
+    ----------
+    data : str, path, array, sequence of these, callable, or Dask collection
+        * a ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
+          ``.gz``, or a folder of such files, all of which are read; names that begin with a dot, an
+          underscore or "readme" are left alone, and any other file in the folder is an error;
+        * an array, a memory map or a data frame;
+        * a list of files, or of arrays and frames, of any lengths, also 0;
+        * a function without arguments that gives a fresh iterator of chunks at each call: data are
+          read several times, so a bare generator is refused;
+        * a `dask.array` or `dask.dataframe` (extra ``dask``).
+
+        ``.npz`` and compressed files other than text are held in memory while they are read.
+    columns : sequence of str or int, or None
+        Which columns are the points; None for all (but that of the weights).
+    weights : str, int or None
+        The column that holds the weight of each row.
+    dtype : {"float32", "float64"} or None
+        Precision; None keeps float32 where all columns are and takes float64 otherwise.
+    chunk_rows : int or None
+        The most rows to read at a time; None lets `memory_mb` of the metric decide.
+
+    Returns
+    -------
+    source : Source
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> chunks = [rng.normal(size=(n, 2)) for n in (300, 0, 5, 700)]
+    >>> source = isodepth.scan(chunks)
+    >>> source
+    Source(list of 4: 1005 rows, 2 column(s), 3 part(s), float64)
+    >>> whole = np.concatenate(chunks)
+    >>> options = {"levels": 10, "n_directions": 50, "random_state": 0}
+    >>> in_chunks = isodepth.distance(source, isodepth.scan([whole + 3]), **options)
+    >>> bool(np.isclose(in_chunks, isodepth.distance(whole, whole + 3, refine=0, **options)))
+    True
+    """
+    if dtype is not None:
+        check_choice(dtype, "dtype", ("float32", "float64"))
+    if chunk_rows is not None:
+        check_integer(chunk_rows, "chunk_rows", 1)
+    if isinstance(columns, str):
+        raise InvalidInputError(
+            f"columns must be a sequence of names, got {columns!r}; write [{columns!r}]"
+        )
+    wanted = None if columns is None else list(columns)
+    if wanted is not None and not wanted:
+        raise InvalidInputError("columns is empty: a sample needs at least one column")
+    source = _opened(data, ColumnChoice(wanted, weights))
+    return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
+
+
+def as_source(data: Any) -> Source:
+    """A source as it is, a Dask collection or anything else as a source."""
+    return data if isinstance(data, Source) else scan(data)
+
+
+def _opened(data: Any, choice: ColumnChoice) -> Source:
+    if isinstance(data, Source):
+        raise InvalidInputError("this is a source already; give it to distance or Metric.table")
+    if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        return dask_source(data, choice)
+    several = isinstance(data, list | tuple) and not isinstance(data, Table)
+    given = list(data) if several else [data]
+    label = f"list of {len(given)}" if several else "array"
+    if not given:
+        raise InvalidInputError("scan got an empty list; a sample needs at least one row")
+    if all(isinstance(item, str | os.PathLike) for item in given):
+        return file_source(given, choice, label if several else str(data))
+    if isinstance(data, Iterator):
+        raise InvalidInputError(
+            f"a {type(data).__name__} can be gone through once, and the data are read several "
+            "times; give a function that makes a fresh one, such as scan(lambda: make_chunks()), "
+            "or a list of chunks"
+        )
+    if several or isinstance(data, np.ndarray) or looks_like_frame(data):
+        return array_source(given, choice, label)
+    if callable(data):
+        return call_source(data, choice)
+    raise InvalidInputError(
+        f"scan takes a file or folder, an array, a list of these, a function that gives chunks, or "
+        f"a Dask collection, got {type(data).__name__}"
+    )
