@@ -85,6 +85,13 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
     assert np.array_equal(_core.quantile(rows, 0.3, weights), _core.quantile(repeated, 0.3))
 
 
+def test_medians_of_large_weights() -> None:
+    """Exactly half of a weight that a double cannot count lies on either side."""
+    rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
+    assert _core.median(rows, weights)[0] == 3.0
+    assert np.array_equal(_core.median_and_mad(rows, weights), [[3.0], [2.0]])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["normal", "two values", "constant", "crowds"])
 def test_order_and_distinct_rows_on_threads(kind: str, dtype: str) -> None:
