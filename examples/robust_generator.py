@@ -17,7 +17,7 @@ from isodepth.torch import DepthLoss
 
 LOSSES = {
     "isodepth, q=2": DepthLoss(q=2, eps=0.2, n_directions=50, resample=True),
-    "isodepth, q=inf": DepthLoss(eps=0.2, n_directions=50, resample=True),
+    "isodepth, q=inf": DepthLoss(q=float("inf"), eps=0.2, n_directions=50, resample=True),
     "sliced Wasserstein": sliced_wasserstein(),
     "energy": energy,
 }

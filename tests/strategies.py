@@ -238,3 +238,21 @@ def eps_values() -> st.SearchStrategy[float]:
 def p_values() -> st.SearchStrategy[float]:
     """Return a strategy of exponents in (0, inf]."""
     return st.one_of(st.sampled_from([1.0, 2.0, 3.0, float("inf")]), st.floats(0.25, 12.0))
+
+
+def odd_pair(kind: str) -> tuple[np.ndarray, np.ndarray, tuple]:
+    """Two small samples of a kind, and the weights of both."""
+    rng = np.random.default_rng(7)
+    none = (None, None)
+    if kind == "tied":
+        return rng.integers(0, 3, (9, 2)) * 1.0, rng.integers(0, 4, (8, 2)) * 1.0, none
+    if kind == "weighted":
+        weights = (rng.integers(0, 4, 8) + (np.arange(8) == 0), rng.integers(1, 9, 6))
+        return rng.standard_normal((8, 3)), rng.standard_normal((6, 3)), weights
+    if kind == "line":
+        return rng.standard_normal((9, 1)), rng.standard_normal((7, 1)) + 1, none
+    if kind == "single":
+        return rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), none
+    if kind == "flat":
+        return np.outer(rng.standard_normal(8), [1.0, 2, 0]), rng.standard_normal((9, 3)), none
+    return rng.standard_normal((10, 3)), 2 * rng.standard_normal((9, 3)) + 0.5, none

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+import sys
+from collections.abc import Callable
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import FrameType
 
+import numpy as np
 import pytest
+
+import isodepth
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 
@@ -21,40 +27,33 @@ LAYERS = (
     ("core", "hull"),
     ("depth",),
     ("gap",),
+    ("plot",),
+    ("report",),
+    ("results",),
     ("metric",),
     ("significance",),
     ("chunked", "torch"),
     ("api",),
     ("many", "text"),
     ("monitor",),
-    ("plot",),
-    ("report",),
     ("cli",),
     ("__init__",),
 )
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 
-#: Imports of a higher layer, inside a function: a result draws and reports itself.
-#: No other import may point upwards, and these run when first used.
-LAZY = {
-    ("isodepth.data.results", "isodepth.plot.__init__"),
-    ("isodepth.data.results", "isodepth.report.__init__"),
-}
-
 
 def module_name(path: Path) -> str:
-    """`isodepth.core.sample`; a package is its `__init__`."""
+    """`isodepth.core.regions`; a package is its `__init__`."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imports_of(path: Path, only_top: bool = False) -> set[str]:
-    """Modules of the package that a file imports, at its top or inside its functions."""
+def imports_of(path: Path) -> set[str]:
+    """Modules of the package that a file imports: at its top, in functions, for type checkers."""
     found = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body if only_top else ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -86,25 +85,14 @@ def test_every_package_has_its_layer() -> None:
 def test_imports_come_from_lower_layers(module: str) -> None:
     mine = package_of(module)
     for used in imports_of(MODULES[module]):
-        if (module, used) in LAZY:
-            continue
         package = package_of(used)
         assert package == mine or LAYER_OF[package] < LAYER_OF[mine], f"{module} imports {used}"
 
 
 def test_no_circle() -> None:
-    graph = {
-        module: {used for used in imports_of(path) if used != module and (module, used) not in LAZY}
-        for module, path in MODULES.items()
-    }
+    graph = {module: imports_of(path) - {module} for module, path in MODULES.items()}
     order = list(TopologicalSorter(graph).static_order())
     assert len(order) == len(MODULES)
-
-
-def test_lazy_imports_exist_and_are_lazy() -> None:
-    for module, used in LAZY:
-        assert used in imports_of(MODULES[module])
-        assert used not in imports_of(MODULES[module], only_top=True)
 
 
 def test_nothing_is_imported_by_a_string() -> None:
@@ -117,13 +105,42 @@ def test_imports_are_seen(tmp_path: Path) -> None:
     """The reader of imports itself: modules, names of modules, packages, lazy imports."""
     file = tmp_path / "odd.py"
     file.write_text(
-        "from isodepth import hull\n"
+        "from isodepth import tensors\n"
         "from isodepth.depth import BY_NAME\n"
-        "def f():\n    from isodepth.core.sample import Sample\n    import isodepth.errors\n"
+        "def f():\n    from isodepth.core.regions import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
-        "isodepth.hull.__init__",
+        "isodepth.tensors.__init__",
         "isodepth.depth.__init__",
-        "isodepth.core.sample",
+        "isodepth.core.regions",
         "isodepth.errors",
     }
+
+
+#: Files that X passes through on its way from `Metric.distance` to the result.
+MOST_FILES = 10
+
+
+@pytest.mark.parametrize(
+    "call",
+    [isodepth.distance, lambda X, Y: isodepth.Metric().distance(X, Y)],
+    ids=["distance", "Metric.distance"],
+)
+def test_a_distance_passes_through_few_files(call: Callable[..., float]) -> None:
+    X, Y = np.random.default_rng(0).normal(size=(2, 50, 3))
+    call(X, Y)  # whatever is imported when it is first used
+    files = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and PACKAGE in path.parents:
+            files.add(str(path.relative_to(PACKAGE)))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        call(X, Y)
+    finally:
+        sys.setprofile(before)
+    assert "depth/base.py" in files
+    assert len(files) <= MOST_FILES, sorted(files)

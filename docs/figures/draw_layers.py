@@ -21,6 +21,7 @@ from test_layout import LAYERS  # noqa: E402
 #: What each package is for; a layer without an entry is not drawn.
 CONTENT = {
     "cli": "commands",
+    "results": "results that draw themselves and write a report",
     "report": "HTML reports",
     "plot": "figures",
     "monitor": "batches against a reference, alarms",
@@ -43,8 +44,9 @@ CONTENT = {
 }
 #: Which steps a group of neighboring layers serves, by one of its packages.
 COLORS = {
-    "use": ("#dbe9f6", {"cli", "report", "plot", "monitor"}),
+    "use": ("#dbe9f6", {"cli", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
+    "output": ("#e8e2f2", {"results", "report", "plot"}),
     "distance": ("#fdeccf", {"metric", "gap", "depth", "core", "hull"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }

@@ -11,18 +11,15 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
+
+#include "arrays.hpp"
+#include "parallel.hpp"
 
 namespace isodepth {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-// Rows (n, d) of somebody else's array.
-template <class T> struct Rows {
-    const T* data;
-    int64_t n, d;
-    const T* operator[](int64_t i) const { return data + i * d; }
-};
 
 // Four running sums in a fixed order.
 template <class A, class B> inline double dot(const A* x, const B* y, int64_t n) {
@@ -45,46 +42,31 @@ template <class T> inline double distance_between(const T* x, const T* y, int64_
 
 class ActiveSet {
   public:
-    int64_t count = 0;            // active rows in use
-    std::vector<int64_t> ids;     // (capacity,) their numbers
-    std::vector<double> weights;  // (capacity,) of their combination, the present point
+    std::vector<int64_t> ids;     // the active rows
+    std::vector<double> weights;  // of their combination, the present point
     std::vector<double> offset;   // (dim,) present point minus query
     double distance = 0.0;        // its length
     double reach = 0.0;           // largest distance from the query to an active row
 
-    ActiveSet(int64_t dim, int64_t capacity)
-        : ids(capacity),
-          weights(capacity),
-          offset(dim),
-          width_(dim + 1),
-          basis_(capacity * width_),
-          triangle_(capacity * capacity),
-          affine_(capacity),
-          column_(width_) {}
+    ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    int64_t capacity() const { return int64_t(ids.size()); }
-
-    bool contains(int64_t id) const {
-        return std::find(ids.begin(), ids.begin() + count, id) != ids.begin() + count;
-    }
+    bool contains(int64_t id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
     // Start from one row; false if that is the query itself.
     template <class T> bool start(Rows<T> rows, int64_t id, const T* query) {
-        count = 1;
-        ids[0] = id;
-        weights[0] = 1.0;
+        ids = {id};
+        weights = {1.0};
         return factorize(rows, query);
     }
 
-    // Factorize the active rows anew; false when they are dependent or touch the query. With a height between
-    // the distance to the hull and that to the nearest active row neither the first coordinate nor the
-    // others drown.
+    // Factorize the active rows anew; false when they are dependent, touch the query, or there are none. With
+    // a height between the distance to the hull and that to the nearest active row neither the first
+    // coordinate nor the others drown.
     template <class T> bool factorize(Rows<T> rows, const T* query) {
         height_ = std::numeric_limits<double>::infinity();
-        for (int64_t i = 0; i < count; i++)
-            height_ = std::min(height_, distance_between(rows[ids[i]], query, rows.d));
-        if (height_ == 0.0) return false;
-        for (int64_t i = 0; i < count; i++)
+        for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
+        if (ids.empty() || height_ == 0.0) return false;
+        for (int64_t i = 0; i < count(); i++)
             if (!append(i, rows[ids[i]], query)) return false;
         return true;
     }
@@ -92,101 +74,83 @@ class ActiveSet {
     // Let a row enter with weight zero; false, and nothing changes, when there is no place for it, it is
     // active already, or it depends on those that are.
     template <class T> bool enter(Rows<T> rows, int64_t id, const T* query) {
-        if (count == capacity() || contains(id) || !append(count, rows[id], query)) return false;
-        ids[count] = id;
-        weights[count++] = 0.0;
+        if (count() == capacity_ || contains(id) || !append(count(), rows[id], query)) return false;
+        ids.push_back(id);
+        weights.push_back(0.0);
         return true;
     }
 
-    // Go to the affine minimizer, dropping the rows whose weight would turn negative on the way; false if
-    // the newest one was of no use.
-    bool descend() {
-        const int64_t newest = ids[count - 1];
+    // Go to the affine minimizer, dropping the rows whose weight would turn negative on the way.
+    void descend() {
         while (true) {
             solve();
             double step = 1.0;
             int64_t worst = -1;
-            for (int64_t i = 0; i < count; i++) {
+            for (int64_t i = 0; i < count(); i++) {
                 if (affine_[i] > 0.0) continue;  // what is not a number counts as negative
                 const double slope = weights[i] - affine_[i];
                 const double reached = slope > 0.0 ? weights[i] / slope : 0.0;
                 if (worst < 0 || reached < step) step = reached, worst = i;
             }
             if (worst < 0) {
-                std::copy_n(affine_.begin(), count, weights.begin());
-                return true;
+                weights.assign(affine_.data(), affine_.data() + count());
+                return;
             }
             if (step > 0.0)
-                for (int64_t i = 0; i < count; i++) weights[i] += step * (affine_[i] - weights[i]);
+                for (int64_t i = 0; i < count(); i++) weights[i] += step * (affine_[i] - weights[i]);
             weights[worst] = 0.0;
-            bool useful = true;
-            for (int64_t i = count - 1; i >= 0; i--) {
-                if (weights[i] > 0.0) continue;
-                useful = useful && (ids[i] != newest || step > 0.0);
-                drop(i);
-            }
-            double total = 0.0;
-            for (int64_t i = 0; i < count; i++) total += weights[i];
-            for (int64_t i = 0; i < count; i++) weights[i] /= total;
-            if (!useful) return false;
+            for (int64_t i = count() - 1; i >= 0; i--)
+                if (!(weights[i] > 0.0)) drop(i);
+            const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+            for (double& weight : weights) weight /= total;
         }
     }
 
-    // Set `offset`, `distance` and `reach` to those of the present combination.
+    // Set `offset`, `distance` and `reach` to those of the present combination of the factorized rows.
     template <class T> void move(Rows<T> rows, const T* query) {
         std::fill(offset.begin(), offset.end(), 0.0);
-        double furthest = 0.0;
-        for (int64_t i = 0; i < count; i++) {
+        reach = 0.0;
+        for (int64_t i = 0; i < count(); i++) {
             const T* row = rows[ids[i]];
-            double square = 0.0;
-            for (int64_t k = 0; k < rows.d; k++) {
-                const double difference = double(row[k]) - double(query[k]);
-                square += difference * difference;
-                offset[k] += weights[i] * difference;
-            }
-            furthest = std::max(furthest, square);
+            for (int64_t k = 0; k < rows.d; k++)
+                offset[k] += weights[i] * (double(row[k]) - double(query[k]));
+            reach = std::max(reach, distance_between(row, query, rows.d));
         }
         distance = std::sqrt(dot(offset.data(), offset.data(), rows.d));
-        reach = std::sqrt(furthest);
-    }
-
-    // Whether the offset is so short, compared with the rows it is summed from, that few digits are correct.
-    bool is_short() const { return distance < 1e-3 * reach; }
-
-    // Make the offset orthogonal to the affine span of the factorized rows, so that it proves again how far
-    // the hull is. The directions of the span are the part of the factorized space that is orthogonal to the
-    // projection of (1, 0, ..., 0) on it.
-    void straighten() {
-        const int64_t dim = width_ - 1;
-        for (int twice = 0; twice < 2; twice++) {
-            double size = 0.0, across = 0.0;
-            for (int64_t i = 0; i < count; i++) {
-                const double* axis = basis(i);
-                affine_[i] = dot(axis + 1, offset.data(), dim);
-                size += axis[0] * axis[0];
-                across += axis[0] * affine_[i];
-            }
-            std::fill(column_.begin(), column_.end(), 0.0);
-            for (int64_t i = 0; i < count; i++) {
-                const double* axis = basis(i);
-                const double part = affine_[i] - axis[0] * across / size;
-                for (int64_t k = 0; k < dim; k++) column_[k] += part * axis[k + 1];
-            }
-            for (int64_t k = 0; k < dim; k++) offset[k] -= column_[k];
-        }
-        distance = std::sqrt(dot(offset.data(), offset.data(), dim));
+        // Where the offset is short, compared with the rows it is summed from, few of its digits are correct.
+        if (distance < 1e-3 * reach)
+            for (int twice = 0; twice < 2; twice++) straighten();
     }
 
   private:
-    int64_t width_;
-    std::vector<double> basis_;     // (capacity, width) orthonormal, a row per active row
-    std::vector<double> triangle_;  // (capacity, capacity) upper: column j = sum_i triangle[i, j] basis[i]
-    std::vector<double> affine_;    // (capacity,) weights of the affine minimizer
-    std::vector<double> column_;    // (width,) scratch
+    int64_t width_, capacity_;
+    Workspace<double> basis_{capacity_ * width_};  // (capacity, width) orthonormal, a row per active row
+    Workspace<double> triangle_{capacity_ * capacity_};  // upper: column j = sum_i triangle[i, j] basis[i]
+    Workspace<double> affine_{capacity_};                // (capacity,) weights of the affine minimizer
+    Workspace<double> column_{width_};                   // scratch
     double height_ = 0.0;
 
+    int64_t count() const { return int64_t(ids.size()); }
     double* basis(int64_t i) { return basis_.data() + i * width_; }
-    double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity() + j]; }
+    double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity_ + j]; }
+
+    // Make the offset orthogonal to the affine span of the rows, so that it proves again how far the hull is.
+    // The directions of the span are the part of the factorized space that is orthogonal to the projection of
+    // (1, 0, ..., 0) on it.
+    void straighten() {
+        const int64_t dim = width_ - 1;
+        double size = 0.0, across = 0.0;
+        for (int64_t i = 0; i < count(); i++) {
+            affine_[i] = dot(basis(i) + 1, offset.data(), dim);
+            size += basis(i)[0] * basis(i)[0];
+            across += basis(i)[0] * affine_[i];
+        }
+        for (int64_t i = 0; i < count(); i++) {
+            const double part = affine_[i] - basis(i)[0] * across / size;
+            for (int64_t k = 0; k < dim; k++) offset[k] -= part * basis(i)[k + 1];
+        }
+        distance = std::sqrt(dot(offset.data(), offset.data(), dim));
+    }
 
     // Add column `at` to the factorization; false when it depends on those before.
     template <class T> bool append(int64_t at, const T* row, const T* query) {
@@ -210,19 +174,17 @@ class ActiveSet {
 
     // Take row `gone` out.
     void drop(int64_t gone) {
-        for (int64_t j = gone; j < count - 1; j++)
+        const int64_t rest = count() - 1;
+        for (int64_t j = gone; j < rest; j++)
             for (int64_t i = 0; i < j + 2; i++) triangle(i, j) = triangle(i, j + 1);
-        for (int64_t i = gone; i < count - 1; i++) {
+        for (int64_t i = gone; i < rest; i++) {
             const double size = std::hypot(triangle(i, i), triangle(i + 1, i));
             const double c = triangle(i, i) / size, s = triangle(i + 1, i) / size;
-            triangle(i, i) = size;
-            triangle(i + 1, i) = 0.0;
-            for (int64_t j = i + 1; j < count - 1; j++) rotate(c, s, triangle(i, j), triangle(i + 1, j));
+            for (int64_t j = i; j < rest; j++) rotate(c, s, triangle(i, j), triangle(i + 1, j));
             for (int64_t k = 0; k < width_; k++) rotate(c, s, basis(i)[k], basis(i + 1)[k]);
         }
-        std::copy(ids.begin() + gone + 1, ids.begin() + count, ids.begin() + gone);
-        std::copy(weights.begin() + gone + 1, weights.begin() + count, weights.begin() + gone);
-        count--;
+        ids.erase(ids.begin() + gone);
+        weights.erase(weights.begin() + gone);
     }
 
     static void rotate(double c, double s, double& upper, double& lower) {
@@ -234,13 +196,13 @@ class ActiveSet {
     // The weights of the affine minimizer.
     void solve() {
         double total = 0.0;
-        for (int64_t i = count - 1; i >= 0; i--) {
+        for (int64_t i = count() - 1; i >= 0; i--) {
             double value = basis(i)[0];
-            for (int64_t j = i + 1; j < count; j++) value -= triangle(i, j) * affine_[j];
+            for (int64_t j = i + 1; j < count(); j++) value -= triangle(i, j) * affine_[j];
             affine_[i] = value / triangle(i, i);
             total += affine_[i];
         }
-        for (int64_t i = 0; i < count; i++) affine_[i] /= total;
+        for (int64_t i = 0; i < count(); i++) affine_[i] /= total;
     }
 };
 

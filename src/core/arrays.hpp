@@ -11,13 +11,17 @@
 #include <initializer_list>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace isodepth {
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// C-contiguous input of one, two or three dimensions; bind with .noconvert() so that nothing is copied.
+// An argument that is taken as it is, never copied to another type or layout.
+inline auto operator""_in(const char* name, size_t) { return nb::arg(name).noconvert(); }
+
+// C-contiguous input of one, two or three dimensions, bound as "name"_in.
 template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -34,6 +38,24 @@ template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
     T* data = new T[count];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return Result<T>(data, shape.size(), shape.begin(), owner);
+}
+
+// Rows (n, d) of somebody else's array.
+template <class T> struct Rows {
+    const T* data;
+    int64_t n, d;
+    const T* operator[](int64_t i) const { return data + i * d; }
+};
+
+template <class T> Rows<T> rows_of(const Matrix<T>& array) {
+    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
+}
+
+// The numbers of a vector as an array of that shape.
+template <class T> Result<T> as_array(std::vector<T> values, std::initializer_list<size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Result<T>(kept->data(), shape.size(), shape.begin(), owner);
 }
 
 // What a pass may use; none of it changes the result.

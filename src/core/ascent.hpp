@@ -25,43 +25,36 @@ template <class T> struct Extremes {
 // Supports of two samples at a few levels along a few directions, with rows as well as directions shared out.
 template <class T> class LocatedSupports {
   public:
-    LocatedSupports(const Prefixes<T> (&samples)[2], int64_t workers) : samples_(samples), workers_(workers) {
+    LocatedSupports(const Prefixes<T> (&samples)[2], int64_t workers) : samples_(samples), moves_(workers) {
         for (int side = 0; side < 2; side++) {
-            begin_[side] = int64_t(segments_.size());
             int64_t row = 0;
             for (int64_t level = 0; level < samples[side].levels; level++)
-                for (const int64_t stop = samples[side].sizes[level]; row < stop;) {
-                    const int64_t end = std::min(row + most_rows, stop);
-                    segments_.push_back({side, level, row, end});
-                    row = end;
-                }
+                for (const int64_t stop = samples[side].sizes[level]; row < stop; row = segments_.back().stop)
+                    segments_.push_back({side, level, row, std::min(row + most_rows, stop)});
         }
-        begin_[2] = int64_t(segments_.size());
     }
 
     // Take new directions (count, d); returns how many parts of work there are to `find`.
     int64_t prepare(const std::vector<T>& directions) {
         const int64_t d = samples_[0].d;
-        tiles_.reset(new Tiles<T>(directions.data(), int64_t(directions.size()) / d, d, 1));
-        found_.resize(size_t(begin_[2] * tiles_->count));
+        tiles_.emplace(directions.data(), int64_t(directions.size()) / d, d, 1);
+        found_.resize(segments_.size() * size_t(tiles_->count));
         return int64_t(found_.size());
     }
     void find(int64_t worker, int64_t part) {
         const Segment& of = segments_[part / tiles_->count];
-        auto& moves = workers_[worker];
-        if (!moves) moves.reset(new Moves<T>(most_rows));
-        Found& found = found_[part];
-        found.range = Range<T>::nothing();
-        found.rows = RangeRows<T>();
-        moves->follow(tiles_->tile(part % tiles_->count), samples_[of.side].rows, samples_[of.side].d,
-                      of.start, of.stop, found.range);
-        for (int64_t i = 0; i < moves->count(); i++) found.rows.take(*moves, i);
+        Moves<T>& moves = moves_.of(worker, [] { return std::make_unique<Moves<T>>(most_rows); });
+        Found& found = found_[part] = {Range<T>::nothing(), {}};
+        moves.follow(tiles_->tile(part % tiles_->count), samples_[of.side].rows, samples_[of.side].d,
+                     of.start, of.stop, found.range);
+        for (int64_t i = 0; i < moves.count(); i++) found.rows.take(moves, i);
     }
     Extremes<T> at(int side, int64_t level, int64_t direction) const {
         const int64_t tile = std::min<int64_t>(direction / lanes<T>, tiles_->count - 1);
         const int64_t lane = direction - tiles_->start(tile);
         Extremes<T> all;
-        for (int64_t i = begin_[side]; i < begin_[side + 1] && segments_[i].level <= level; i++) {
+        for (size_t i = 0; i < segments_.size(); i++) {
+            if (segments_[i].side != side || segments_[i].level > level) continue;
             const Found& found = found_[i * tiles_->count + tile];
             if (found.range.top[lane] > all.top)
                 all.top = found.range.top[lane], all.top_row = found.rows.top[lane];
@@ -82,11 +75,10 @@ template <class T> class LocatedSupports {
         RangeRows<T> rows;
     };
     const Prefixes<T>* samples_;
-    int64_t begin_[3];
     std::vector<Segment> segments_;
     std::vector<Found> found_;
-    std::vector<std::unique_ptr<Moves<T>>> workers_;
-    std::unique_ptr<Tiles<T>> tiles_;
+    PerWorker<Moves<T>> moves_;
+    std::optional<Tiles<T>> tiles_;
 };
 
 template <class T> class Climber {
@@ -150,7 +142,7 @@ template <class T> class Climber {
 };
 
 // Climbers at the corners that reach furthest along `starts` (count, d) or their opposites: the levels take
-// turns, each with the best corner not yet taken.
+// turns, each with its next best corner.
 template <class T> std::vector<Climber<T>> place_climbers(const Prefixes<T> (&samples)[2],
                                                           const LocatedSupports<T>& supports,
                                                           const double* starts, int64_t count,
@@ -159,6 +151,7 @@ template <class T> std::vector<Climber<T>> place_climbers(const Prefixes<T> (&sa
         double gap;  // positive where x reaches further
         int64_t direction, row[2];
         bool upward;
+        int side() const { return gap < 0; }
     };
     const int64_t levels = samples[0].levels, d = samples[0].d;
     std::vector<std::vector<Start>> ranked(levels);
@@ -169,29 +162,22 @@ template <class T> std::vector<Climber<T>> place_climbers(const Prefixes<T> (&sa
             own.push_back({double(x.top) - double(y.top), k, {x.top_row, y.top_row}, true});
             own.push_back({double(y.low) - double(x.low), k, {x.low_row, y.low_row}, false});
         }
-        std::stable_sort(own.begin(), own.end(), [](const Start& a, const Start& b) {
-            return std::tuple(std::abs(b.gap), !a.upward) < std::tuple(std::abs(a.gap), !b.upward);
-        });
+        std::stable_sort(own.begin(), own.end(),
+                         [](auto& a, auto& b) { return std::abs(a.gap) > std::abs(b.gap); });
+        std::set<std::pair<int, int64_t>> taken;
+        std::erase_if(own, [&](auto& at) { return !taken.insert({at.side(), at.row[at.side()]}).second; });
     }
     std::vector<Climber<T>> climbers;
-    std::set<std::tuple<int64_t, int, int64_t>> taken;
-    std::vector<size_t> next(levels, 0);
-    for (bool more = true; more;) {
-        more = false;
-        for (int64_t level = 0; level < levels && int64_t(climbers.size()) < n_climbers; level++)
-            while (next[level] < ranked[level].size()) {
-                const Start& at = ranked[level][next[level]++];
-                const int side = at.gap < 0;
-                if (!taken.insert({level, side, at.row[side]}).second) continue;
-                std::vector<double> best(starts + at.direction * d, starts + (at.direction + 1) * d);
-                if (!at.upward)
-                    for (double& entry : best) entry = -entry;
-                climbers.emplace_back(samples, level, side, at.row[side], at.row[1 - side], std::move(best),
-                                      capacity);
-                more = true;
-                break;
-            }
-    }
+    for (size_t turn = 0; turn < size_t(2 * count); turn++)
+        for (int64_t level = 0; level < levels && int64_t(climbers.size()) < n_climbers; level++) {
+            if (turn >= ranked[level].size()) continue;
+            const Start& at = ranked[level][turn];
+            std::vector<double> best(starts + at.direction * d, starts + (at.direction + 1) * d);
+            if (!at.upward)
+                for (double& entry : best) entry = -entry;
+            climbers.emplace_back(samples, level, at.side(), at.row[at.side()], at.row[1 - at.side()],
+                                  std::move(best), capacity);
+        }
     return climbers;
 }
 

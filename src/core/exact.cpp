@@ -6,10 +6,6 @@
 
 namespace isodepth {
 
-static Rows<double> rows_of(const Matrix<double>& array) {
-    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
-}
-
 static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matrix<double> queries,
                              bool lattice, int64_t n_threads) {
     auto smallest = new_array<int64_t>({queries.shape(0)});
@@ -50,13 +46,11 @@ void bind_exact(nb::module_& m) {
           "`lattice` they are integers that doubles hold.");
     m.def("halfplane_borders", halfplane_borders, "points"_a.noconvert(), "masses"_a.noconvert(), "rank"_a,
           "Borders (k, 2) of the smallest halfplanes of mass at least `rank`, by the first and the last "
-          "point on "
-          "them, for distinct points (n, 2) in lexicographic order that are not all on one line.");
+          "point on them, for distinct points (n, 2) in lexicographic order that are not all on one line.");
     m.def("planar_outlyingness", planar_outlyingness, "points"_a.noconvert(), "rounding"_a.noconvert(),
           "masses"_a.noconvert(), "spread_masses"_a.noconvert(), "heavy"_a, "n_threads"_a = 1,
           "Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the "
-          "first "
-          "n, of masses (n,).");
+          "first n, of masses (n,).");
 }
 
 }  // namespace isodepth

@@ -16,7 +16,6 @@
 
 #include <atomic>
 
-#include "arrays.hpp"
 #include "parallel.hpp"
 #include "predicates.hpp"
 
@@ -30,8 +29,7 @@ struct WeightedSample {
 
 // The vectors seen from the query after some elimination steps.
 struct Projected {
-    Workspace<double> vectors;     // (n, d) in the coordinates not yet eliminated
-    Workspace<double> errors;      // (n, d) bounds of their errors; 0 on a lattice
+    Workspace<TwoTerms> vectors;   // (n, d) in the coordinates not yet eliminated; no errors on a lattice
     Workspace<int64_t> ids;        // (n,) which points they are, increasing
     std::vector<int64_t> columns;  // which coordinates are left
     std::vector<char> skip;        // (n,) points on a line already eliminated
@@ -40,18 +38,12 @@ struct Projected {
     int order = 1;                 // sign of the product of the pivots of the true Schur complements
     int scale = 1;                 // sign of the factor between vectors and true Schur complements
 
-    Projected(int64_t n, int64_t d) : vectors(n * d), errors(n * d, 0.0), ids(n), columns(d), skip(n) {}
+    Projected(int64_t n, int64_t d) : vectors(n * d), ids(n), columns(d), skip(n) {}
 };
 
 class HalfspaceSearch {
   public:
-    explicit HalfspaceSearch(WeightedSample sample)
-        : sample_(sample),
-          n_(sample.points.n),
-          d_(sample.points.d),
-          exact_(sample.points),
-          chosen_(d_),
-          pivots_(d_) {
+    explicit HalfspaceSearch(WeightedSample sample) : sample_(sample) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
@@ -59,6 +51,7 @@ class HalfspaceSearch {
 
     // See the points from a query.
     void look_from(const double* query) {
+        if (query == origin_) return;
         Projected& state = levels_[0];
         origin_ = query;
         at_query = state.count = 0;
@@ -67,15 +60,15 @@ class HalfspaceSearch {
             for (int64_t k = 0; k < d_; k++) {
                 // The rounded difference of two doubles is zero only when they are equal.
                 const double value = sample_.points[i][k] - query[k];
-                state.vectors[state.count * d_ + k] = value;
-                if (!sample_.lattice) state.errors[state.count * d_ + k] = roundoff * std::abs(value);
+                state.vectors[state.count * d_ + k] = {value,
+                                                       sample_.lattice ? 0.0 : roundoff * std::abs(value)};
                 distinct = distinct || value != 0.0;
             }
             state.ids[state.count] = i;
             if (distinct) state.count++;
             else at_query += sample_.masses[i];
         }
-        for (int64_t k = 0; k < d_; k++) state.columns[k] = k;
+        std::iota(state.columns.begin(), state.columns.end(), int64_t(0));
         std::fill(state.skip.begin(), state.skip.end(), 0);
     }
 
@@ -92,12 +85,13 @@ class HalfspaceSearch {
     // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
 
-    WeightedSample sample_;
-    int64_t n_, d_;
-    Determinants exact_;
+    const WeightedSample sample_;
+    const int64_t n_ = sample_.points.n, d_ = sample_.points.d;
+    Determinants exact_{sample_.points};
     const double* origin_ = nullptr;
     std::vector<Projected> levels_;
-    std::vector<int64_t> chosen_, pivots_;  // points eliminated so far and their pivot columns
+    // Points eliminated so far and their pivot columns.
+    std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
     // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
     // with angles in [0, pi).
     struct Line {
@@ -132,16 +126,21 @@ class HalfspaceSearch {
         return true;
     }
 
+    static double certainty(TwoTerms x) { return std::abs(x.value) - x.error; }
+
     // Sign of coordinate `k` of vector `row` after `level` steps.
     int component_sign(int64_t level, int64_t row, int64_t k) {
         const Projected& state = levels_[level];
-        const double value = state.vectors[row * d_ + k], error = state.errors[row * d_ + k];
-        if (value > error) return 1;
-        if (-value > error) return -1;
-        if (error == 0.0) return 0;
-        chosen_[level] = state.ids[row];
-        pivots_[level] = state.columns[k];
+        const TwoTerms x = state.vectors[row * d_ + k];
+        if (certainty(x) > 0.0) return x.value > 0.0 ? 1 : -1;
+        if (x.error == 0.0) return 0;
+        choose(level, row, k);
         return state.order * state.scale * exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 1);
+    }
+
+    void choose(int64_t level, int64_t row, int64_t k) {
+        chosen_[level] = levels_[level].ids[row];
+        pivots_[level] = levels_[level].columns[k];
     }
 
     bool is_zero(int64_t level, int64_t row) {
@@ -150,72 +149,60 @@ class HalfspaceSearch {
         return true;
     }
 
+    // (a p - b c) / by, with a bound of its error.
+    TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double by) const {
+        const double value = (a.value * p.value - b.value * c.value) / by;
+        if (sample_.lattice) return {value, 0.0};
+        double error = std::abs(a.value) * p.error + (std::abs(p.value) + p.error) * a.error;
+        error += std::abs(b.value) * c.error + (std::abs(c.value) + c.error) * b.error;
+        error += 2.0 * roundoff * (std::abs(a.value * p.value) + std::abs(b.value * c.value));
+        return {value, ((error + tiny) / std::abs(by) + roundoff * std::abs(value)) * slack + tiny};
+    }
+
     // Project along vector `row` of `level`, into the next level. Returns the mass that the better side of
     // its line costs; the points on the line need no elimination of their own.
     int64_t eliminate(int64_t level, int64_t row) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         const int64_t width = d_ - level;
-        const double *along = state.vectors.data() + row * d_, *along_errors = state.errors.data() + row * d_;
-        int64_t pivot = -1;
-        double size = 0.0;
-        for (int64_t k = 0; k < width; k++)
-            if (std::abs(along[k]) - along_errors[k] > size)
-                pivot = k, size = std::abs(along[k]) - along_errors[k];
-        next.divisor = pivot >= 0 ? along[pivot] : 1.0;
-        int sign = next.divisor > 0.0 ? 1 : -1;
-        if (pivot < 0) {
-            // No coordinate is certain, but the vector is not zero.
-            sign = 0;
-            while (sign == 0 && pivot + 1 < width) sign = component_sign(level, row, ++pivot);
-        }
+        const TwoTerms* along = state.vectors.data() + row * d_;
+        int64_t pivot = 0;
+        for (int64_t k = 1; k < width; k++)
+            if (certainty(along[k]) > certainty(along[pivot])) pivot = k;
+        // Where no coordinate is certain, some are not zero all the same.
+        int sign = component_sign(level, row, pivot);
+        while (sign == 0) sign = component_sign(level, row, pivot = (pivot + 1) % width);
+        next.divisor = certainty(along[pivot]) > 0.0 ? along[pivot].value : 1.0;
         for (int64_t k = 0, to = 0; k < width; k++)
             if (k != pivot) next.columns[to++] = state.columns[k];
 
         // The next vectors are (a * p - b * c) / divisor, as in Bareiss' method: p the pivot, b the
         // coordinate to vanish. The divisor is the pivot of the step before, which keeps integers integer; as
         // it is common to all vectors, its own error does not matter.
-        const double by = state.divisor, p = along[pivot], p_error = along_errors[pivot];
         const int of_schur = sign * state.scale;
         next.order = state.order * of_schur;
-        next.scale = by > 0.0 ? of_schur : -of_schur;
-        const bool lattice = sample_.lattice;
+        next.scale = state.divisor > 0.0 ? of_schur : -of_schur;
         int64_t ahead = 0, behind = 0;
         next.count = 0;
-        chosen_[level] = state.ids[row];
-        pivots_[level] = state.columns[pivot];
+        choose(level, row, pivot);
         for (int64_t j = 0; j < state.count; j++) {
-            const double *from = state.vectors.data() + j * d_, *from_errors = state.errors.data() + j * d_;
-            double *to = next.vectors.data() + next.count * d_,
-                   *errors = next.errors.data() + next.count * d_;
-            const double b = from[pivot], b_error = from_errors[pivot];
+            const TwoTerms* from = state.vectors.data() + j * d_;
+            TwoTerms* to = next.vectors.data() + next.count * d_;
             bool certain = false;
             for (int64_t k = 0; k < width; k++) {
                 if (k == pivot) continue;
-                const double a = from[k], c = along[k], value = (a * p - b * c) / by;
-                *to++ = value;
-                if (lattice) {
-                    certain = certain || value != 0.0;
-                    continue;
-                }
-                const double a_error = from_errors[k], c_error = along_errors[k];
-                double error = std::abs(a) * p_error + (std::abs(p) + p_error) * a_error;
-                error += std::abs(b) * c_error + (std::abs(c) + c_error) * b_error;
-                error += 2.0 * roundoff * (std::abs(a * p) + std::abs(b * c));
-                error = ((error + tiny) / std::abs(by) + roundoff * std::abs(value)) * slack + tiny;
-                *errors++ = error;
-                certain = certain || std::abs(value) > error;
+                *to = eliminated(from[k], along[pivot], from[pivot], along[k], state.divisor);
+                certain = certain || certainty(*to) > 0.0;
+                to++;
             }
             const int64_t point = state.ids[j];
             next.ids[next.count] = point;
-            if (certain || !(lattice || j == row || is_zero(level + 1, next.count))) {
+            if (certain || !(j == row || is_zero(level + 1, next.count))) {
                 next.count++;
                 continue;
             }
             state.skip[point] = 1;
             (component_sign(level, j, pivot) == sign ? ahead : behind) += sample_.masses[point];
-            // The sign just taken may have used these places.
-            chosen_[level] = state.ids[row];
-            pivots_[level] = state.columns[pivot];
+            choose(level, row, pivot);  // the sign just taken may have changed that
         }
         return std::min(ahead, behind);
     }
@@ -236,7 +223,7 @@ class HalfspaceSearch {
         auto compare = [&](const Line& a, const Line& b) { return compare_angles(state, level, a, b); };
         std::sort(lines_.begin(), lines_.end(),
                   [&](const Line& a, const Line& b) { return compare(a, b) < 0; });
-        int64_t smallest = std::min(left, total - left);
+        int64_t smallest = total;
         for (size_t i = 0; i < lines_.size(); i++) {
             // Lines of one angle change sides together.
             if (i == 0 || compare(lines_[i - 1], lines_[i]) != 0)
@@ -249,8 +236,8 @@ class HalfspaceSearch {
     // The line of vector `j`, with bounds that hold the true key.
     Line line_of(const Projected& state, int64_t level, int j) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        const double x = state.vectors[j * d_], y = state.vectors[j * d_ + 1];
-        const double x_error = state.errors[j * d_], y_error = state.errors[j * d_ + 1];
+        const auto [x, x_error] = state.vectors[j * d_];
+        const auto [y, y_error] = state.vectors[j * d_ + 1];
         if (std::abs(y) > y_error) {
             const double key = -x / y;
             double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
@@ -262,11 +249,7 @@ class HalfspaceSearch {
         // The coordinates are too uncertain for a quotient.
         const int side = component_sign(level, j, 1);
         if (side == 0) return {-infinity, -infinity, component_sign(level, j, 0), j};
-        if (std::abs(x) <= x_error) return {-infinity, infinity, side, j};
-        // The line is all but horizontal; which way it leans is known from the exact sign.
-        const double least = (std::abs(x) - x_error) / ((std::abs(y) + y_error) * slack);
-        if ((x > 0.0) == (side > 0)) return {-infinity, -least, side, j};
-        return {least, infinity, side, j};
+        return {-infinity, infinity, side, j};
     }
 
     // Negative when line `a` has the smaller angle in [0, pi), positive when line `b` has, 0 when equal.
@@ -289,19 +272,16 @@ inline void smallest_masses(WeightedSample sample, Rows<double> queries, int64_t
     // Long searches are shared out by the vector that is eliminated first; a step takes some nanoseconds.
     const int64_t pieces = int64_t(std::clamp(steps / 1e5, 1.0, d > 2 ? double(n) : 1.0));
     const int64_t workers = worker_count(n_threads, m * pieces, int64_t(std::min(1e15, double(m) * steps)));
-    std::vector<HalfspaceSearch> searches;
-    searches.reserve(workers);
-    for (int64_t i = 0; i < workers; i++) searches.emplace_back(sample);
-    std::vector<int64_t> looking_from(workers, -1);
+    PerWorker<HalfspaceSearch> searches(workers);
     std::vector<std::atomic<int64_t>> best(m);
     for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
     Signals signals;
     std::atomic<bool> stopped{false};
     parallel_for(workers, m * pieces, [&](int64_t worker, int64_t part) {
-        HalfspaceSearch& search = searches[worker];
+        HalfspaceSearch& search =
+            searches.of(worker, [&] { return std::make_unique<HalfspaceSearch>(sample); });
         const int64_t query = part / pieces, piece = part % pieces;
-        if (looking_from[worker] != query) search.look_from(queries[query]);
-        looking_from[worker] = query;
+        search.look_from(queries[query]);
         // A part may take long, so signals are looked for inside, by the first worker for all.
         auto pause = [&] {
             try {

@@ -40,16 +40,17 @@ class TurningLine {
 
             const int64_t first = line_.front(), last = line_.back();
             if (!ends.empty() && ends[0] == first && ends[1] == last) return;
-            ends.push_back(first);
-            ends.push_back(last);
-            tell_sides(first, last);
+            ends.insert(ends.end(), {first, last});
+            for (int64_t i = 0; i < int64_t(line_.size()); i++)
+                sides_[line_[i]] = i < place ? 1.0 : i > place ? -1.0 : 0.0;
         }
     }
 
   private:
     Rows<double> points_;
     Determinants exact_;
-    std::vector<double> sides_;  // of the border: 1 left of it, -1 right, 0 on it
+    std::vector<double>
+        sides_;  // of the border once it has turned on a little: 1 left of it, -1 right, 0 on it
     std::vector<double> x_, y_;  // coordinates
     std::vector<int64_t> line_;  // the points on the next border, by its heading
 
@@ -59,24 +60,11 @@ class TurningLine {
         return exact_.sign(points_[a], rows, columns, 2);
     }
 
-    // The sides of the border from `first` to `last`: quickly for all, then exactly where that left them
-    // open.
-    void tell_sides(int64_t first, int64_t last) {
-        const double a[2] = {x_[first], y_[first]}, b[2] = {x_[last], y_[last]};
-        for (int64_t j = 0; j < points_.n; j++) {
-            const auto [value, error] = quick_orientation(a, b, x_[j], y_[j]);
-            sides_[j] = (value > error ? 1.0 : 0.0) - (-value > error ? 1.0 : 0.0);
-        }
-        for (auto side = sides_.begin(); (side = std::find(side, sides_.end(), 0.0)) != sides_.end(); side++)
-            *side = orientation(first, last, side - sides_.begin());
-    }
-
     // Find the points on the next border through `at`.
     void meet(int64_t at) {
         // The vectors to all others, turned to the left of the border, in the order of their angles from it;
-        // those on the border itself come last.
-        int64_t best = 0;
-        while (sides_[best] == 0) best++;
+        // those it has just passed come last.
+        int64_t best = at == 0 ? 1 : 0;
         line_.assign(1, best);
         const double *x = x_.data(), *y = y_.data(), *sides = sides_.data();
         const double a[2] = {x[at], y[at]};

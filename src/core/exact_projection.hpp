@@ -9,6 +9,7 @@
 #include <complex>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "parallel.hpp"
 #include "predicates.hpp"
@@ -50,20 +51,17 @@ inline bool are_in_line(Rows<double> points, const double* rounding, int64_t i, 
     auto moved = [&](int64_t a, int64_t b, int64_t c) {
         return rounding[2 * a] * across(b, c, 1) + rounding[2 * a + 1] * across(b, c, 0);
     };
-    double allowed = moved(i, j, k) + moved(j, k, i) + moved(k, i, j);
-    // The determinant is computed from the corner opposite the longest side, where it is smallest.
-    double longest = -1.0;
-    int64_t corner = i, first = j, second = k;
-    for (int turn = 0; turn < 3; turn++) {
-        const double length = across(j, k, 0) + across(j, k, 1);
-        if (length > longest) longest = length, corner = i, first = j, second = k;
-        const int64_t rest = i;
-        i = j, j = k, k = rest;
+    const double allowed = moved(i, j, k) + moved(j, k, i) + moved(k, i, j);
+    // The determinant is smallest, and rounded least, when computed from the corner opposite the longest
+    // side.
+    for (int corner = 0; corner < 3; corner++) {
+        const double *o = points[i], *p = points[j], *q = points[k];
+        const double left = (p[0] - o[0]) * (q[1] - o[1]), right = (p[1] - o[1]) * (q[0] - o[0]);
+        if (std::abs(left - right) > allowed + 4.0 * roundoff * (std::abs(left) + std::abs(right)))
+            return false;
+        i = std::exchange(j, std::exchange(k, i));
     }
-    const double *o = points[corner], *p = points[first], *q = points[second];
-    const double left = (p[0] - o[0]) * (q[1] - o[1]), right = (p[1] - o[1]) * (q[0] - o[0]);
-    allowed += 4.0 * roundoff * (std::abs(left) + std::abs(right));
-    return std::abs(left - right) <= allowed;
+    return true;
 }
 
 using Members = std::vector<char>;
@@ -113,10 +111,6 @@ class TurningMedian {
             const double value = along(points_[i], c, s);
             values_[i] = sizes_ ? std::abs(value) : value;
         }
-        if (first_)
-            std::stable_sort(order_.begin(), order_.end(),
-                             [&](auto a, auto b) { return values_[a] < values_[b]; });
-        first_ = false;
         for (size_t start = 1; start < order_.size(); start++) {
             const int64_t moved = order_[start];
             size_t place = start;
@@ -136,7 +130,7 @@ class TurningMedian {
   private:
     const std::vector<Plane>& points_;
     const int64_t* masses_;
-    bool sizes_, first_ = true;
+    bool sizes_;
     int64_t total_;
     std::vector<double> values_;
     std::vector<int64_t> order_;
@@ -158,10 +152,7 @@ class LargestOutlyingness {
     std::vector<double> worst;  // (m,)
 
     LargestOutlyingness(const PlanarSample& sample, int64_t n_threads)
-        : worst(sample.points.n - sample.n),
-          sample_(sample),
-          n_threads_(n_threads),
-          lines_(heavy_lines(sample)) {
+        : worst(sample.points.n - sample.n), sample_(sample), lines_(heavy_lines(sample)) {
         for (int64_t i = 0; i < sample.n; i++) points_.emplace_back(sample.points[i][0], sample.points[i][1]);
         for (const Members& line : lines_) {
             const int64_t first = std::find(line.begin(), line.end(), 1) - line.begin();
@@ -172,8 +163,15 @@ class LargestOutlyingness {
                     worst[q] = std::numeric_limits<double>::infinity();
         }
         cut();
-        find_medians();
-        find_spreads();
+        const int64_t n = sample.n, arcs = int64_t(cuts_.size()) - 1;
+        const int64_t each = std::max<int64_t>(64, n), parts = (arcs + each - 1) / each;
+        const int64_t workers = worker_count(n_threads, parts, arcs * n);
+        std::vector<std::vector<double>> found(workers, worst);
+        parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
+            follow(part * each, std::min(arcs, (part + 1) * each), found[worker]);
+        });
+        for (const auto& some : found)
+            for (size_t q = 0; q < worst.size(); q++) worst[q] = std::max(worst[q], some[q]);
     }
 
   private:
@@ -186,12 +184,10 @@ class LargestOutlyingness {
     static constexpr double resolution = 1e-13;
 
     const PlanarSample& sample_;
-    int64_t n_threads_;
     std::vector<Members> lines_;
     std::vector<Plane> points_;
     std::vector<double> forbidden_;  // angle of the normal of each line
     std::vector<double> cuts_;       // angles at which two projections are equal, for half a turn
-    std::vector<Pair> medians_;      // the points whose mean is the median, from each cut to the next
 
     void cut() {
         for (int64_t i = 0; i < sample_.n; i++)
@@ -205,32 +201,17 @@ class LargestOutlyingness {
         cuts_.push_back(cuts_[0] + std::numbers::pi);
     }
 
-    void find_medians() {
-        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1;
-        const int64_t each = std::max<int64_t>(64, n), parts = (arcs + each - 1) / each;
-        medians_.resize(arcs);
-        parallel_for(worker_count(n_threads_, parts, arcs * n), parts, [&](int64_t, int64_t part) {
-            TurningMedian median(points_, sample_.masses, false);
-            for (int64_t t = part * each; t < std::min(arcs, (part + 1) * each); t++)
-                medians_[t] = median.at((cuts_[t] + cuts_[t + 1]) / 2);
-        });
-    }
-
-    // Go through the arcs of one median, not too many at a time, and raise `worst`.
-    void find_spreads() {
-        const int64_t n = sample_.n, arcs = int64_t(cuts_.size()) - 1, most = std::max<int64_t>(64, n);
-        std::vector<int64_t> starts;
-        for (int64_t t = 0; t < arcs; t++)
-            if (t == 0 || medians_[t] != medians_[t - 1] || t - starts.back() == most) starts.push_back(t);
-        const int64_t parts = int64_t(starts.size());
-        starts.push_back(arcs);
-        const int64_t workers = worker_count(n_threads_, parts, parts * n * n);
-        std::vector<std::vector<double>> found(workers, worst);
-        parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
-            for_each_arc(starts[part], starts[part + 1], [&](Arc arc) { raise(found[worker], arc); });
-        });
-        for (const auto& some : found)
-            for (size_t q = 0; q < worst.size(); q++) worst[q] = std::max(worst[q], some[q]);
+    // Raise `found` to the largest ratios from cut `first` to cut `last`, median by median.
+    void follow(int64_t first, int64_t last, std::vector<double>& found) const {
+        TurningMedian median(points_, sample_.masses, false);
+        auto from = [&](int64_t t) { return median.at((cuts_[t] + cuts_[t + 1]) / 2); };
+        Pair pair = from(first);
+        for (int64_t t = first + 1; t <= last; t++) {
+            const Pair next = t < last ? from(t) : Pair(-1, -1);
+            if (next == pair) continue;
+            for_each_arc(first, t, pair, [&](const Arc& arc) { raise(found, arc); });
+            first = t, pair = next;
+        }
     }
 
     // Angles in (start, stop), an arc of at most pi, at which deviations on opposite sides of the median are
@@ -258,9 +239,9 @@ class LargestOutlyingness {
             }
     }
 
-    // Arcs on which median and scale are linear forms, from cut `first` to cut `last`.
-    template <class Use> void for_each_arc(int64_t first, int64_t last, Use use) const {
-        const Pair pair = medians_[first];
+    // Arcs on which median and scale are linear forms, from cut `first` to cut `last`, where the median is
+    // the mean of a pair of points.
+    template <class Use> void for_each_arc(int64_t first, int64_t last, Pair pair, Use use) const {
         const Plane median = (points_[pair.first] + points_[pair.second]) / 2.0;
         std::vector<Plane> offsets(points_);
         for (Plane& offset : offsets) offset -= median;

@@ -47,7 +47,7 @@ template <class T> static Result<T> project(Matrix<T> points, Matrix<T> directio
 }
 
 template <class T> static void bind_project(nb::module_& m) {
-    m.def("project", project<T>, "points"_a.noconvert(), "directions"_a.noconvert(), "n_threads"_a = 1,
+    m.def("project", project<T>, "points"_in, "directions"_in, "n_threads"_a = 1,
           "Projections (K, n) of points (n, d) on directions (K, d).");
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace isodepth {
@@ -62,47 +63,6 @@ class Signals {
     clock::time_point looked_ = clock::now();
 };
 
-// Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
-//
-// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
-// parts should take less than a tenth of a second. An exception in any thread ends the others at their
-// next part and is thrown again here.
-template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    std::atomic<int64_t> next{0};
-    std::atomic<bool> stop{false};
-    std::exception_ptr error;
-    std::mutex guard;
-
-    auto run = [&](int64_t worker) {
-        try {
-            Signals signals;
-            while (!stop.load(std::memory_order_relaxed)) {
-                const int64_t part = next.fetch_add(1, std::memory_order_relaxed);
-                if (part >= parts) return;
-                work(worker, part);
-                if (worker == 0) signals.check();
-            }
-        } catch (...) {
-            std::lock_guard<std::mutex> held(guard);
-            if (!error) error = std::current_exception();
-            stop = true;
-        }
-    };
-
-    std::vector<std::thread> helpers;
-    helpers.reserve(size_t(workers - 1));
-    for (int64_t worker = 1; worker < std::min(workers, parts); worker++) {
-        try {
-            helpers.emplace_back(run, worker);
-        } catch (const std::system_error&) {
-            break;  // no further thread is to be had: the work is done by those there are
-        }
-    }
-    run(0);
-    for (auto& helper : helpers) helper.join();
-    if (error) std::rethrow_exception(error);
-}
-
 // What each worker has of its own, made when it takes its first part.
 template <class State> class PerWorker {
   public:
@@ -123,8 +83,13 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// The same in rounds, on threads that stay: `next()` prepares a round and returns how many parts it has, 0
-// when all is done. It is called by one thread while the others wait.
+// Calls `work(worker, part)` for every part of every round, on `workers` threads with this one. `next()`
+// prepares a round and returns how many parts it has, 0 when all is done; it is called by one thread while
+// the others wait.
+//
+// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
+// parts should take less than a tenth of a second. An exception in any thread ends the others at their
+// next part and is thrown again here.
 template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> stop{false};
@@ -150,8 +115,10 @@ template <class Next, class Work> void parallel_rounds(int64_t workers, Next nex
         Signals signals;
         while (parts > 0) {
             try {
-                for (int64_t i; !stop && (i = part++) < parts;) work(worker, i);
-                if (worker == 0) signals.check();
+                for (int64_t i; !stop && (i = part++) < parts;) {
+                    work(worker, i);
+                    if (worker == 0) signals.check();
+                }
             } catch (...) {
                 note_error();
             }
@@ -164,12 +131,45 @@ template <class Next, class Work> void parallel_rounds(int64_t workers, Next nex
         try {
             helpers.emplace_back(run, worker);
         } catch (const std::system_error&) {
+            // No further thread is to be had: the work is done by those there are.
             for (; worker < workers; worker++) all_done.arrive_and_drop();
         }
     }
     run(0);
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
+}
+
+// Calls `work(worker, part)` for every part 0..parts: one round. Small passes are of one thread: these need
+// no barrier.
+template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
+    if (std::min(workers, parts) > 1)
+        return parallel_rounds(std::min(workers, parts), [&] { return std::exchange(parts, 0); }, work);
+    Signals signals;
+    for (int64_t part = 0; part < parts; part++, signals.check()) work(0, part);
+}
+
+// Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part
+// before: what is kept of a step passes through the parts in their order, whatever the threads.
+template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
+    const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
+    std::atomic<bool> failed{false};
+    parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
+        Signals signals;
+        try {
+            for (int64_t step = 0; step < steps; step++) {
+                while (done[step].load(std::memory_order_acquire) < part && !failed)
+                    std::this_thread::yield();
+                if (failed) return;
+                work(worker, part, step);
+                done[step].store(part + 1, std::memory_order_release);
+                if (worker == 0) signals.check();
+            }
+        } catch (...) {
+            failed = true;  // nobody waits for what is never done
+            throw;
+        }
+    });
 }
 
 }  // namespace isodepth

@@ -28,13 +28,7 @@ inline TwoTerms two_sum(double a, double b) {
     return {s, (a - (s - t)) + (b - t)};
 }
 
-inline TwoTerms two_product(double a, double b) {
-    constexpr double splitter = 0x1p27 + 1.0;
-    const double p = a * b, s = splitter * a, t = splitter * b;
-    const double a_high = s - (s - a), a_low = a - a_high;
-    const double b_high = t - (t - b), b_low = b - b_high;
-    return {p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)};
-}
+inline TwoTerms two_product(double a, double b) { return {a * b, std::fma(a, b, -(a * b))}; }
 
 class Expansion {
   public:

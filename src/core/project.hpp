@@ -26,7 +26,21 @@ template <class T, int H> struct TileProducts {
             }
         }
     }
+    // Write those of each row to `out`, `apart` numbers after those of the row before.
+    ISODEPTH_INLINE void write(T* out, int64_t apart) const {
+        for (int h = 0; h < H; h++)
+            for (int j = 0; j < vectors; j++) store(out + h * apart + j * width<T>, of[h][j]);
+    }
 };
+
+// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), or to places `apart`
+// numbers apart. With rows and directions exchanged it is the same.
+template <class T>
+void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, int64_t apart = lanes<T>) {
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) TileProducts<T, 4>(tile, rows + i * d, d).write(out + i * apart, apart);
+    for (; i < n; i++) TileProducts<T, 1>(tile, rows + i * d, d).write(out + i * apart, apart);
+}
 
 // Where a sample lies and how large it is, roughly: the lower median of each column of some rows, evenly
 // spaced, and the power of two next to their median distance from it. Depths do not change when the data
@@ -125,26 +139,27 @@ template <class T> class Tiles {
         return largest;
     }
 
-    // The first lane of a tile with a row that no tile before has.
-    int64_t fresh(int64_t i) const { return i * lanes<T> - start(i); }
+    // The row in the first lane, and the lanes from..to with rows that are in no tile or lane before.
+    struct Own {
+        int64_t first, from, to;
+    };
+    Own own(int64_t i) const {
+        const int64_t first = start(i);
+        return {first, i * lanes<T> - first, std::min<int64_t>(lanes<T>, n - first)};
+    }
 
     // Write to `out` (count, n) the projections of all rows on directions (count, d).
     void project(const T* directions, int64_t n_directions, T* out) const {
         if (n < lanes<T>) {
             T padded[lanes<T>];
             for (int64_t k = 0; k < n_directions; k++) {
-                const TileProducts<T, 1> found(tile(0), directions + k * d, d);
-                for (int j = 0; j < vectors; j++) store(padded + j * width<T>, found.of[0][j]);
+                TileProducts<T, 1>(tile(0), directions + k * d, d).write(padded, 0);
                 std::copy_n(padded, n, out + k * n);
             }
             return;
         }
-        for (int64_t i = 0; i < count; i++) {
-            T* at = out + start(i);
-            int64_t k = 0;
-            for (; k + 4 <= n_directions; k += 4, at += 4 * n) write<4>(i, directions + k * d, at);
-            for (; k < n_directions; k++, at += n) write<1>(i, directions + k * d, at);
-        }
+        for (int64_t i = 0; i < count; i++)
+            project_rows(tile(i), directions, n_directions, d, out + start(i), n);
     }
 
   private:
@@ -155,25 +170,6 @@ template <class T> class Tiles {
         return tile(number) + (i - start(number));
     }
     Workspace<T> values_;
-
-    template <int H> ISODEPTH_INLINE void write(int64_t i, const T* directions, T* at) const {
-        const TileProducts<T, H> found(tile(i), directions, d);
-        const int64_t apart = n;
-        for (int h = 0; h < H; h++)
-            for (int j = 0; j < vectors; j++) store(at + h * apart + j * width<T>, found.of[h][j]);
-    }
 };
-
-// Write to `out` (n, lanes) the projections of rows (n, d) on the directions of a tile.
-template <class T> void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out) {
-    auto write = [&]<int H>(int64_t i) {
-        const TileProducts<T, H> found(tile, rows + i * d, d);
-        for (int h = 0; h < H; h++)
-            for (int j = 0; j < vectors; j++) store(out + (i + h) * lanes<T> + j * width<T>, found.of[h][j]);
-    };
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) write.template operator()<4>(i);
-    for (; i < n; i++) write.template operator()<1>(i);
-}
 
 }  // namespace isodepth

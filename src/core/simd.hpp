@@ -1,6 +1,8 @@
 // Vectors of the instruction set this file is compiled for, by the vector extensions of gcc and clang.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -14,10 +16,23 @@
 
 namespace isodepth {
 
+// The functions of the instruction set for floats and for doubles.
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
+#define ISODEPTH_FLOATS(op) _mm512_##op##_ps
+#define ISODEPTH_DOUBLES(op) _mm512_##op##_pd
 #elif defined(__AVX__)
 constexpr int vector_bytes = 32;
+#define ISODEPTH_FLOATS(op) _mm256_##op##_ps
+#define ISODEPTH_DOUBLES(op) _mm256_##op##_pd
+#elif defined(__SSE2__)
+constexpr int vector_bytes = 16;
+#define ISODEPTH_FLOATS(op) _mm_##op##_ps
+#define ISODEPTH_DOUBLES(op) _mm_##op##_pd
+#elif defined(__aarch64__)
+constexpr int vector_bytes = 16;
+#define ISODEPTH_FLOATS(op) v##op##q_f32
+#define ISODEPTH_DOUBLES(op) v##op##q_f64
 #else
 constexpr int vector_bytes = 16;
 #endif
@@ -52,85 +67,45 @@ template <class T> ISODEPTH_INLINE void store(T* at, Vec<T> v) {
     *reinterpret_cast<typename VectorOf<T>::Anywhere*>(at) = v;
 }
 template <class T> ISODEPTH_INLINE Vec<T> broadcast(T x) { return x - Vec<T>{}; }
-#if defined(__aarch64__)
-// In one instruction, which the compiler does not find by itself.
-template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
-    if constexpr (sizeof(T) == 4) return (Vec<T>)vabsq_f32((float32x4_t)v);
-    else return (Vec<T>)vabsq_f64((float64x2_t)v);
-}
-#else
 template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     return (Vec<T>)((Mask<T>)v & ~(Mask<T>)broadcast<T>(T(-0.0)));
 }
-#endif
+
+// The same function of the instruction set for both types.
+#define ISODEPTH_CALL(op, ...)                                             \
+    if constexpr (sizeof(T) == 4) return ISODEPTH_FLOATS(op)(__VA_ARGS__); \
+    else return ISODEPTH_DOUBLES(op)(__VA_ARGS__);
+// |a - b|
 template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
 #if defined(__aarch64__)
-    if constexpr (sizeof(T) == 4) return (Vec<T>)vabdq_f32((float32x4_t)a, (float32x4_t)b);
-    else return (Vec<T>)vabdq_f64((float64x2_t)a, (float64x2_t)b);
+    ISODEPTH_CALL(abd, a, b)
 #else
     return absolute<T>(a - b);
 #endif
 }
 // Of finite numbers: compilers need more than one instruction to be right about others, too.
-#if defined(__AVX512F__)
-#define ISODEPTH_EXTREME(name, op)                                                           \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_##op##_ps((__m512)a, (__m512)b); \
-        else return (Vec<T>)_mm512_##op##_pd((__m512d)a, (__m512d)b);                        \
-    }
-#elif defined(__AVX__)
-#define ISODEPTH_EXTREME(name, op)                                                           \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                     \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_##op##_ps((__m256)a, (__m256)b); \
-        else return (Vec<T>)_mm256_##op##_pd((__m256d)a, (__m256d)b);                        \
-    }
-#elif defined(__SSE2__)
-#define ISODEPTH_EXTREME(name, op)                                                        \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                  \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)_mm_##op##_ps((__m128)a, (__m128)b); \
-        else return (Vec<T>)_mm_##op##_pd((__m128d)a, (__m128d)b);                        \
-    }
-#elif defined(__aarch64__)
-#define ISODEPTH_EXTREME(name, op)                                                                 \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) {                           \
-        if constexpr (sizeof(T) == 4) return (Vec<T>)v##op##q_f32((float32x4_t)a, (float32x4_t)b); \
-        else return (Vec<T>)v##op##q_f64((float64x2_t)a, (float64x2_t)b);                          \
-    }
+template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
+#if defined(ISODEPTH_FLOATS)
+    ISODEPTH_CALL(max, a, b)
 #else
-#define ISODEPTH_EXTREME(name, op) \
-    template <class T> ISODEPTH_INLINE Vec<T> name(Vec<T> a, Vec<T> b) { return op##_of<T>(a, b); }
-template <class T> ISODEPTH_INLINE Vec<T> max_of(Vec<T> a, Vec<T> b) { return a > b ? a : b; }
-template <class T> ISODEPTH_INLINE Vec<T> min_of(Vec<T> a, Vec<T> b) { return b > a ? a : b; }
-#endif
-ISODEPTH_EXTREME(maximum, max)
-ISODEPTH_EXTREME(minimum, min)
-#undef ISODEPTH_EXTREME
-
-// a * b + c with one rounding where the processor can, with two where it cannot.
-template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-    else return (Vec<T>)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__FMA__)
-    if constexpr (sizeof(T) == 4) return (Vec<T>)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-    else return (Vec<T>)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#elif defined(__aarch64__)
-    if constexpr (sizeof(T) == 4) return (Vec<T>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
-    else return (Vec<T>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
-#else
-    return a * b + c;
+    return a > b ? a : b;
 #endif
 }
-
-// The largest number of a vector.
-template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
-#if defined(__aarch64__)
-    if constexpr (sizeof(T) == 4) return vmaxnmvq_f32((float32x4_t)v);
-    else return vmaxnmvq_f64((float64x2_t)v);
+template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
+#if defined(ISODEPTH_FLOATS)
+    ISODEPTH_CALL(min, a, b)
 #else
-    T largest = v[0];
-    for (int i = 1; i < width<T>; i++) largest = v[i] > largest ? v[i] : largest;
-    return largest;
+    return b > a ? a : b;
+#endif
+}
+// a * b + c with one rounding where the processor can, with two where it cannot.
+template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {
+#if defined(__FMA__)
+    ISODEPTH_CALL(fmadd, a, b, c)
+#elif defined(__aarch64__)
+    ISODEPTH_CALL(fma, c, a, b)
+#else
+    return a * b + c;
 #endif
 }
 
@@ -139,10 +114,8 @@ template <class T> ISODEPTH_INLINE bool any(Mask<T> m) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(T) == 4) return _mm512_movepi32_mask((__m512i)m) != 0;
     else return _mm512_movepi64_mask((__m512i)m) != 0;
-#elif defined(__AVX__)
-    return _mm256_movemask_ps((__m256)m) != 0;
 #elif defined(__SSE2__)
-    return _mm_movemask_ps((__m128)m) != 0;
+    return ISODEPTH_FLOATS(movemask)((Vec<float>)m) != 0;
 #elif defined(__aarch64__)
     return vmaxvq_u32((uint32x4_t)m) != 0;
 #else

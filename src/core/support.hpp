@@ -20,6 +20,8 @@ namespace isodepth {
 template <class T> struct alignas(tile_bytes) Range {
     T top[lanes<T>], low[lanes<T>];
 
+    // The tops, and the lows after them.
+    const T* ends() const { return reinterpret_cast<const T*>(this); }
     static Range nothing() {
         Range range;
         std::fill_n(range.top, lanes<T>, -std::numeric_limits<T>::infinity());
@@ -78,8 +80,7 @@ template <class T> class Moves {
         }
         if (!any<T>(wider)) return;
         T products[H * lanes<T>];
-        for (int h = 0; h < H; h++)
-            for (int j = 0; j < vectors; j++) store(products + h * lanes<T> + j * width<T>, found.of[h][j]);
+        found.write(products, lanes<T>);
         note<H>(products, row);
     }
 
@@ -116,138 +117,118 @@ struct ChunkEnd {
     int64_t row[2], level;
 };
 
-// Cut the walk into chunks of at most `rows` rows of each sample.
-inline std::vector<ChunkEnd> chunk_ends(const int64_t* sizes_x, const int64_t* sizes_y, int64_t levels,
-                                        int64_t rows) {
-    std::vector<ChunkEnd> ends;
-    ChunkEnd at = {{0, 0}, 0};
-    while (at.level < levels) {
-        ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
-        end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + levels, end.row[0]) - sizes_x,
-                             std::upper_bound(sizes_y + at.level, sizes_y + levels, end.row[1]) - sizes_y);
-        // Where the next level alone is larger than a chunk, go part of the way.
-        const bool whole = end.level > at.level;
-        const int64_t x = sizes_x[whole ? end.level - 1 : at.level];
-        const int64_t y = sizes_y[whole ? end.level - 1 : at.level];
-        end.row[0] = whole ? x : std::min(end.row[0], x);
-        end.row[1] = whole ? y : std::min(end.row[1], y);
-        ends.push_back(at = end);
-    }
-    return ends;
-}
-
-// The walk through one or two samples, for a range of tiles at a time.
+// The walk through one or two samples in chunks of rows. A thread takes a chunk through all tiles of
+// directions and the range of each tile over from the chunk before: so the rows stay in its cache, and the
+// levels of a chunk are its own.
 template <class T, int Samples> class Walk {
   public:
-    const Prefixes<T>* samples;
-    int64_t levels, rows;  // levels; rows of all samples
+    const Prefixes<T> (&samples)[Samples];
+    const Tiles<T>& directions;
+    int64_t workers, levels;  // threads, and the most levels of a chunk
 
-    Walk(const Prefixes<T> (&given)[Samples], int64_t chunk_rows)
-        : samples(given), levels(given[0].levels), rows(0), chunk_(0) {
-        if (chunk_rows == 0)
-            // A chunk of both samples and what is noted of them stay in the second-level cache.
-            chunk_rows = std::clamp<int64_t>((1 << 16) / (sizeof(T) * given[0].d), 64, 1024);
-        for (const auto& sample : given) {
+    // With `level_bytes` bytes that a worker holds for each level of a chunk. Chunks have at most
+    // `chunk_rows` rows of each sample, or as many as suit the cache and leave something to do for all
+    // workers.
+    Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
+         int64_t level_bytes = 0, int64_t chunk_rows = 0)
+        : samples(samples), directions(directions), levels(0), rows_(chunk_rows) {
+        int64_t rows = 0, longest = 0;
+        for (const auto& sample : samples) {
             rows += sample.last();
-            chunk_ = std::max(chunk_, std::min(chunk_rows, sample.last()));
+            longest = std::max(longest, sample.last());
         }
-        ends_ = chunk_ends(given[0].sizes, given[Samples - 1].sizes, levels, chunk_rows);
+        workers = worker_count(resources.n_threads, directions.count, rows * directions.n);
+        if (chunk_rows == 0) rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
+        if (chunk_rows == 0 && workers > 1)
+            rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
+        cut();
+        rows_ = std::min(rows_, longest);
+        const int64_t bytes = Samples * (rows_ + 2) * (sizeof(Range<T>) + 8) + levels * level_bytes;
+        workers = workers_within(workers, double(bytes), resources.memory_mb);
     }
 
-    // What a worker needs for parts of so many tiles.
-    struct State {
-        std::vector<Moves<T>> moves;
-        std::vector<Range<T>> ranges;
-    };
-    State state(int64_t tiles) const {
-        State made{{}, std::vector<Range<T>>(Samples * tiles)};
-        for (int i = 0; i < Samples; i++) made.moves.emplace_back(chunk_);
-        return made;
-    }
-    double bytes(int64_t tiles) const {
-        return double(Samples * (chunk_ + 2) * (sizeof(Range<T>) + 8) + Samples * tiles * sizeof(Range<T>));
+    // Calls `note(worker, tile, level, end, moves)`, tile after tile, with the moves of each sample in the
+    // chunk of the levels level..end.
+    template <class Note> void run(Note note) const {
+        std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
+        PerWorker<std::vector<Moves<T>>> states(workers);
+        auto make = [&] {
+            auto made = std::make_unique<std::vector<Moves<T>>>();
+            for (int i = 0; i < Samples; i++) made->emplace_back(rows_);
+            return made;
+        };
+        auto step = [&](int64_t worker, int64_t chunk, int64_t tile) {
+            auto& moves = states.of(worker, make);
+            const ChunkEnd &from = ends_[size_t(chunk)], &to = ends_[size_t(chunk) + 1];
+            for (int i = 0; i < Samples; i++)
+                moves[i].follow(directions.tile(tile), samples[i].rows, samples[i].d, from.row[i], to.row[i],
+                                ranges[size_t(Samples * tile + i)]);
+            note(worker, tile, from.level, to.level, moves.data());
+        };
+        parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
-    // Calls `note(tile, level, end)` when the moves of a tile up to the levels level..end are in the state.
+    // Calls `note(level, end, range of the first, range of the last sample)` for runs of the levels
+    // level..stop in which no range moves.
     template <class Note>
-    void run(const Tiles<T>& tiles, int64_t first, int64_t stop, State& state, Note note) const {
-        std::fill_n(state.ranges.begin(), Samples * (stop - first), Range<T>::nothing());
-        ChunkEnd from = {{0, 0}, 0};
-        for (const ChunkEnd& to : ends_) {
-            for (int64_t tile = first; tile < stop; tile++) {
-                for (int i = 0; i < Samples; i++)
-                    state.moves[i].follow(tiles.tile(tile), samples[i].rows, samples[i].d, from.row[i],
-                                          to.row[i], state.ranges[Samples * (tile - first) + i]);
-                note(tile, from.level, to.level);
+    ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, Note note) const {
+        const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
+        const Moves<T>&moves_x = moves[0], &moves_y = moves[Samples - 1];
+        int64_t x = 0, y = 0;
+        while (level < stop) {
+            while (moves_x.row(x) < sizes_x[level]) x++;
+            while (moves_y.row(y) < sizes_y[level]) y++;
+            const int64_t next_x = moves_x.row(x), next_y = moves_y.row(y), near = std::min(level + 16, stop);
+            int64_t end = level + 1;
+            while (end < near && sizes_x[end] <= next_x && sizes_y[end] <= next_y) end++;
+            // Most runs are short, and a few are very long.
+            if (end == level + 16) {
+                end = std::upper_bound(sizes_x + end, sizes_x + stop, next_x) - sizes_x;
+                end = std::upper_bound(sizes_y + level, sizes_y + end, next_y) - sizes_y;
             }
-            from = to;
+            note(level, end, moves_x.before(x), moves_y.before(y));
+            level = end;
         }
     }
 
   private:
-    std::vector<ChunkEnd> ends_;
-    int64_t chunk_;
+    int64_t rows_;                // the most rows of a chunk
+    std::vector<ChunkEnd> ends_;  // a beginning, and the end of each chunk
+
+    void cut() {
+        const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
+        const int64_t all = samples[0].levels;
+        ChunkEnd at = {{0, 0}, 0};
+        ends_.push_back(at);
+        while (at.level < all) {
+            // Of the first rows many move a range, and nobody overtakes them: these chunks are short.
+            const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
+            ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
+            end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
+                                 std::upper_bound(sizes_y + at.level, sizes_y + all, end.row[1]) - sizes_y);
+            // Where the next level alone is larger than a chunk, go part of the way.
+            const bool whole = end.level > at.level;
+            const int64_t last = whole ? end.level - 1 : at.level;
+            end.row[0] = whole ? sizes_x[last] : std::min(end.row[0], sizes_x[last]);
+            end.row[1] = whole ? sizes_y[last] : std::min(end.row[1], sizes_y[last]);
+            levels = std::max(levels, end.level - at.level);
+            ends_.push_back(at = end);
+        }
+    }
 };
 
-// Calls `note(level, end, range of x, range of y)` for runs of levels in which neither range moves.
-template <class T, class Note> ISODEPTH_INLINE void for_each_run(const Prefixes<T>* samples,
-                                                                 const std::vector<Moves<T>>& moves,
-                                                                 int64_t level, int64_t stop, Note note) {
-    const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[1].sizes;
-    int64_t x = 0, y = 0;
-    while (level < stop) {
-        while (moves[0].row(x) < sizes_x[level]) x++;
-        while (moves[1].row(y) < sizes_y[level]) y++;
-        const int64_t next_x = moves[0].row(x), next_y = moves[1].row(y), near = std::min(level + 16, stop);
-        int64_t end = level + 1;
-        while (end < near && sizes_x[end] <= next_x && sizes_y[end] <= next_y) end++;
-        // Most runs are short, and a few are very long.
-        if (end == level + 16) {
-            end = std::upper_bound(sizes_x + end, sizes_x + stop, next_x) - sizes_x;
-            end = std::upper_bound(sizes_y + level, sizes_y + end, next_y) - sizes_y;
-        }
-        note(level, end, moves[0].before(x), moves[1].before(y));
-        level = end;
-    }
-}
-
-// Calls `note(level, range of the level)` for all levels of one sample.
-template <class T, class Note> ISODEPTH_INLINE void for_each_level(const Prefixes<T>& sample,
-                                                                   const Moves<T>& moves, int64_t level,
-                                                                   int64_t stop, Note note) {
-    int64_t at = 0;
-    for (; level < stop; level++) {
-        while (moves.row(at) < sample.sizes[level]) at++;
-        note(level, moves.before(at));
-    }
-}
-
-// Calls `work(state, tile)`, on several threads, for all tiles of directions of a walk through one sample.
-template <class T, class Work>
-void over_tiles(const Walk<T, 1>& walk, const Tiles<T>& directions, Resources resources, Work work) {
-    int64_t workers = worker_count(resources.n_threads, directions.count, walk.rows * directions.n);
-    workers = workers_within(workers, walk.bytes(1), resources.memory_mb);
-    std::vector<typename Walk<T, 1>::State> states(workers);
-    parallel_for(workers, directions.count, [&](int64_t worker, int64_t tile) {
-        if (states[worker].moves.empty()) states[worker] = walk.state(1);
-        work(states[worker], tile);
-    });
-}
-
 // Write h(u) of each level for all directions to `out` (levels, 2 K), and h(-u) after them.
-template <class T, class Out> void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions,
-                                                  Resources resources, Out* out) {
-    const Walk<T, 1> walk(sample, 0);
+template <class T>
+void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, Resources resources, T* out) {
+    const Walk<T, 1> walk(sample, directions, resources);
     const int64_t count = directions.n;
-    over_tiles(walk, directions, resources, [&](auto& state, int64_t tile) {
-        const int64_t from = directions.fresh(tile), first = directions.start(tile);
-        const int64_t to = std::min<int64_t>(lanes<T>, count - first);
-        walk.run(directions, tile, tile + 1, state, [&](int64_t, int64_t level, int64_t stop) {
-            for_each_level(sample[0], state.moves[0], level, stop, [&](int64_t level, const Range<T>& range) {
-                Out* row = out + level * 2 * count + first;
-                for (int64_t k = from; k < to; k++)
-                    row[k] = Out(range.top[k]), row[count + k] = Out(-range.low[k]);
-            });
+    walk.run([&](int64_t, int64_t tile, int64_t level, int64_t stop, const Moves<T>* moves) {
+        const auto [first, from, to] = directions.own(tile);
+        walk.for_each_run(moves, level, stop, [&](int64_t level, int64_t end, const Range<T>& range, auto&) {
+            for (; level < end; level++) {
+                T* row = out + level * 2 * count + first;
+                for (int64_t k = from; k < to; k++) row[k] = range.top[k], row[count + k] = -range.low[k];
+            }
         });
     });
 }
@@ -265,30 +246,5 @@ template <class T> struct RangeRows {
         }
     }
 };
-
-// Write the largest and the smallest projection at each level, and the rows that give them, each (levels, K).
-template <class T> void locate_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions,
-                                        Resources resources, T* tops, T* lows, int64_t* top_rows,
-                                        int64_t* low_rows) {
-    const Walk<T, 1> walk(sample, 0);
-    over_tiles(walk, directions, resources, [&](auto& state, int64_t tile) {
-        const Moves<T>& moves = state.moves[0];
-        const int64_t from = directions.fresh(tile), first = directions.start(tile);
-        const int64_t to = std::min<int64_t>(lanes<T>, directions.n - first);
-        RangeRows<T> rows;
-        walk.run(directions, tile, tile + 1, state, [&](int64_t, int64_t level, int64_t stop) {
-            int64_t i = 0;
-            for (; level < stop; level++) {
-                for (; moves.row(i) < sample[0].sizes[level]; i++) rows.take(moves, i);
-                for (int64_t k = from; k < to; k++) {
-                    const int64_t at = level * directions.n + first + k;
-                    tops[at] = moves.before(i).top[k], lows[at] = moves.before(i).low[k];
-                    top_rows[at] = rows.top[k], low_rows[at] = rows.low[k];
-                }
-            }
-            for (; i < moves.count(); i++) rows.take(moves, i);
-        });
-    });
-}
 
 }  // namespace isodepth

@@ -39,30 +39,9 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
 
 // How tables are compared.
 struct TableMeans {
-    double p, q;
-    double unit;    // what a mean over directions is divided by
+    double p, q;    // over levels and over directions
     double length;  // the integral over levels in units of its mean
 };
-
-// Gaps of one level: H rows (n,), `stride` apart, against another.
-template <class T, int H> ISODEPTH_INLINE void largest_differences(const T* rows, int64_t stride,
-                                                                   const T* other, int64_t n, double* out) {
-    Vec<T> most[H][2] = {};
-    int64_t k = 0;
-    for (; k + 2 * width<T> <= n; k += 2 * width<T>)
-        for (int j = 0; j < 2; j++) {
-            const Vec<T> b = load(other + k + j * width<T>);
-            for (int h = 0; h < H; h++)
-                most[h][j] =
-                    maximum<T>(most[h][j], absolute<T>(load(rows + h * stride + k + j * width<T>) - b));
-        }
-    for (int h = 0; h < H; h++) {
-        T largest = largest_of<T>(maximum<T>(most[h][0], most[h][1]));
-        for (int64_t i = k; i < n; i++)
-            largest = std::max(largest, T(std::abs(rows[h * stride + i] - other[i])));
-        out[h] = largest;
-    }
-}
 
 template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
     // As many running sums as make use of wide vectors.
@@ -80,18 +59,18 @@ template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
     return sum[0];
 }
 
-// Mean of order q of the differences of two rows (n,), divided by the unit.
-template <class T> double mean_difference(const T* a, const T* b, int64_t n, TableMeans means) {
-    if (means.q == 2.0) {
+// Mean of order q of the differences of two rows (n,).
+template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q) {
+    if (q == 2.0) {
         const double sum = sum_of_squares(a, b, n);
         // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
-        if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n)) / means.unit;
+        if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }
-    double largest, sum = 0.0;
-    largest_differences<T, 1>(a, 0, b, n, &largest);
-    if (largest == 0) return 0.0;
-    for (int64_t k = 0; k < n; k++) sum += power(std::abs(double(a[k]) - double(b[k])) / largest, means.q);
-    return largest * std::pow(sum / double(n), 1.0 / means.q) / means.unit;
+    const double largest = largest_distance(a, b, n);
+    if (largest == 0 || std::isinf(q)) return largest;
+    double sum = 0.0;
+    for (int64_t k = 0; k < n; k++) sum += power(std::abs(double(a[k]) - double(b[k])) / largest, q);
+    return largest * std::pow(sum / double(n), 1.0 / q);
 }
 
 // Distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). Of tables
@@ -106,28 +85,25 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
                   workers = worker_count(n_threads, across * down, n_rows * n_columns * table);
-    std::vector<Workspace<double>> gaps(workers);  // (size, size, levels)
+    PerWorker<Workspace<double>> gaps(workers);  // (size, size, levels)
     parallel_for(workers, across * down, [&](int64_t worker, int64_t part) {
         const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
         const int64_t left = part % across * size, right = std::min(left + size, n_columns);
         if (same && left < top) return;
-        auto& own = gaps[worker];
-        if (!own) own = Workspace<double>(size * size * levels);
-        auto gap = [&](int64_t i, int64_t j) { return own.data() + ((i - top) * size + j - left) * levels; };
+        double* own =
+            gaps.of(worker, [&] { return std::make_unique<Workspace<double>>(size * size * levels); }).data();
+        auto gap = [&](int64_t i, int64_t j) { return own + ((i - top) * size + j - left) * levels; };
         for (int64_t level = 0; level < levels; level++)
             for (int64_t j = left; j < right; j++) {
-                const T* other = columns + j * table + level * n;
-                for (int64_t i = top; i < bottom;) {
-                    const T* row = rows + i * table + level * n;
-                    double found[4];
-                    const int64_t count = bottom - i < 4 ? 1 : 4;
-                    if (!std::isinf(means.q))
-                        for (int64_t h = 0; h < count; h++)
-                            found[h] = mean_difference(row + h * table, other, n, means);
-                    else if (count == 4) largest_differences<T, 4>(row, table, other, n, found);
-                    else largest_differences<T, 1>(row, table, other, n, found);
-                    for (int64_t h = 0; h < count; h++, i++) gap(i, j)[level] = found[h];
+                const T *some = rows + level * n, *other = columns + j * table + level * n;
+                int64_t i = top;
+                // Several rows share what is loaded of the other.
+                for (T found[4]; std::isinf(means.q) && i + 4 <= bottom; i += 4) {
+                    largest_distances(some + i * table, table, other, n, found);
+                    for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];
                 }
+                for (; i < bottom; i++)
+                    gap(i, j)[level] = mean_difference(some + i * table, other, n, means.q);
             }
         for (int64_t i = top; i < bottom; i++)
             for (int64_t j = left; j < right; j++) {

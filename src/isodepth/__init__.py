@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from isodepth.many.distance_matrix import DistanceMatrix
     from isodepth.many.estimators import DepthDistance, RegionTransformer
     from isodepth.many.pairwise import pairwise, tables
+    from isodepth.many.pairwise_test import PairwiseTestResult, pairwise_test
     from isodepth.metric.comparison import Comparison
     from isodepth.metric.table import RegionTable
     from isodepth.monitor.depth_monitor import DepthMonitor
@@ -59,6 +60,7 @@ _MODULE_OF = {
     "HalfspaceDepth": "isodepth.depth.estimators",
     "IRWDepth": "isodepth.depth.estimators",
     "Metric": "isodepth.api",
+    "PairwiseTestResult": "isodepth.many.pairwise_test",
     "ProjectionDepth": "isodepth.depth.estimators",
     "RegionTable": "isodepth.metric.table",
     "RegionTransformer": "isodepth.many.estimators",
@@ -70,6 +72,7 @@ _MODULE_OF = {
     "compare": "isodepth.api",
     "distance": "isodepth.api",
     "pairwise": "isodepth.many.pairwise",
+    "pairwise_test": "isodepth.many.pairwise_test",
     "read_table": "isodepth.data.readers",
     "scan": "isodepth.chunked.scan",
     "tables": "isodepth.many.pairwise",
@@ -111,6 +114,7 @@ __all__ = [
     "LogWarning",
     "Metric",
     "MissingExtraError",
+    "PairwiseTestResult",
     "ProjectionDepth",
     "RegionTable",
     "RegionTransformer",
@@ -126,6 +130,7 @@ __all__ = [
     "compare",
     "distance",
     "pairwise",
+    "pairwise_test",
     "read_table",
     "scan",
     "tables",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.inputs import is_chunked, is_tensor
 from isodepth.metric.table import RegionTable
 from isodepth.significance.two_sample import two_sample_test
 

@@ -18,11 +18,11 @@ from isodepth.chunked.entry import compare
 from isodepth.chunked.selection import Frame, Pilot
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import center_and_exponent
+from isodepth.depth.base import Along, center_and_exponent
 from isodepth.depth.whitening import whitening_matrix as in_memory
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 
 
 def metric(depth: Any, **options: Any) -> Metric:
@@ -48,7 +48,7 @@ def test_depths_lie_between_their_bounds(
         points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
     )
     directions = unit_vectors(d, 9, rng=rng).astype(dtype)
-    exact = BY_NAME[depth]().of_sample(sample, directions, Resources(1))
+    exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
     frame, some = Frame(*center_and_exponent(sample)), Pilot(sample.points[:5], None)
     around = RankCells.around(frame, directions, some, 2**30, 1)
     cells = RankCells(frame, directions, around.middles, around.scales, bits)

@@ -10,8 +10,13 @@ import pytest
 from twins import naive
 
 import isodepth
-from isodepth.core.levels import exact_plan, level_plan, midpoint_levels, power_mean
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.regions import (
+    TrimmedRegions,
+    exact_plan,
+    level_plan,
+    midpoint_levels,
+    power_mean,
+)
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])
 Y = np.array([[0.0], [0.5], [2.5], [4.0], [100.0]])

@@ -1,11 +1,109 @@
-"""TrimmedRegions: what they print, and which levels they take."""
+"""TrimmedRegions: ties, supports, what is inside, and how it prints."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+import isodepth
 from isodepth import InvalidInputError, Metric
+from isodepth.core.regions import TrimmedRegions, tie_ends
+
+
+def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:
+    """Open a group at a depth, and take in all that follow within the tolerance of it."""
+    ends: list[int] = []
+    head = falling[0]
+    for at, depth in enumerate(falling):
+        if head - depth > tolerance:
+            ends.append(at)
+            head = depth
+    return [*ends, len(falling)]
+
+
+@pytest.mark.parametrize(
+    ("falling", "tolerance", "ends"),
+    [
+        ([5.0, 4.0, 4.0, 1.0], 0.0, [1, 3, 4]),
+        ([5.0, 4.0, 4.0, 1.0], 0.5, [1, 3, 4]),
+        ([5.0, 4.0, 4.0, 1.0], 1.0, [3, 4]),
+        ([4.0, 3.0, 2.0, 1.0, 0.0], 2.0, [3, 5]),  # small steps that add up
+        ([9.0, 8.0, 7.0, 6.0, 2.0, 1.0, 0.0], 1.0, [2, 4, 6, 7]),
+        ([1.0, 1.0, 1.0], 0.0, [3]),
+        ([1.0], 0.5, [1]),
+        ([3.0, 2.0], 0.5, [1, 2]),
+    ],
+)
+def test_a_group_holds_what_is_within_the_tolerance_of_its_head(
+    falling: list[float], tolerance: float, ends: list[int]
+) -> None:
+    assert tie_ends(np.array(falling), tolerance).tolist() == ends
+    assert naive_tie_ends(falling, tolerance) == ends
+
+
+@pytest.mark.parametrize("case", range(60))
+def test_groups_are_those_of_the_plain_loop(case: int) -> None:
+    rng = np.random.default_rng(case)
+    falling = np.sort(rng.integers(0, 25, int(rng.integers(1, 40))).astype(float))[::-1]
+    tolerance = float(rng.integers(0, 6))
+    expected = naive_tie_ends(falling.tolist(), tolerance)
+    assert tie_ends(falling, tolerance).tolist() == expected
+
+
+@pytest.fixture(scope="module")
+def regions() -> TrimmedRegions:
+    """Return 40 points of the space, some twice, some of weight zero."""
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((40, 3))
+    points[5] = points[11]
+    weights = rng.integers(0, 4, 40)
+    return isodepth.Metric(depth="irw", random_state=0).regions(points, weights=weights)
+
+
+BETAS = [0.0, 0.3, 0.62, 0.99]
+
+
+def naive_inside(regions: TrimmedRegions, beta: float) -> list[int]:
+    weights = np.asarray(regions.weights)
+    for alpha in sorted(set(regions.depth[weights > 0]), reverse=True):
+        held = (regions.depth >= alpha) & (weights > 0)
+        if weights[held].sum() > beta * weights.sum():
+            return np.flatnonzero(held).tolist()
+    raise AssertionError("beta must be below 1")
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_inside_is_the_smallest_level_set_of_more_mass(
+    regions: TrimmedRegions, beta: float
+) -> None:
+    inside = naive_inside(regions, beta)
+    assert regions.inside(beta).tolist() == inside
+    assert regions.alpha(beta) == regions.depth[inside].min()
+    assert isinstance(regions.alpha(beta), float)
+
+
+def test_zero_weight_is_outside_of_the_outermost_region(regions: TrimmedRegions) -> None:
+    present = np.flatnonzero(np.asarray(regions.weights) > 0)
+    assert len(present) < 40
+    assert regions.inside(0.9999).tolist() == present.tolist()
+
+
+@pytest.mark.parametrize("n_directions", [1, 15, 16, 17, 40])
+def test_supports_are_maxima_over_the_points_inside(
+    regions: TrimmedRegions, n_directions: int
+) -> None:
+    u = np.random.default_rng(1).standard_normal((n_directions, 3))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    expected = np.array(
+        [(regions.points[naive_inside(regions, beta)] @ u.T).max(axis=0) for beta in BETAS]
+    )
+    # A dot product of three terms, in one order or another.
+    np.testing.assert_allclose(regions.support(u, BETAS), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(regions.support(5 * u, BETAS[1]), expected[1], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(regions.support(u[0], BETAS), expected[:, 0], rtol=0, atol=1e-14)
+    assert regions.support(u[0], 0.3) == pytest.approx(expected[1, 0], abs=1e-14)
+    assert np.ndim(regions.support(u[0], 0.3)) == 0
+
 
 LINE = [[1.0], [2.0], [4.0], [8.0], [16.0]]
 REGIONS = Metric(depth="halfspace").regions(LINE)

@@ -38,15 +38,6 @@ def test_spread_is_that_of_the_twin(points: np.ndarray, kind: str) -> None:
     assert pooled_spread(points, weights).tolist() == naive_settings.spread(points, weights)
 
 
-def test_a_constant_column_keeps_its_unit() -> None:
-    assert pooled_spread(np.full((5, 1), 7.0)).tolist() == [1.0]
-
-
-def test_half_of_the_rows_on_one_value() -> None:
-    column = np.array([[0.0]] * 6 + [[1.0], [2.0], [5.0]])
-    assert pooled_spread(column).tolist() == [2.0]
-
-
 def test_spread_forgets_which_sample_a_row_is_from() -> None:
     rng = np.random.default_rng(2)
     rows = rng.standard_normal((50, 3))

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import multiprocessing
 import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
+import isodepth
 from isodepth import _core
 
 RNG = np.random.default_rng(0)
-POINTS = RNG.standard_normal((20_000, 4))
+POINTS = RNG.standard_normal((5_000, 4))
 DIRECTIONS = RNG.standard_normal((64, 4))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_forks_of_a_busy_parent_compute_the_same() -> None:
-    expected = _core.project(POINTS, DIRECTIONS, 2)
+#: A few, and as many as would show a hang that is rare.
+COUNTS = [4, pytest.param(200, marks=pytest.mark.slow)]
+distance = functools.partial(isodepth.distance, POINTS, 2 * POINTS, n_directions=64, random_state=0)
+
+
+@contextlib.contextmanager
+def busy_parent() -> Iterator[None]:
+    """Threads of this process compute all the time."""
     stop = threading.Event()
 
     def compute() -> None:
         while not stop.is_set():
-            _core.project(POINTS, DIRECTIONS, 2)
+            distance(n_jobs=2)
 
-    busy = threading.Thread(target=compute)
-    busy.start()
+    busy = [threading.Thread(target=compute) for _ in range(2)]
+    for thread in busy:
+        thread.start()
     try:
-        for _ in range(20):
+        yield
+    finally:
+        stop.set()
+        for thread in busy:
+            thread.join()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forks_of_a_busy_parent_compute_the_same(count: int) -> None:
+    expected = _core.project(POINTS, DIRECTIONS, 2)
+    with busy_parent():
+        for _ in range(count):
             child = os.fork()
             if child == 0:
                 same = np.array_equal(_core.project(POINTS, DIRECTIONS, 2), expected)
                 os._exit(0 if same else 1)
             _, status = os.waitpid(child, 0)
             assert os.waitstatus_to_exitcode(status) == 0
-    finally:
-        stop.set()
-        busy.join()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_processes_that_a_busy_parent_spawns_compute_the_same(count: int) -> None:
+    expected = distance(n_jobs=2)
+    context = multiprocessing.get_context("spawn")
+    with busy_parent(), context.Pool(2, maxtasksperchild=1) as pool:
+        found = [pool.apply_async(distance, kwds={"n_jobs": 2}) for _ in range(count)]
+        assert {one.get() for one in found} == {expected}
 
 
 @pytest.mark.skipif(

@@ -49,15 +49,6 @@ def test_the_first_proposals_are_those_of_the_ellipse_of_the_deeper_half(
     np.testing.assert_allclose(first, expected, rtol=0, atol=1e-10)
 
 
-def test_of_four_points_the_deeper_two_make_the_ellipse() -> None:
-    points = np.array([[0.1, 0.2], [-0.2, 0.1], [0.9, -1.0], [-1.0, 0.7]])
-    deeper = points[:2]
-    expected = (points - deeper.mean(axis=0)) @ np.linalg.pinv(np.cov(deeper.T))
-    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    first = search_directions(points, np.eye(2), 0, judge_of(points))[2:]
-    np.testing.assert_allclose(first, expected, rtol=0, atol=1e-10)
-
-
 def test_tilts_become_smaller(points: np.ndarray) -> None:
     """Proposals of late steps lie close to the best direction known: they are small tilts of it."""
     steps = 12

@@ -89,15 +89,6 @@ def test_without_a_sample_there_is_no_depth(depth: type[DepthEstimator]) -> None
             depth().score_samples([[0.0]])
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_unknown_settings_are_refused(depth: type[DepthEstimator]) -> None:
-    made = depth(n_directions=5)
-    with pytest.raises(ValueError, match=r"Invalid parameter 'color'"):
-        made.set_params(color="red")
-    assert made.set_params(n_directions=6, n_jobs=1) is made
-    assert (made.n_directions, made.n_jobs) == (6, 1)
-
-
 def test_names_of_columns_are_those_of_the_last_fit() -> None:
     pandas = pytest.importorskip("pandas")
     depth = IRWDepth(n_directions=5).fit(pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}))

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isodepth import DualDepth, IRWDepth, Metric, SteadyIRWDepth
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
 
 

@@ -1,15 +1,16 @@
-"""Settings of the depths: what they are when nothing is said, and what is refused."""
+"""Settings of the depths, and functions of the user as depths."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
-from isodepth.errors import InvalidOptionError
+from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
+from isodepth.depth.resolve import builtin_name, resolve_depth
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 ALL = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth]
-X = np.random.default_rng(0).standard_normal((12, 2))
+X = np.random.default_rng(0).standard_normal((9, 2))
 
 
 @pytest.mark.parametrize("estimator", ALL)
@@ -31,7 +32,7 @@ def test_numbers_that_make_no_sense(estimator: type, options: dict[str, float]) 
     (name,) = options
     with pytest.raises(InvalidOptionError, match=name):
         estimator(**options).fit(X)
-    assert estimator(n_jobs=1, n_directions=1).fit(X).depth_.shape == (12,)
+    assert estimator(n_jobs=1, n_directions=1).fit(X).depth_.shape == (9,)
 
 
 @pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
@@ -42,3 +43,59 @@ def test_exact_leaves_nothing_to_refine(estimator: type) -> None:
         estimator(method="best").fit(X)
     with pytest.raises(InvalidOptionError, match="refine"):
         estimator(refine=-1).fit(X)
+
+
+def test_weights_are_passed_on_only_where_there_are_any() -> None:
+    calls: list[tuple[np.ndarray, ...]] = []
+
+    def central(*arguments: np.ndarray) -> np.ndarray:
+        calls.append(arguments)
+        return -np.abs(arguments[0]).sum(axis=1)
+
+    metric = Metric(depth=central, random_state=0)
+    plain = metric.regions(X)
+    assert [len(arguments) for arguments in calls] == [1]
+    np.testing.assert_array_equal(plain.depth, -np.abs(X).sum(axis=1))
+    weights = np.arange(1.0, 10.0)
+    metric.regions(X, weights=weights)
+    rows, given = calls[-1]
+    np.testing.assert_array_equal(rows, X)
+    np.testing.assert_array_equal(given, weights)
+
+
+def test_a_function_is_not_mistaken_for_a_depth_of_its_name() -> None:
+    def projection(rows: np.ndarray) -> np.ndarray:
+        return -np.abs(rows).sum(axis=1)
+
+    assert builtin_name(resolve_depth(projection)) is None
+    assert builtin_name(resolve_depth("projection")) == "projection"
+    assert Metric(depth=projection) != Metric(depth="projection")
+    assert "custom:projection" in Metric(depth=projection).signature
+
+
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        (np.zeros(8), "one number for each of the 9 rows"),
+        (np.zeros((9, 1)), "one number for each of the 9 rows"),
+        (np.array(["a"] * 9), "one number for each of the 9 rows"),
+        (np.where(np.arange(9) > 6, np.nan, 0.0), "gave 2 NaN or infinite.*first for row 7"),
+    ],
+)
+def test_what_is_no_depth(scores: np.ndarray, words: str) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        Metric(depth=lambda X: scores, random_state=0).regions(X)
+
+
+def test_equal_rows_have_the_larger_of_their_scores() -> None:
+    rows = np.array([[0.0], [1.0], [1.0], [2.0]])
+    scores = np.array([0.1, 0.2, 0.9, 0.3])
+    regions = Metric(depth=lambda X: scores, random_state=0).regions(rows)
+    assert regions.depth.tolist() == [0.1, 0.9, 0.9, 0.3]
+    assert regions.inside(0.0).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("depth", ["deepest", 3, None])
+def test_what_cannot_be_a_depth(depth) -> None:
+    with pytest.raises(InvalidOptionError, match="depth must be one of"):
+        Metric(depth=depth)

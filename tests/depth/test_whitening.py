@@ -1,11 +1,12 @@
-"""Whitening with estimators that know no weights: rows repeated as their masses say."""
+"""Whitening: estimators that know no weights, flat samples, columns of any unit."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from isodepth.core.sample import Sample
+from isodepth import AIIRWDepth, IRWDepth
+from isodepth.core.regions import Sample
 from isodepth.depth import whitening
 
 
@@ -43,3 +44,51 @@ def test_larger_totals_are_repeated_in_proportion(seed: int) -> None:
     wanted = sample.shares * limit
     assert np.abs(found - wanted).max() < 1
     assert np.abs(np.cumsum(found) - np.cumsum(wanted)).max() <= 0.5
+
+
+@pytest.mark.parametrize("covariance", ["empirical", "mcd"])
+def test_units_of_the_columns_do_not_matter(covariance: str) -> None:
+    """Metres beside nanometres: the covariance must not look singular."""
+    X = np.random.default_rng(1).standard_normal((60, 3))
+    depth = AIIRWDepth(covariance=covariance, n_directions=200, random_state=0)
+    plain = depth.fit(X).depth_
+    scaled = depth.fit(X * [1.0, 2.0**-30, 2.0**20]).depth_
+    # Powers of two: the same numbers but for how a root of a matrix rounds.
+    np.testing.assert_allclose(scaled, plain, atol=2 / 60)
+    assert np.corrcoef(scaled, plain)[0, 1] > 0.999
+
+
+def test_white_data_have_the_depths_of_plain_irw_in_mean() -> None:
+    """After whitening a stretched cloud is as deep as the cloud before it was stretched."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 2))
+    X -= X.mean(axis=0)
+    X = X @ np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True))).T
+    stretch = np.array([[3.0, 1.0], [0.0, 0.2]])
+    options = {"n_directions": 720, "directions": "equispaced", "random_state": 0}
+    plain = IRWDepth(**options).fit(X).depth_
+    whitened = AIIRWDepth(**options).fit(X @ stretch.T).depth_
+    # Whitening is free up to a rotation, which 720 equispaced directions hardly see.
+    np.testing.assert_allclose(whitened, plain, atol=2e-3)
+
+
+def test_points_off_the_flat_of_the_sample_have_depth_zero() -> None:
+    rng = np.random.default_rng(3)
+    flat = rng.standard_normal((40, 2)) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]) + 5.0
+    depth = AIIRWDepth(n_directions=100, random_state=0).fit(flat)
+    center = flat.mean(axis=0)
+    inside = center + 0.1 * (flat[0] - flat[1])
+    off = [center + [0, 0, 1e-3], center + [1.0, 0, 0], center * 3]
+    scores = depth.score_samples(np.vstack([center, inside, *off]))
+    assert (scores[:2] > 0.2).all()
+    assert (scores[2:] == 0).all()
+
+
+def test_points_off_a_constant_column_have_depth_zero() -> None:
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.standard_normal((30, 2)), np.full(30, 7.0)])
+    depth = AIIRWDepth(n_directions=100, random_state=0).fit(X)
+    center = X.mean(axis=0)
+    scores = depth.score_samples([center, center + [0, 0, 1e-6], center - [0, 0, 100.0]])
+    assert scores[0] > 0.2
+    assert (scores[1:] == 0).all()

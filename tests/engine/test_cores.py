@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from isodepth.engine import resources
-from isodepth.engine.resources import available_cores, cpu_quota
+from isodepth import engine
+from isodepth.engine import available_cores, cpu_quota
 
 
 @pytest.fixture
 def eight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight cores, and nothing else that counts."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(resources, "cpu_quota", lambda: None)
+    monkeypatch.setattr(engine, "cpu_quota", lambda: None)
     for name in ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "PYTEST_XDIST_WORKER_COUNT"):
         monkeypatch.delenv(name, raising=False)
 
@@ -46,7 +46,7 @@ def test_the_environment(
 
 @pytest.mark.usefixtures("eight")
 def test_the_quota_of_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "cpu_quota", lambda: 2)
+    monkeypatch.setattr(engine, "cpu_quota", lambda: 2)
     assert available_cores() == 2
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.core.levels import LevelPlan
-from isodepth.gap.refine import chosen_levels
+from isodepth.core.regions import LevelPlan
+from isodepth.gap.gaps import chosen_levels
 
 
 def attained(result: isodepth.Comparison, betas: np.ndarray) -> np.ndarray:

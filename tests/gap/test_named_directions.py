@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.core.levels import exact_plan
-from isodepth.engine.gap_passes import level_gaps, signed_directions
-from isodepth.engine.resources import Resources
-from isodepth.gap import refine
+from isodepth.core.regions import exact_plan
+from isodepth.engine import Resources, level_gaps, signed_directions
+from isodepth.gap import gaps as gaps_module
 from isodepth.metric.comparison import Comparison
 
 # A dot product of some dozen numbers.
@@ -53,7 +52,7 @@ def test_directions_found_by_climbing(case: int) -> None:
     result = isodepth.compare(X, Y, n_directions=20, random_state=case, depth="projection")
     # A corner that reaches the gap up to the slack of the search may not be the furthest along the
     # direction found for it.
-    assert_attained(result, slack=2 * refine._SLACK)
+    assert_attained(result, slack=2 * gaps_module._SLACK)
 
 
 def climbed(case: int) -> tuple[np.ndarray, int]:
@@ -66,7 +65,7 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     directions = rng.normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     found = level_gaps(x.ordered, y.ordered, plan.prefix_sizes, directions, Resources(1))
-    gaps, vectors, where = refine._climb_gaps(
+    gaps, vectors, where = gaps_module._climb_gaps(
         x.ordered, y.ordered, plan, directions, *found, 20, Resources(1)
     )
     units = signed_directions(vectors, where)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from isodepth import DegenerateDepthWarning, InvalidInputError, InvalidOptionError, pairwise, tables
-from isodepth.many.bags import as_list
+from isodepth.many.collections import as_list
 from isodepth.many.pairwise import table_metric
 
 RNG = np.random.default_rng(0)

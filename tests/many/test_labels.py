@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.labeled import labeled
+from isodepth.many.collections import labeled
 
 OPTIONS: dict[str, Any] = {"n_directions": 30, "levels": 5, "random_state": 0}
 RNG = np.random.default_rng(0)

@@ -10,8 +10,7 @@ import pytest
 from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
-from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, table_distances
 from isodepth.many import stack as stack_module
 from isodepth.many.stack import TableStack
 
@@ -20,7 +19,7 @@ def stack_of(values: np.ndarray, p: float = 2.0) -> TableStack:
     """Return tables with the given values (N, L, W)."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
-    return TableStack(values, metric.signature, 2)
+    return TableStack(values, metric.signature, 2, None)
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (8, 9), (129, 65), (140, 3), (64, 128)])
@@ -83,9 +82,7 @@ def test_means_of_any_order_and_size(dtype: str, scale: float, q: float, p: floa
     assert found[-1, -2] == 0
     np.testing.assert_array_equal(table_distances(values, values[2:4], **means), found[:, 2:4])
     for i, j in ((0, 1), (2, 6), (5, 3)):
-        level = naive_gaps.gaps(values[i].astype(float), values[j].astype(float), q)
-        if q < math.inf:
-            level = level / 0.7
+        level = naive_gaps.gaps(values[i].astype(float), values[j].astype(float), q) / 0.7
         shares = [Fraction(1, 3)] * 3
         expected = naive.power_mean(level.tolist(), shares, p)
         if p < math.inf:

@@ -78,10 +78,3 @@ def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None
     assert low == result.distance
     # Refined in three dimensions: what is left between the two is little.
     assert low <= high <= low * 1.05
-
-
-def test_worst_is_the_former_name_of_the_largest_gap() -> None:
-    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], depth="halfspace")
-    with pytest.warns(DeprecationWarning, match="largest_gap"):
-        worst = result.worst
-    assert (worst.gap, worst.level) == (result.largest_gap.gap, result.largest_gap.level)

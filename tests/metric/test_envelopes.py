@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from strategies import odd_pair
 from twins import naive, naive_envelopes
 
 import isodepth
@@ -16,27 +17,10 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureErro
 ENVELOPE = {"region": "envelope"}
 
 
-def pair(kind: str) -> tuple[np.ndarray, np.ndarray, tuple]:
-    rng = np.random.default_rng(7)
-    none = (None, None)
-    if kind == "tied":
-        return rng.integers(0, 3, (9, 2)) * 1.0, rng.integers(0, 4, (8, 2)) * 1.0, none
-    if kind == "weighted":
-        weights = (rng.integers(0, 4, 8) + (np.arange(8) == 0), rng.integers(1, 9, 6))
-        return rng.standard_normal((8, 3)), rng.standard_normal((6, 3)), weights
-    if kind == "line":
-        return rng.standard_normal((9, 1)), rng.standard_normal((7, 1)) + 1, none
-    if kind == "single":
-        return rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), none
-    if kind == "flat":
-        return np.outer(rng.standard_normal(8), [1.0, 2, 0]), rng.standard_normal((9, 3)), none
-    return rng.standard_normal((10, 3)), 2 * rng.standard_normal((9, 3)) + 0.5, none
-
-
 @pytest.mark.parametrize("q", [1, 2, 5, math.inf])
 @pytest.mark.parametrize("kind", ["plain", "tied", "weighted", "line", "single", "flat"])
 def test_distance_is_that_of_the_twin(q: float, kind: str) -> None:
-    x, y, weights = pair(kind)
+    x, y, weights = odd_pair(kind)
     U = unit_vectors(x.shape[1], 11, "uniform", np.random.default_rng(5))
     unit = mean_of_direction(x.shape[1], q)
     for p, eps, levels in ((2, 0.1, "exact"), (1, 0.35, 7), (math.inf, 0.2, "exact")):
@@ -47,7 +31,7 @@ def test_distance_is_that_of_the_twin(q: float, kind: str) -> None:
 
 
 def test_weights_without_a_common_unit() -> None:
-    x, y, _ = pair("plain")
+    x, y, _ = odd_pair("plain")
     rng = np.random.default_rng(1)
     weights = (rng.random(10), rng.random(9))
     U = np.eye(3)

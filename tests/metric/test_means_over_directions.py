@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from strategies import odd_pair
 from twins import naive, naive_means
 
 import isodepth
@@ -31,32 +32,15 @@ def test_it_tends_to_the_largest() -> None:
 # -- the twin -------------------------------------------------------------------------------------
 
 
-def pair(kind: str) -> tuple[np.ndarray, np.ndarray, object]:
-    rng = np.random.default_rng(3)
-    if kind == "tied":
-        return rng.integers(0, 3, (14, 2)) * 1.0, rng.integers(0, 4, (11, 2)) * 1.0, None
-    if kind == "weighted":
-        weights = (rng.integers(0, 4, 12) + (np.arange(12) == 0), rng.random(9) + 0.1)
-        return rng.standard_normal((12, 3)), rng.standard_normal((9, 3)), weights
-    if kind == "line":
-        return rng.standard_normal((9, 1)), rng.standard_normal((13, 1)) + 1, None
-    if kind == "single":
-        return rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), None
-    if kind == "flat":
-        return np.outer(rng.standard_normal(10), [1.0, 2, 0]), rng.standard_normal((8, 3)), None
-    return rng.standard_normal((13, 3)), 2 * rng.standard_normal((17, 3)) + 0.5, None
-
-
 @pytest.mark.parametrize("q", QS)
 @pytest.mark.parametrize("kind", ["plain", "tied", "weighted", "line", "single", "flat"])
 @pytest.mark.parametrize("depth", ["projection", "halfspace"])
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 37])
 def test_distance_is_that_of_the_twin(q: float, kind: str, depth: str, count: int) -> None:
-    x, y, weights = pair(kind)
+    x, y, weights = odd_pair(kind)
     d = x.shape[1]
     U = unit_vectors(d, count, "uniform", np.random.default_rng(5))
-    wx, wy = (None, None) if weights is None else weights
-    a, b = (naive.depth_regions(depth, X, U, w) for X, w in ((x, wx), (y, wy)))
+    a, b = (naive.depth_regions(depth, X, U, w) for X, w in zip((x, y), weights, strict=True))
     unit = mean_of_direction(d, q)
     for p, levels in ((2, "exact"), (1, 5)):
         metric = isodepth.Metric(depth=depth, q=q, p=p, directions=U, levels=levels)
@@ -67,7 +51,7 @@ def test_distance_is_that_of_the_twin(q: float, kind: str, depth: str, count: in
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e300])
 @pytest.mark.parametrize("q", QS)
 def test_units_do_not_matter(scale: float, q: float) -> None:
-    x, y, _ = pair("plain")
+    x, y, _ = odd_pair("plain")
     metric = isodepth.Metric(q=q, n_directions=20, random_state=0, levels=4)
     plain = metric.distance(x, y)
     assert metric.distance(scale * x, scale * y) == pytest.approx(scale * plain, rel=1e-12)

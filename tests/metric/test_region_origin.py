@@ -158,3 +158,15 @@ def test_exact_regions_are_ordered_by_exact_depths() -> None:
     with pytest.raises(InvalidInputError, match="differ in depth"):
         Metric(**plane).distance(regions, Y[:, :2])
     assert resolve_depth("halfspace").method == "directions"
+
+
+@pytest.mark.parametrize("depth", ["projection", "halfspace", "irw"])
+def test_regions_give_the_distance_of_their_samples(depth: str) -> None:
+    metric = Metric(**{**BASE, "depth": depth})
+    x, y = metric.regions(X), metric.regions(Y)
+    expected = metric.distance(X, Y)
+    assert expected > 0
+    assert metric.distance(x, Y) == expected
+    assert metric.distance(X, y) == expected
+    assert metric.distance(x, y) == expected
+    assert metric.compare(x, y).regions[0] is x

@@ -129,3 +129,26 @@ def test_a_generator_that_nothing_is_drawn_from_does_not_matter(tmp_path: Path) 
     monitor = isodepth.DepthMonitor(X, random_state=np.random.default_rng(0), **options)
     monitor.save(tmp_path / "monitor.npz")
     assert isodepth.DepthMonitor.load(tmp_path / "monitor.npz").score(Y) == monitor.score(Y) > 0
+
+
+def test_defaults_of_a_metric() -> None:
+    metric = Metric()
+    expected = {
+        "depth": "projection",
+        "p": 2,
+        "eps": 0.1,
+        "n_directions": 1000,
+        "directions": "uniform",
+        "levels": "exact",
+        "n_levels": None,
+        "normalize": True,
+        "refine": None,
+        "gap": "search",
+        "region": "sample",
+        "dtype": None,
+        "random_state": None,
+        "n_jobs": None,
+    }
+    assert {name: getattr(metric, name) for name in expected} == expected
+    seeded = isodepth.distance(X, Y, random_state=3)
+    assert seeded == Metric(**{**expected, "refine": 20, "random_state": 3}).distance(X, Y)

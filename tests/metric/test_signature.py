@@ -2,109 +2,75 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.covariance import OAS
 from strategies import eps_values, p_values
 
 import isodepth
-from isodepth.errors import SignatureError
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
+from isodepth.errors import InvalidInputError, SignatureError
 
-DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
-FAMILIES = ["uniform", "sobol", "orthogonal", "equispaced"]
-LEVELS = [
-    {"levels": "exact"},
-    {"levels": 1},
-    {"levels": 64},
-    {"levels": "monte-carlo", "n_levels": 30},
-]
-SEEDS = [None, 0, 12345]
-
-
-@pytest.mark.parametrize(
-    ("depth", "family", "levels", "seed"),
-    list(itertools.product(DEPTHS, FAMILIES, LEVELS, SEEDS)),
+LEVELS = st.one_of(
+    st.just({"levels": "exact"}),
+    st.integers(1, 64).map(lambda count: {"levels": count}),
+    st.integers(1, 64).map(lambda count: {"levels": "monte-carlo", "n_levels": count}),
 )
-def test_round_trip(depth: str, family: str, levels: dict, seed: int | None) -> None:
-    metric = isodepth.Metric(depth=depth, directions=family, random_state=seed, **levels)
-    again = isodepth.Metric.from_signature(metric.signature)
+
+
+def fields(metric: Metric) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in metric.signature.split("|")[1:])
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    levels=LEVELS,
+    options=st.fixed_dictionaries(
+        {
+            "depth": st.sampled_from(["ai_irw", "halfspace", "irw", "projection", "dual"]),
+            "directions": st.sampled_from(["uniform", "sobol", "orthogonal", "equispaced"]),
+            "p": p_values(),
+            "eps": eps_values(),
+            "n_directions": st.integers(1, 10**6),
+            "random_state": st.one_of(st.none(), st.integers(0, 2**32 - 1)),
+            "normalize": st.booleans(),
+            "refine": st.sampled_from([None, 0, 1, 50]),
+            "gap": st.sampled_from(["search", "exact"]),
+            "dtype": st.sampled_from([None, "float32", "float64"]),
+        }
+    ),
+)
+def test_any_metric_is_read_back(levels: dict, options: dict) -> None:
+    """No digit may be lost: the numbers come back to the last bit."""
+    metric = Metric(**options, **levels)
+    again = Metric.from_signature(metric.signature)
     assert again == metric
     assert again.signature == metric.signature
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"p": math.inf},
-        {"p": 0.1},
-        {"p": 1 / 3},
-        {"eps": 1.0},
-        {"eps": 1e-9},
-        {"eps": 0.1 + 0.2},
-        {"n_directions": 1},
-        {"n_directions": 123456},
-        {"normalize": False},
-        {"refine": 0},
-        {"refine": 1},
-        {"refine": 50},
-        {"gap": "exact"},
-        {"dtype": "float32"},
-        {"dtype": "float64"},
-    ],
-    ids=str,
-)
-def test_round_trip_of_each_option(options: dict) -> None:
-    metric = isodepth.Metric(**options)
-    assert isodepth.Metric.from_signature(metric.signature) == metric
-    default = isodepth.Metric()
-    if metric != default:
-        assert metric.signature != default.signature
-
-
-@settings(max_examples=100, derandomize=True, deadline=None)
-@given(
-    p=p_values(),
-    eps=eps_values(),
-    n_directions=st.integers(1, 10**6),
-    seed=st.one_of(st.none(), st.integers(0, 2**32 - 1)),
-    normalize=st.booleans(),
-)
-def test_round_trip_of_any_numbers(
-    p: float, eps: float, n_directions: int, seed: int | None, normalize: bool
-) -> None:
-    """No digit may be lost: the numbers come back to the last bit."""
-    metric = isodepth.Metric(
-        p=p, eps=eps, n_directions=n_directions, random_state=seed, normalize=normalize
-    )
-    again = isodepth.Metric.from_signature(metric.signature)
-    assert again == metric
-    assert (again.p, again.eps) == (p, eps)
+    assert (again.p, again.eps) == (options["p"], options["eps"])
 
 
 @pytest.mark.parametrize("n_alpha", [1, 20])
 def test_the_metric_of_the_paper(n_alpha: int) -> None:
-    metric = isodepth.Metric.paper(n_alpha, 100, random_state=1)
+    metric = Metric.paper(n_alpha, 100, random_state=1)
     assert (metric.levels, metric.n_levels) == ("monte-carlo", n_alpha)
     assert (metric.directions, metric.n_directions, metric.refine) == ("uniform", 100, 0)
-    assert isodepth.Metric.from_signature(metric.signature) == metric
+    assert Metric.from_signature(metric.signature) == metric
 
 
 def test_the_rebuilt_metric_gives_the_same_result() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + 1
     for options in ({}, {"levels": "monte-carlo", "n_levels": 7}, {"directions": "sobol"}):
-        result = isodepth.Metric(random_state=4, n_directions=50, **options).compare(X, Y)
-        again = isodepth.Metric.from_signature(result.signature).compare(X, Y)
+        result = Metric(random_state=4, n_directions=50, **options).compare(X, Y)
+        again = Metric.from_signature(result.signature).compare(X, Y)
         assert again.distance == result.distance
         assert again.signature == result.signature
 
 
 def test_a_signature_is_short_and_readable() -> None:
-    signature = isodepth.Metric(depth="irw", eps=0.25, random_state=3).signature
+    signature = Metric(depth="irw", eps=0.25, random_state=3).signature
     assert signature.startswith("DR|")
     assert "\n" not in signature
     assert len(signature) < 200
@@ -114,13 +80,13 @@ def test_a_signature_is_short_and_readable() -> None:
 
 def test_results_carry_and_show_the_signature() -> None:
     rng = np.random.default_rng(0)
-    metric = isodepth.Metric(n_directions=20, random_state=0)
+    metric = Metric(n_directions=20, random_state=0)
     result = metric.compare(rng.standard_normal((9, 2)), rng.standard_normal((9, 2)))
     assert result.signature == metric.signature
     assert result.signature in repr(result)
 
 
-GOOD = isodepth.Metric().signature
+GOOD = Metric(random_state=0).signature
 
 
 @pytest.mark.parametrize(
@@ -147,23 +113,122 @@ GOOD = isodepth.Metric().signature
         GOOD + "|p=3",
         GOOD + "|",
         GOOD.replace("|", ","),
+        GOOD.replace(f"v={isodepth.__version__}", "v=9.9.9"),
+        GOOD.replace(f"v={isodepth.__version__}", "v=0.1000.0"),
+        GOOD.replace(f"v={isodepth.__version__}", "v=newest"),
+        GOOD.replace(f"v={isodepth.__version__}", "v="),
+        GOOD.replace(f"v={isodepth.__version__}", "v=1"),
+        GOOD + "|normalize=maybe",
+        GOOD + "|normalize=",
+        GOOD + "|gap=wide",
+        GOOD + "|region=plane",
+        GOOD + "|dtype=float16",
+        GOOD.replace("refine=20", "refine=-1"),
+        GOOD.replace("levels=exact", "levels=exact:3"),
+        GOOD.replace("levels=exact", "levels=0"),
+        GOOD.replace("levels=exact", "levels=monte-carlo"),
+        GOOD.replace("uniform:1000", "uniform"),
+        GOOD.replace("uniform:1000", "uniform:0"),
+        GOOD.replace("seed=0", "seed=zero"),
+        GOOD.replace("seed=0", "seed=-1"),
+        GOOD.replace("depth=projection", "depth=ai_irw(n_directions=7)"),
+        GOOD.replace("depth=projection", "depth=ai_irw(random_state=7)"),
+        GOOD.replace("depth=projection", "depth=ai_irw(covariance)"),
+        GOOD.replace("depth=projection", "depth=halfspace(refine=some)"),
     ],
 )
 def test_unreadable_signatures(text: str) -> None:
     assert text != GOOD
     with pytest.raises(SignatureError) as caught:
-        isodepth.Metric.from_signature(text)
+        Metric.from_signature(text)
     assert len(str(caught.value)) > 20
 
 
 @pytest.mark.parametrize("text", [None, 7, b"DR|depth=irw", ["DR"]], ids=repr)
 def test_a_signature_is_text(text: object) -> None:
     with pytest.raises(SignatureError):
-        isodepth.Metric.from_signature(text)
+        Metric.from_signature(text)
 
 
 def test_directions_given_as_an_array_cannot_be_rebuilt() -> None:
     """Their numbers are not in the text: reading it back must say so, not guess."""
-    metric = isodepth.Metric(directions=np.eye(3))
+    metric = Metric(directions=np.eye(3))
     with pytest.raises(SignatureError, match="directions"):
-        isodepth.Metric.from_signature(metric.signature)
+        Metric.from_signature(metric.signature)
+
+
+def test_defaults_say_nothing() -> None:
+    assert fields(Metric(random_state=0)).keys().isdisjoint({"gap", "region", "normalize", "dtype"})
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "text"),
+    [
+        ({"gap": "exact"}, "gap", "exact"),
+        ({"region": "exact", "depth": "halfspace"}, "region", "exact"),
+        ({"normalize": False}, "normalize", "no"),
+        ({"dtype": "float32"}, "dtype", "float32"),
+        ({"p": 1}, "p", "1"),
+        ({"p": 1.5}, "p", "1.5"),
+        ({"eps": 0.25}, "eps", "0.25"),
+        ({"levels": 7}, "levels", "7"),
+        ({"levels": "monte-carlo", "n_levels": 9}, "levels", "monte-carlo:9"),
+        ({"n_directions": 12, "directions": "sobol"}, "dirs", "sobol:12"),
+        ({"refine": 3}, "refine", "3"),
+        ({"random_state": None}, "seed", "none"),
+        ({"random_state": 5}, "seed", "5"),
+    ],
+)
+def test_what_is_set_is_said_and_read_back(options, name: str, text: str) -> None:
+    metric = Metric(**{"random_state": 0, **options})
+    assert fields(metric)[name] == text
+    assert Metric.from_signature(metric.signature) == metric
+    others = fields(Metric(random_state=0))
+    assert {k for k, v in fields(metric).items() if others.get(k) != v} <= {name, "depth"}
+
+
+@pytest.mark.parametrize(
+    ("depth", "said"),
+    [
+        (HalfspaceDepth(method="exact"), ["halfspace", "method=exact"]),
+        (HalfspaceDepth(refine=7), ["halfspace", "refine=7"]),
+        (ProjectionDepth(method="exact"), ["projection", "method=exact"]),
+        (AIIRWDepth(covariance="ledoit-wolf"), ["ai_irw", "covariance=ledoit-wolf"]),
+    ],
+)
+def test_settings_of_a_depth_are_said_and_read_back(depth, said: list[str]) -> None:
+    metric = Metric(depth=depth, random_state=0)
+    for words in said:
+        assert words in fields(metric)["depth"]
+    again = Metric.from_signature(metric.signature)
+    assert again == metric
+    assert again.depth.settings() == depth.settings()
+    assert metric != Metric(depth=type(depth)(), random_state=0)
+
+
+@pytest.mark.parametrize("depth", [HalfspaceDepth(), ProjectionDepth(), AIIRWDepth()])
+def test_a_depth_as_it_comes_is_its_name(depth) -> None:
+    metric = Metric(depth=depth, random_state=0)
+    assert fields(metric)["depth"] == depth.name
+    # The directions and the seed are the metric's own.
+    other = type(depth)(n_directions=5, random_state=9)
+    assert fields(Metric(depth=other, random_state=0))["depth"] == depth.name
+
+
+def test_what_a_signature_cannot_hold_is_not_read_back() -> None:
+    for depth in (AIIRWDepth(covariance=OAS()), lambda X: X[:, 0]):
+        metric = Metric(depth=depth, random_state=0)
+        assert "custom:" in metric.signature
+        with pytest.raises(SignatureError):
+            Metric.from_signature(metric.signature)
+
+
+def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    depth = HalfspaceDepth(refine=2)
+    first, second = (Metric(depth=depth, levels=3, random_state=seed).table(X) for seed in (0, 1))
+    with pytest.raises(InvalidInputError, match="differ in seed "):
+        first.distance_to(second)
+    other = Metric(depth=HalfspaceDepth(refine=3), levels=3, random_state=0).table(X)
+    with pytest.raises(InvalidInputError, match="differ in depth "):
+        first.distance_to(other)

@@ -10,8 +10,8 @@ import pytest
 from twins.naive import power_mean_of_many_digits
 
 import isodepth
-from isodepth.core.levels import SMALL_POWER, power_mean
-from isodepth.engine.gap_passes import table_distances
+from isodepth.core.regions import SMALL_POWER, power_mean
+from isodepth.engine import table_distances
 
 POWERS = [9.9e-4, 1e-5, 1e-9, 1e-12, 1e-15, 1e-30, 1.1e-100, 0.9e-100, 1e-200, 1e-310, 5e-324]
 GAPS = {

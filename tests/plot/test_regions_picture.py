@@ -7,7 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError
-from isodepth.metric.plane import difference_plane, mean_squared_gaps
+from isodepth.plot.plane import difference_plane, mean_squared_gaps
 from isodepth.plot.regions import chosen_levels, nested_regions, outline, plane_directions
 
 pytest.importorskip("matplotlib")

@@ -33,7 +33,7 @@ def results():
 def test_every_picture_of_every_result(results) -> None:
     for result in results:
         assert result.plot() is not None
-        for kind in PICTURES[type(result)]:
+        for kind in PICTURES[result.result_type]:
             ax = new_axes()
             if kind == "timeline":
                 with pytest.raises(InvalidOptionError, match="three axes"):

@@ -149,7 +149,7 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_rows_are_moved_as_those_of_arrays(weighted):
-    from isodepth.core.sample import Sample
+    from isodepth.core.regions import Sample
     from isodepth.depth.base import standardize
     from isodepth.tensors.spread import rounding_of
     from isodepth.torch.samples import DeviceSample

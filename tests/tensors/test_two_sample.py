@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError
-from isodepth.metric.inputs import arrays_on_host
+from isodepth.tensors.host import arrays_on_host
 
 torch = pytest.importorskip("torch")
 

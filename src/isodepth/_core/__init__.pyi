@@ -40,12 +40,15 @@ def share_differences(
     count: int,
     cuts: int,
     n_threads: int = 1,
-) -> tuple:
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]:
     """
     The largest differences (F, count) between the shares of the two parts of each labeling in a half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.
     """
 
-def label_centers(
+def label_distances(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
@@ -56,40 +59,15 @@ def label_centers(
         NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     count: int,
-    zero: float,
-    n_threads: int = 1,
-) -> tuple:
-    """
-    Projections (n, S) of points (n, d), and the medians and one over the MADs (count, 2, S) of the two parts of each labeling, S >= K being a multiple of 8; bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
-    """
-
-def label_distances(
-    projections: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    words: Annotated[
-        NDArray[numpy.uint64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    centers: Annotated[
-        NDArray[numpy.float64],
-        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
-    ],
-    scales: Annotated[
-        NDArray[numpy.float64],
-        dict(shape=(None, None, None), order="C", device="cpu", writable=False),
-    ],
-    n_directions: int,
     betas: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    first: int,
-    last: int,
     q: float,
     p: float,
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    DR between the two parts of the labelings first..last, with plain means of order q over directions and p over levels.
+    DR between the two parts of each labeling of points (n, d), with plain means of order q over directions and p over levels; bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
     """
 
 @overload
@@ -453,7 +431,11 @@ def nearest_in_hull(
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     n_threads: int = 1,
-) -> tuple:
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+]:
     """
     Weights (m, n) of the point of the hull of points (n, d) nearest to each query (m, d), the distance (m,) and a lower bound of it.
     """
@@ -468,20 +450,19 @@ def hull_levels(
     stops: Annotated[
         NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    inside_first: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    inside_second: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
     attained: Annotated[
         NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     slack: float,
     limit: float,
-) -> tuple:
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.int64], dict(order="C")],
+]:
     """
-    Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l: lower (L,), at least as large as what is attained already, upper (L,), directions (L, d) and sides (L,). Rows `i` are known to be inside the hull of others from level inside_first[i], inside_second[i] on.
+    Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l: lower (L,), at least as large as what is attained already, upper (L,), directions (L, d) and sides (L,).
     """
 
 def halfspace_masses(
@@ -633,7 +614,7 @@ def ascent(
     """Directions of larger gaps than along the starts."""
 
 @overload
-def support_rows(
+def supports(
     ordered: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
@@ -644,14 +625,10 @@ def support_rows(
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]: ...
+    memory_mb: float,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
 @overload
-def support_rows(
+def supports(
     ordered: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
@@ -662,82 +639,10 @@ def support_rows(
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
     n_threads: int,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]:
-    """
-    Largest and smallest projection at each level, and the rows that give them.
-    """
-
-@overload
-def quantile_gaps(
-    x: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    q: float,
-    n_threads: int,
     memory_mb: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]: ...
-@overload
-def quantile_gaps(
-    x: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    q: float,
-    n_threads: int,
-    memory_mb: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-]:
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    The gap of each level between quantiles, and the direction of the largest.
+    Supports (L, 2 K) of each level along directions (K, d), and along their opposites.
     """
 
 @overload
@@ -753,7 +658,6 @@ def table_distances(
     | None,
     p: float,
     q: float,
-    unit: float,
     length: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
@@ -770,155 +674,18 @@ def table_distances(
     | None,
     p: float,
     q: float,
-    unit: float,
     length: float,
     n_threads: int,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """Distances between tables; without columns, of all pairs."""
 
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+def tie_ends(
+    falling: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_supports(
-    ordered: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None:
-    """
-    Supports of each level along all directions, and along their opposites.
-    """
-
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None: ...
-@overload
-def write_quantiles(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None,
-    tails: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
-    n_threads: int,
-    memory_mb: float,
-) -> None:
-    """
-    Quantiles of each level along all directions, and along their opposites.
-    """
+    tolerance: float,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """Where groups of equal depth end."""
 
 def merge_levels(
     masses_x: Annotated[
@@ -937,11 +704,12 @@ def merge_levels(
     last: float,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    Edges of the pieces on which both samples stay the same, and their prefix sizes.
+    The pieces on which both samples stay the same, their shares, and their prefix sizes.
     """
 
 def power_mean(

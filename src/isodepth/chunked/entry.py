@@ -13,9 +13,8 @@ from isodepth.chunked.passes import Runner
 from isodepth.chunked.scan import as_source, scan
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, fit_to_width, stream_table
-from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import LevelPlan, power_mean
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.directions import draws_at_random, mean_of_direction
+from isodepth.core.regions import LevelPlan, TrimmedRegions, power_mean
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
 from isodepth.data.validation import (
@@ -25,14 +24,12 @@ from isodepth.data.validation import (
     read_points,
     split_weights,
 )
-from isodepth.engine.gap_passes import direction_code
+from isodepth.engine import direction_code
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps
-from isodepth.metric.base import BaseMetric
+from isodepth.metric.base import BaseMetric, refuse_learned_scale
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.inputs import refuse_learned_scale
-from isodepth.metric.settings import draws_at_random
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable
 

@@ -16,8 +16,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.rows import Preparation, Rows
 from isodepth.chunked.sources import Chunk, Source
-from isodepth.engine.gap_passes import write_supports
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, write_supports
 
 
 class Pass:

@@ -10,9 +10,8 @@ import numpy as np
 
 from isodepth.chunked.sources import Chunk, Source
 from isodepth.core.scaling import scaled
-from isodepth.data.arrays import check_finite, to_float
+from isodepth.data.validation import OMIT_HINT, check_finite, to_float
 from isodepth.errors import InvalidInputError
-from isodepth.metric.inputs import OMIT_HINT
 
 
 class Rows(NamedTuple):

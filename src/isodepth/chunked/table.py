@@ -15,7 +15,7 @@ from isodepth.chunked.reading import Reading, joint_selection
 from isodepth.chunked.rows import Preparation, Rows
 from isodepth.chunked.selection import Frame, Numbers
 from isodepth.chunked.sources import Source
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError

@@ -69,6 +69,11 @@ def unit_vectors(
     return _orthogonal(d, n_directions, rng)
 
 
+def draws_at_random(directions: Any) -> bool:
+    """Whether what `directions=` says leaves something to chance."""
+    return isinstance(directions, str) and directions != "equispaced"
+
+
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
     """Like `unit_vectors` for an integer seed; small arrays are cached, and read-only."""
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan
-from isodepth.core.sample import Sample
+from isodepth.core.regions import LevelPlan, Sample
 from isodepth.errors import InvalidInputError
 
 # A level within rounding of a step belongs to the smaller tail.

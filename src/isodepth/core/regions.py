@@ -1,4 +1,9 @@
-"""TrimmedRegions: a sample as nested regions, each the deepest share of its mass."""
+"""A sample in canonical form, its nested regions, and the levels at which two are compared.
+
+The canonical form has the distinct rows in lexicographic order, each with its exact mass.
+Everything downstream works on it. So the order of the rows does not matter, repeated rows are the
+same as weights, and equal points have equal depths, however a matrix product rounds.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,123 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.sample import Sample
-from isodepth.data.validation import check_direction_rows, check_levels_inside
-from isodepth.engine.depth_passes import order_of, take_rows
-from isodepth.engine.resources import Resources
+from isodepth import _core
+from isodepth.core.weights import exact_masses
+from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
+from isodepth.engine import Resources, write_supports
 
+#: A level this close to the end of the interval, as a share of it, is the end.
+SLIVER = 1e-14
+#: Below this power a direct sum of powers is not right to 1e-13.
+SMALL_POWER = 1e-3
 _SINGLE_THREAD = Resources(n_jobs=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct points and their masses.
+
+    Attributes
+    ----------
+    points : ndarray of shape (u, d)
+        Distinct rows in lexicographic order.
+    masses : int64 ndarray of shape (u,), or None
+        The mass of each row in units of 1/total; None when all are one unit.
+    total : int
+    inverse : intp ndarray of shape (n,)
+        For each row the caller gave, its index in `points`; -1 for rows of weight zero.
+    """
+
+    points: np.ndarray
+    masses: np.ndarray | None
+    total: int
+    inverse: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        points: np.ndarray,
+        weights: Any = None,
+        name: str = "weights",
+        resources: Resources = _SINGLE_THREAD,
+    ) -> Sample:
+        """Canonical form of checked points (n, d) with optional weights (n,)."""
+        checked = check_weights(weights, len(points), name)
+        if checked is None:
+            return cls._merge(points, None, resources)
+        present = checked > 0
+        if present.all():
+            return cls._merge(points, exact_masses(checked), resources)
+        merged = cls._merge(points[present], exact_masses(checked[present]), resources)
+        inverse = np.full(len(points), -1, dtype=np.intp)
+        inverse[present] = merged.inverse
+        return cls(merged.points, merged.masses, merged.total, inverse)
+
+    def with_queries(self, queries: np.ndarray) -> Sample:
+        """The same sample with further points of mass zero; `inverse` is that of the queries.
+
+        A query that equals a sample point becomes that point, so it gets the same depth.
+        """
+        masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
+        masses[: len(self.points)] = 1 if self.masses is None else self.masses
+        joint = self._merge(np.concatenate([self.points, queries]), masses)
+        return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
+
+    def find(self, queries: np.ndarray) -> np.ndarray:
+        """Index (m,) of the point that equals each of `queries` (m, d); -1 where there is none."""
+        joint = self.with_queries(queries)
+        index = np.full(joint.n_points, -1)
+        index[joint.unit_masses > 0] = np.arange(self.n_points)
+        return index[joint.inverse]
+
+    @classmethod
+    def _merge(
+        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _SINGLE_THREAD
+    ) -> Sample:
+        rows, inverse, merged = _core.distinct_rows(
+            np.ascontiguousarray(points), masses, resources.n_threads
+        )
+        total = len(rows) if merged is None else int(merged.sum())
+        return cls(rows, merged, total, inverse)
+
+    @property
+    def n_points(self) -> int:
+        """How many distinct points there are."""
+        return len(self.points)
+
+    @property
+    def n_features(self) -> int:
+        """The dimension of the space."""
+        return self.points.shape[1]
+
+    @property
+    def is_simplex(self) -> bool:
+        """Whether these are u <= d + 1 points in general position."""
+        u, d = self.points.shape
+        return u <= d + 1 and self._in_general_position
+
+    @cached_property
+    def _in_general_position(self) -> bool:
+        d = self.points.shape[1]
+        if len(self.points) == 1:
+            return True
+        edges = self.points[1:].astype(np.float64) - self.points[0]
+        # Scaling each edge to about one keeps a single far point from hiding the others.
+        edges /= np.abs(edges).max(axis=1, keepdims=True)
+        singular = np.linalg.svd(edges, compute_uv=False)
+        return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
+
+    @property
+    def unit_masses(self) -> np.ndarray:
+        """The masses as an int64 array of shape (u,), also when all are equal."""
+        if self.masses is None:
+            return np.ones(self.n_points, dtype=np.int64)
+        return self.masses
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The masses as float64 shares of the total, of shape (u,)."""
+        return self.unit_masses / self.total
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +199,7 @@ class TrimmedRegions:
         resources: Resources = _SINGLE_THREAD,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
-        order = order_of(-distinct_depth, resources)
+        order = _core.order(-distinct_depth, resources.n_threads)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
         if sample.masses is None:
@@ -97,7 +213,7 @@ class TrimmedRegions:
             columns=columns,
             sample=sample,
             order=order,
-            alphas=falling[ends - 1],
+            alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
             origin=origin,
@@ -112,7 +228,8 @@ class TrimmedRegions:
         """Like `ordered`, computed on several threads the first time."""
         known = self.__dict__.get("ordered")
         if known is None:
-            known = self.__dict__["ordered"] = take_rows(self.sample.points, self.order, resources)
+            known = _core.take_rows(self.sample.points, self.order, resources.n_threads)
+            self.__dict__["ordered"] = known
         return known
 
     @property
@@ -173,13 +290,11 @@ class TrimmedRegions:
             Of shape (L, K), without the axes that were not given.
         """
         rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
-        sizes = self.counts[np.atleast_1d(self.group(beta))]
-        result = np.empty((len(sizes), len(rows)))
-        ordered = self.ordered[: sizes.max()].astype(np.float64, copy=False)
-        # Sixteen directions at a time bound the memory for the projections.
-        for k in range(0, len(rows), 16):
-            running = np.maximum.accumulate(ordered @ rows[k : k + 16].T, axis=0)
-            result[:, k : k + 16] = running[sizes - 1]
+        sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
+        ordered = self.ordered.astype(np.float64, copy=False)
+        both = np.empty((len(sizes), 2 * len(rows)))
+        write_supports(ordered, sizes, rows, both, _SINGLE_THREAD)
+        result = both[np.atleast_1d(place), : len(rows)]
         if np.ndim(u) == 1:
             result = result[:, 0]
         return result[0] if np.ndim(beta) == 0 else result
@@ -196,18 +311,65 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 
     A group holds everything within `tolerance` of its first member.
     """
-    steps = falling[:-1] - falling[1:]
-    ends = np.concatenate([(steps > tolerance).nonzero()[0] + 1, [len(falling)]])
-    if tolerance == 0 or (steps[steps <= tolerance] == 0).all():
-        return ends
-    # Small steps may add up: measure from the first member of each group.
-    fine: list[int] = []
-    start = 0
-    for end in ends.tolist():
-        while falling[start] - falling[end - 1] > tolerance:
-            far = start + int(np.argmax(falling[start] - falling[start:end] > tolerance))
-            fine.append(far)
-            start = far
-        fine.append(end)
-        start = end
-    return np.asarray(fine)
+    return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelPlan:
+    """The levels at which two samples are compared.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L, 2) or (L,)
+        The pieces [start, stop) of [0, 1 - eps] on which nothing changes, or single levels.
+    shares : ndarray of shape (L,)
+        The share of the interval that each represents; they add up to 1.
+    prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
+        How many of the ordered points of each sample lie inside.
+    """
+
+    levels: np.ndarray
+    shares: np.ndarray
+    prefix_sizes_x: np.ndarray
+    prefix_sizes_y: np.ndarray
+
+    @property
+    def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The prefix sizes of both samples."""
+        return self.prefix_sizes_x, self.prefix_sizes_y
+
+
+def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
+    """All pieces of [0, 1 - eps] on which both regions stay the same."""
+    end = 1.0 - eps
+    # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
+    last = end * (1.0 - SLIVER)
+    return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
+
+
+def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
+    """Given levels (L,), each of the same share."""
+    betas = np.sort(betas)
+    shares = np.full(len(betas), 1.0 / len(betas))
+    return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
+
+
+def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
+    """Midpoints of `n_levels` equal parts of [0, 1 - eps]."""
+    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
+
+
+def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
+    """(length * sum of shares * gaps**p) ** (1/p); the largest gap for p = inf.
+
+    Gaps are divided by the largest first, so that no power overflows or vanishes. As p falls to 0
+    the mean tends to the geometric one: 0 where a gap is 0, and with a length below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> power_mean(np.array([3.0, 4.0]), np.array([0.5, 0.5]), p=1)
+    3.5
+    """
+    values, weights = (np.ascontiguousarray(a, dtype=np.float64) for a in (gaps, shares))
+    return _core.power_mean(values, weights, p, length)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.sample import exact_masses
-from isodepth.data.arrays import check_finite, describe, to_array
-from isodepth.data.validation import check_weights
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.core.weights import exact_masses
+from isodepth.data.arrays import column_labels, describe
+from isodepth.data.validation import check_finite, check_weights, to_array
+from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: What `scale=` may be, apart from None and an array.
 SCALES = ("pooled", "reference")
+# From this ratio of spreads on, a comparison warns.
+_WIDE = 100.0
+# A warning needs no more rows of each sample than these.
+_ROWS_FOR_WARNING = 256
 
 
 def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -50,7 +55,9 @@ def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.n
         points, checked = points[checked > 0], checked[checked > 0]
         masses = exact_masses(checked)
     # A column at a time: never more than a few numbers a row beside the sample itself.
-    return np.array([_spread(np.asarray(column, np.float64), masses) for column in points.T])
+    return np.array(
+        [_spread(np.ascontiguousarray(column, np.float64), masses) for column in points.T]
+    )
 
 
 def spread_of_samples(
@@ -120,21 +127,41 @@ def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None
     return out
 
 
+def warn_of_different_spreads(
+    x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None
+) -> None:
+    """Warn where one column of two samples (n, d), (m, d) spreads far more widely than another."""
+    if x.shape[1] == 1:
+        return
+    rows = np.concatenate([part[:: -(-len(part) // _ROWS_FOR_WARNING)] for part in (x, y)])
+    varied = np.flatnonzero((rows != rows[0]).any(axis=0))
+    if len(varied) < 2:
+        return
+    spread = pooled_spread(rows[:, varied])
+    if not spread.max() / _WIDE > spread.min():
+        return
+    labels = columns or column_labels(x.shape[1])
+    widest, narrowest = (labels[varied[at]] for at in (spread.argmax(), spread.argmin()))
+    warnings.warn(
+        f"the columns have very different spreads: {spread.max():.3g} in {widest} and "
+        f"{spread.min():.3g} in {narrowest}, so that the former decides alone; scale='pooled' "
+        "compares every column in units of its own spread",
+        ScaleWarning,
+        stacklevel=5,
+    )
+
+
 def _rows(samples: Sequence[np.ndarray]) -> np.ndarray:
     return samples[0] if len(samples) == 1 else np.concatenate(samples)
 
 
 def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
-    deviations = np.abs(column - _median(column, masses))
-    spread = _median(deviations, masses)
-    if spread == 0:
-        positive = deviations > 0
-        if not positive.any():
-            return 1.0
-        spread = _median(deviations[positive], None if masses is None else masses[positive])
-    return spread
-
-
-def _median(values: np.ndarray, masses: np.ndarray | None) -> float:
-    """The middle of the lower and the upper median."""
-    return float(_core.median(np.ascontiguousarray(values)[None], masses)[0])
+    median, spread = (float(found[0]) for found in _core.median_and_mad(column[None], masses))
+    if spread > 0:
+        return spread
+    deviations = np.abs(column - median)
+    positive = deviations > 0
+    if not positive.any():
+        return 1.0
+    heavy = None if masses is None else masses[positive]
+    return float(_core.median(deviations[positive][None], heavy)[0])

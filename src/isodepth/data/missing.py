@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import check_finite, column_labels, named_counts
+from isodepth.data.arrays import column_labels, named_counts
 from isodepth.data.frames import looks_like_frame
 from isodepth.data.results import ResultMixin, plain
-from isodepth.data.validation import check_weights, read_points
+from isodepth.data.validation import check_finite, check_weights, read_points
 from isodepth.errors import InvalidInputError
 
 #: What `nan_policy=` may be.

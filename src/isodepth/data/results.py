@@ -1,21 +1,22 @@
-"""What every result can be turned into: JSON, data frames, a notebook's HTML, pictures, a report.
+"""What every result can be turned into: JSON, data frames, a notebook's HTML.
 
 A result says what it holds (`to_dict`), what its rows are (`_rows`), and prints itself; everything
-else follows from these here, once for all of them.
+else follows from these here, once for all of them. `isodepth.results` adds pictures and reports.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from isodepth.data.extras import load_extra
 from isodepth.data.markup import escaped, html_table
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _SHOWN_ROWS = 10
 _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
@@ -96,52 +97,78 @@ class ResultMixin:
         return f'<div class="isodepth"><p><strong>{escaped(first)}</strong>{lines}</p>{table}</div>'
 
 
-class PlottableResult(ResultMixin):
-    """A result that can be drawn."""
+@dataclass(frozen=True, eq=False, repr=False)
+class LabeledMatrix:
+    """A matrix of distances with the names of its rows and columns.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    values : ndarray of shape (N, M)
+    labels, other_labels : tuples of N and M str
+    signature : str
+    """
 
-    def plot(self, kind: str | None = None, ax: Any = None) -> Any:
-        """Draw the result; a short cut to the functions of `isodepth.plot`.
+    values: np.ndarray
+    labels: tuple[str, ...]
+    other_labels: tuple[str, ...]
+    signature: str = ""
 
-        Parameters
-        ----------
-        kind : str, optional
-            Which picture. Of a comparison "gaps" (the default), "regions", "columns", and where it
-            was tested "null"; of a test "null" (the default), "gaps", "regions" and "columns"; of
-            a matrix of distances "matrix" (the default), "tree" and "map"; of a verdict "columns";
-            of a monitor "timeline".
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default. A timeline makes its own.
-
-        Returns
-        -------
-        ax : matplotlib.axes.Axes, or the Figure of a timeline
-        """
-        from isodepth.plot import draw
-
-        return draw(self, kind, ax)
-
-
-class ReportableResult(PlottableResult):
-    """A result that can be written down for a colleague."""
-
-    __slots__ = ()
-
-    def report(self, path: Any, **options: Any) -> None:
-        """Write a report: one HTML file that needs nothing else, whole or not at all.
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        labels: Iterable[Any] | None = None,
+        other_labels: Iterable[Any] | None = None,
+        signature: str = "",
+    ) -> Self:
+        """Name the rows and columns of a matrix of distances.
 
         Parameters
         ----------
-        path : str or path-like
-            Where it goes; a file already there is replaced.
-        **options
-            All may be left out. `title`: that of the page. `names`: what to call the two samples of
-            a comparison, and `sources`: the files they came from. `labels`: what to call the
-            batches of a monitor. `notes`: warnings to pass on. `command`: what to type to make the
-            report again. `when`: a date to put under it; without one, the same result gives the
-            same bytes.
+        values : array-like of shape (N, M)
+        labels : N names, by default "0", "1", ...
+        other_labels : M names; by default those of the rows for a square matrix, else "0", ...
+        signature : str
         """
-        from isodepth.report import write_report
+        matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
+            raise InvalidInputError(
+                f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
+            )
+        rows = _names(labels, matrix.shape[0], "labels")
+        square = other_labels is None and matrix.shape[0] == matrix.shape[1]
+        columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
+        return cls(matrix, rows, columns, signature)
 
-        write_report(self, path, **options)
+    @property
+    def among_themselves(self) -> bool:
+        """Whether rows and columns are the same samples."""
+        return self.labels == self.other_labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
+    found = (
+        tuple(str(i) for i in range(count)) if labels is None else tuple(map(label_text, labels))
+    )
+    if len(found) != count:
+        raise InvalidInputError(f"{name} must name {count} samples, got {len(found)}")
+    if len(set(found)) != count:
+        twice = next(label for label in found if found.count(label) > 1)
+        raise InvalidInputError(f"{name} must differ from each other, got {twice!r} twice")
+    return found
+
+
+def label_text(label: Any) -> str:
+    """A label as a text; of the several keys of a group all are named.
+
+    Examples
+    --------
+    >>> label_text(("EWR", 7)), label_text((7,)), label_text(np.int64(7)), label_text(7.0)
+    ('EWR, 7', '7', '7', '7.0')
+    """
+    if isinstance(label, tuple):
+        return ", ".join(str(part) for part in label)
+    return str(label)

@@ -9,10 +9,41 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, check_finite, describe, listed, to_array, to_float
+from isodepth.data.arrays import FEW, column_labels, describe, listed, named_counts
 from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
+
+# Rows are scanned for non-finite values a block at a time, so that a memory map of any size
+# never costs more than this many booleans.
+_SCAN_ELEMENTS = 1 << 20
+#: What else to do about missing values, for messages about samples that have some.
+OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
+_DASK = ("dask", "dask_expr")
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether a sample is read in chunks: what `isodepth.scan` gives, or a Dask collection."""
+    kind = type(X)
+    if getattr(kind, "reads_in_chunks", False):
+        return True
+    return kind.__module__.partition(".")[0] in _DASK and hasattr(X, "__dask_graph__")
+
+
+def refuse_chunks(X: Any, what: str) -> None:
+    """Raise where rows are needed that a sample read in chunks does not keep."""
+    if is_chunked(X):
+        raise InvalidInputError(
+            f"{what} needs all rows in memory, got {X!r:.80}; use Metric.table, distance or "
+            "compare, which read it in chunks"
+        )
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether this is a tensor of torch, which need not be installed."""
+    return not isinstance(X, np.ndarray) and any(
+        kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__
+    )
 
 
 def check_points(
@@ -52,7 +83,7 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Like `check_points`, where values may still be missing or infinite."""
     columns = None
-    if looks_like_frame(X):
+    if not isinstance(X, np.ndarray) and looks_like_frame(X):
         X, columns = read_frame(X, name)
     array = to_array(X, name)
     if array.ndim == 1 and hasattr(X, "to_frame"):
@@ -60,19 +91,23 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
             f"{name} must be a table of shape (n points, d columns), got a {type(X).__name__} with "
             f"{len(array)} entries; use {name}.to_frame() for numbers on a line"
         )
-    if array.ndim != 2:
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n points, d columns), got {array.ndim} "
-            f"dimension(s) with shape {array.shape}; use {name}.reshape(-1, 1) for n numbers on "
-            f"a line or {name}.reshape(1, -1) for a single point"
-        )
-    if 0 in array.shape:
-        raise InvalidInputError(
-            f"{name} is empty: got {array.shape[0]} row(s) and {array.shape[1]} feature(s) "
-            f"(shape={array.shape}) while a minimum of 1 is required: a sample needs at least one "
-            "row and one column"
-        )
+    check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
+
+
+def check_table_shape(shape: tuple[int, ...], name: str) -> None:
+    """Check that an array or a tensor has rows and columns, and some of both."""
+    if len(shape) != 2:
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n points, d columns), got {len(shape)} "
+            f"dimension(s) with shape {shape}; use {name}.reshape(-1, 1) for n numbers on a line "
+            f"or {name}.reshape(1, -1) for a single point"
+        )
+    if 0 in shape:
+        raise InvalidInputError(
+            f"{name} is empty: got {shape[0]} row(s) and {shape[1]} feature(s) (shape={shape}) "
+            "while a minimum of 1 is required: a sample needs at least one row and one column"
+        )
 
 
 def check_pair(
@@ -82,12 +117,20 @@ def check_pair(
 
     Columns of frames are matched by name: those of Y come in the order of X.
     """
-    Y = in_order(Y, labels_of(X), "Y", "X")
+    if not isinstance(X, np.ndarray):
+        Y = in_order(Y, labels_of(X), "Y", "X")
     x, x_columns = check_points(X, "X", dtype, hint=hint)
     y, y_columns = check_points(Y, "Y", dtype, hint=hint)
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
+    return x, y, check_common_columns(X, Y, x_columns, y_columns)
+
+
+def check_common_columns(
+    X: Any, Y: Any, x_columns: tuple[str, ...] | None, y_columns: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """The names that the columns of two samples have, given those that were read."""
     # A frame without names of its own is still known not to have other integers for labels.
     x_names, y_names = x_columns, y_columns
     if x_names is None and y_names is not None and _all_integers(y_names):
@@ -95,11 +138,125 @@ def check_pair(
     elif y_names is None and x_names is not None and _all_integers(x_names):
         y_names = default_names(Y)
     check_same_columns(x_names, y_names)
-    return x, y, x_columns if x_columns is not None else y_columns
+    return x_columns if x_columns is not None else y_columns
 
 
 def _all_integers(names: tuple[str, ...]) -> bool:
     return all(name.removeprefix("-").isdecimal() for name in names)
+
+
+def to_array(X: Any, name: str) -> np.ndarray:
+    """What NumPy makes of `X`; what it cannot take is refused with what to do instead."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InvalidInputError(
+            f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
+            "impute them first"
+        )
+    if getattr(type(X), "reads_in_chunks", False):
+        raise InvalidInputError(
+            f"{name} is read in chunks ({X!r:.80}), and here all rows are needed at once; give an "
+            "array of some of them, or use distance, compare, Metric.table, tables, pairwise or "
+            "DepthMonitor, which take sources"
+        )
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
+    try:
+        return np.asarray(X)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(
+            f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "
+            f"({' '.join(str(error).split())})"
+        ) from None
+
+
+def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
+    """Real numbers as float32 or float64; None keeps float32 and makes the rest float64."""
+    if array.dtype == object:
+        array = _numbers_of_objects(array, name)
+    if array.dtype.kind == "c":
+        raise InvalidInputError(
+            f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
+            f"choose a part, such as {name}.real"
+        )
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{name} must hold real numbers (any float or integer dtype), got dtype "
+            f"{array.dtype}; convert it with {name}.astype(float) after dropping or encoding what "
+            "is not a number"
+        )
+    if dtype is None:
+        dtype = "float32" if array.dtype == np.float32 else "float64"
+    if array.dtype == dtype and array.dtype.isnative:
+        return array
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
+
+
+def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Objects as floats, where every one of them is a real number: texts are not."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, numbers.Real):
+            try:
+                reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
+            except (TypeError, ValueError) as error:
+                reason = str(error)
+            raise NotNumbersError(
+                f"{name} must hold real numbers, got dtype object with {value!r} at row "
+                f"{place[0]}, column {place[1]} ({reason}); convert it with {name}.astype(float) "
+                "after dropping or encoding what is not a number"
+            )
+    return array.astype(np.float64)
+
+
+def check_finite(
+    points: np.ndarray,
+    name: str,
+    any_size: bool,
+    columns: tuple[str, ...] | None = None,
+    hint: str = "",
+    allow_nan: bool = False,
+    first_row: int = 0,
+) -> None:
+    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow.
+
+    Messages count rows from `first_row` on.
+    """
+    rows = max(1, _SCAN_ELEMENTS // points.shape[1])
+    most = float(np.finfo(points.dtype).max)
+    limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
+    counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
+    for start in range(0, len(points), rows):
+        some = points[start : start + rows]
+        # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
+        if some.max() <= limit and some.min() >= -limit:
+            continue
+        sizes = np.abs(some)
+        bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
+        infinite = infinite or bool(np.isinf(sizes).any())
+        counts += bad.sum(axis=0)
+        largest = max(largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
+        if first is None and bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            first = (start + int(row), int(column))
+    if first is not None:
+        labels = columns or column_labels(points.shape[1])
+        at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
+        what = "infinite" if allow_nan else "NaN or infinite"
+        advice = f"drop or impute them first{hint}"
+        if infinite:  # leaving out rows with missing values would not help
+            advice = "some are infinite, which is not missing: drop or correct them first"
+        raise InvalidInputError(
+            f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
+            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
+            f"{first_row + first[0]}, {at}; {advice}"
+        )
+    if largest > limit:
+        other = ", or use float64" if points.dtype == np.float32 else ""
+        raise InvalidInputError(
+            f"{name} contains values up to {largest:.3g}, with which distances overflow in "
+            f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
+            f"divide the data by a constant{other}"
+        )
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
@@ -118,6 +275,8 @@ def check_same_columns(
     second: str = "Y",
 ) -> tuple[str, ...] | None:
     """The names that the columns of both samples have; None where neither has any."""
+    if x_columns is None and y_columns is None:
+        return None
     if clashing_columns(x_columns, y_columns):
         if x_columns and y_columns and set(x_columns) != set(y_columns):
             raise differing(x_columns, y_columns, first, second)

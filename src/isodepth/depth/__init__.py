@@ -1,8 +1,7 @@
 """Depths: how central a point is in a sample."""
 
-from isodepth.depth.base import Depth
+from isodepth.depth.base import Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
-from isodepth.depth.minimized import Halfspace, Projection
 
 #: The depths that can be asked for by name.
 BY_NAME: dict[str, type[Depth]] = {

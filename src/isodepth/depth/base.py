@@ -1,26 +1,107 @@
-"""What every depth shares: settings, and the ties of samples too small to be ordered."""
+"""What every depth shares, and the depths that are a minimum over directions.
+
+The minimum is taken over given directions, over those that a local search adds, or exactly.
+"""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.sample import Sample
-from isodepth.data.validation import check_integer, check_n_jobs
-from isodepth.engine.resources import Resources
-from isodepth.errors import DegenerateDepthWarning
+from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.data.validation import check_choice, check_integer, check_n_jobs
+from isodepth.depth.direction_search import search_directions
+from isodepth.engine import Resources
+from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
+
+METHODS = ("directions", "exact")
 
 
-class Depth:
+class Along(NamedTuple):
+    """Directions to project on, and the threads and memory for it.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (K, d)
+    resources : Resources
+    """
+
+    directions: np.ndarray
+    resources: Resources
+
+    def run(
+        self,
+        kernel: Callable[..., Any],
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        queries: np.ndarray | None,
+        *options: Any,
+    ) -> Any:
+        """Call a pass of `isodepth._core` for a depth along these directions.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d), float32 or float64
+        weights : int64 ndarray of shape (n,), positive, or None for equal ones
+        queries : ndarray of shape (m, d), or None for the points
+        """
+        points = np.ascontiguousarray(points)
+        directions = np.ascontiguousarray(self.directions, dtype=points.dtype)
+        if queries is not None:
+            queries = np.ascontiguousarray(queries, dtype=points.dtype)
+        limits = self.resources.n_threads, self.resources.memory_mb
+        return kernel(points, directions, weights, queries, *options, *limits)
+
+
+class DepthSource:
+    """What a metric needs of a depth."""
+
+    #: Depths closer than this count as equal: a bound for rounding.
+    tie_tolerance: ClassVar[float] = 0.0
+
+    def warn_if_uninformative(self, *samples: Sample) -> None:
+        """Warn if the depth cannot order the points of a sample."""
+
+    def all_depths(
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
+        raise NotImplementedError
+
+    def regions(
+        self,
+        sample: Sample,
+        points: np.ndarray,
+        weights: np.ndarray | None,
+        along: Along,
+        **labels: Any,
+    ) -> TrimmedRegions:
+        """The regions of points (n, d) that have been checked and merged to `sample`."""
+        distinct, depth = self.all_depths(sample, points, weights, along)
+        return TrimmedRegions.from_depths(
+            sample,
+            distinct,
+            points=points,
+            depth=depth,
+            weights=weights,
+            tie_tolerance=self.tie_tolerance if points.dtype == np.float64 else 0.0,
+            resources=along.resources,
+            **labels,
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Depth(DepthSource):
     """Base of the depths.
 
-    A subclass computes the depths of the points of a sample (`of_sample`) and of any other points
-    (`of_points`) along given directions. Faster implementations (in chunks, on a device) are
-    chosen by `name`, so a subclass that computes something else needs a name of its own.
+    A subclass computes depths along given directions (`evaluate`). Faster implementations (in
+    chunks, on a device) are chosen by `name`, so a subclass that computes something else needs a
+    name of its own.
 
     The classes here know nothing of scikit-learn, whose import takes longer than a distance; see
     `isodepth.depth.estimators` for the estimators.
@@ -38,32 +119,16 @@ class Depth:
 
     name: ClassVar[str]
     affine_invariant: ClassVar[bool] = True
-    #: Depths closer than this count as equal: a bound for rounding.
-    tie_tolerance: ClassVar[float] = 0.0
 
-    def __init__(
-        self,
-        *,
-        n_directions: int = 1000,
-        directions: Any = "uniform",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_directions = n_directions
-        self.directions = directions
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     # -- what a depth defines ---------------------------------------------------------------
 
-    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        """Depth of each distinct point of `sample`, of shape (u,)."""
-        raise NotImplementedError
-
-    def of_points(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        """Depth of each of `points` (m, d) with respect to `sample`, of shape (m,)."""
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        """Depth of each of `queries` (m, d), or of the distinct points of `sample` if None."""
         raise NotImplementedError
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
@@ -79,7 +144,7 @@ class Depth:
 
     def settings(self) -> dict[str, Any]:
         """The settings by name: the arguments of the class."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def changed_settings(self) -> dict[str, Any]:
         """The settings that are not at their defaults."""
@@ -105,7 +170,7 @@ class Depth:
         """Warn once, with alternatives, if the depth cannot order the points of a sample."""
         for sample in samples:
             # Of one or two points no depth could make more.
-            if sample.n_points > 2 and self.is_uninformative(sample):
+            if len(sample.points) > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and n "
@@ -117,44 +182,176 @@ class Depth:
                 )
                 return
 
-    def sample_depth(
-        self, sample: Sample, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        """Like `of_sample`, with the exact value where the points are a simplex."""
-        if self.is_uninformative(sample):
-            return self.tied_depth(sample)
-        return self.of_sample(sample, directions, resources)
-
-    def point_depth(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        """Like `of_points`, in agreement with `sample_depth` on the sample's own points."""
-        result = self.of_points(sample, points, directions, resources)
-        if self.is_uninformative(sample):
-            tied = dict(zip(map(bytes, sample.points), self.tied_depth(sample), strict=True))
-            rows = np.ascontiguousarray(points + points.dtype.type(0))
-            for i, row in enumerate(rows):
-                result[i] = tied.get(bytes(row), result[i])
-        return result
+    def point_depth(self, sample: Sample, points: np.ndarray | None, along: Along) -> np.ndarray:
+        """Like `evaluate`, with the exact value at the corners of a simplex."""
+        if not self.is_uninformative(sample):
+            return self.evaluate(sample, points, along)
+        tied = self.tied_depth(sample)
+        if points is None:
+            return tied
+        own = sample.find(points)
+        return np.where(own >= 0, tied[own], self.evaluate(sample, points, along))
 
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
-        distinct = self.sample_depth(sample, directions, resources)
+        distinct = self.point_depth(sample, None, along)
         # Rows of weight zero are at -1, and get theirs below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
             if weightless.any():
-                asked = points[weightless]
-                depths[weightless] = self.point_depth(sample, asked, directions, resources)
+                depths[weightless] = self.point_depth(sample, points[weightless], along)
         return distinct, depths
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Minimized(Depth):
+    """A depth that is the smallest of one-dimensional depths over all directions.
+
+    Parameters
+    ----------
+    method : {"directions", "exact"}
+    refine : int
+        Steps of local search; only with ``method="directions"``.
+    n_directions, directions, random_state, n_jobs
+        As for every depth, see :class:`isodepth.depth.base.Depth`.
+    """
+
+    method: str = "directions"
+    refine: int = 0
+
+    def outlyingness(
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        """How far out `queries` (m, d) or the sample's own points are: depth falls with it.
+
+        Also the number of the direction that says so, where it is to be located.
+        """
+        raise NotImplementedError
+
+    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+        """The depth (m,) of points of that outlyingness."""
+        raise NotImplementedError
+
+    def proposing(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+        """The points (k, d) from which a search for directions at `queries` (m, d) starts."""
+        return queries
+
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+        """Exact depth of `queries` (m, d)."""
+        raise NotImplementedError
+
+    def check_options(self) -> None:
+        super().check_options()
+        check_choice(self.method, "method", METHODS)
+        check_integer(self.refine, "refine", 0)
+        if self.method == "exact" and self.refine:
+            raise InvalidOptionError(
+                f"method='exact' leaves nothing to refine, got refine={self.refine}; drop one of "
+                "the two"
+            )
+
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        if self.method == "exact":
+            points = sample.points if queries is None else queries
+            return self.exactly(sample, points.astype(np.float64), along.resources)
+        used = along
+        if self.refine:
+            asked = None if queries is None else self.proposing(sample, queries)
+            directions = search_directions(
+                standardize(sample, sample.points if asked is None else asked),
+                along.directions,
+                self.refine,
+                lambda rows: self.outlyingness(
+                    sample, asked, along._replace(directions=rows), locate=True
+                ),
+            )
+            used = along._replace(directions=directions)
+        depths = self.depth_from(sample, self.outlyingness(sample, queries, used)[0])
+        if queries is None or not self.refine:
+            return depths
+        # A search for other points may find better directions for the sample's own by chance; one
+        # point must not have two depths.
+        own = sample.find(queries)
+        return np.where(own >= 0, self.evaluate(sample, None, along)[own], depths)
+
+
+class Projection(Minimized):
+    """1 / (1 + the largest outlyingness over directions); see `isodepth.ProjectionDepth`."""
+
+    name = "projection"
+    tie_tolerance = 1e-12
+
+    def outlyingness(
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        points, weights = sample.points, sample.masses
+        return along.run(_core.largest_outlyingness, points, weights, queries, locate)
+
+    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
+
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+        from isodepth.depth.exact.projection import exact_projection_depth_2d
+
+        if sample.n_features > 2:
+            raise InvalidOptionError(
+                f"method='exact' of the projection depth needs data of one or two dimensions, got "
+                f"{sample.n_features}; use method='directions' with refine"
+            )
+        points, asked = sample.points.astype(np.float64), queries
+        if sample.n_features == 1:
+            # A line is a plane whose second coordinate is always zero.
+            points, asked = (np.column_stack([rows, 0 * rows]) for rows in (points, asked))
+        return exact_projection_depth_2d(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
+
+    def tied_depth(self, sample: Sample) -> np.ndarray:
+        # Projections of the corners of a simplex can be made anything. Sending one point away from
+        # the others makes its outlyingness as large as one likes, unless it holds half of the mass
+        # (then it is as far from the median as half of the mass is), or more (then it is the
+        # median).
+        masses = sample.unit_masses
+        heaviest = int(masses.argmax())
+        rest = sample.total - int(masses[heaviest])
+        depths = np.where(2 * masses == sample.total, 0.5, 0.0)
+        if 2 * rest < sample.total:
+            # The MAD is zero whatever the direction, and what counts is the median deviation of
+            # the rest. Half of that mass: at most twice as far away as the mean with the nearest.
+            depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
+            depths[heaviest] = 1.0
+        return depths
+
+
+class Halfspace(Minimized):
+    """The smallest mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
+
+    name = "halfspace"
+
+    def outlyingness(
+        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        points, weights = sample.points, sample.masses
+        masses, index = along.run(_core.smallest_halfspace, points, weights, queries, locate)
+        return -masses, index
+
+    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+        return -outlyingness / sample.total
+
+    def proposing(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+        # Masses change in steps: few queries alone see no way down.
+        return sample.with_queries(queries).points
+
+    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+        from isodepth.depth.exact.halfspace import exact_halfspace_depth
+
+        points, masses = sample.points.astype(np.float64), sample.unit_masses
+        smallest = exact_halfspace_depth(points, masses, queries, n_jobs=resources.n_jobs)
+        return smallest / sample.total
+
+    def tied_depth(self, sample: Sample) -> np.ndarray:
+        # Each corner of a simplex can be cut off alone.
+        return sample.shares
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:

@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from isodepth.core.directions import unit_vectors
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.depth.base import Depth
+from isodepth.depth.base import Along, Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
-from isodepth.depth.minimized import Halfspace, Projection
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 
 Self = TypeVar("Self", bound="DepthEstimator")
@@ -53,9 +52,8 @@ class DepthEstimator(BaseEstimator, Depth):
         self._sample = Sample.of(points, sample_weight, "sample_weight")
         self.warn_if_uninformative(self._sample)
         self._directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
-        _, self.depth_ = self.all_depths(
-            self._sample, points, sample_weight, self._directions, Resources(self.n_jobs)
-        )
+        along = Along(self._directions, Resources(self.n_jobs))
+        _, self.depth_ = self.all_depths(self._sample, points, sample_weight, along)
         return self
 
     def score_samples(self, Z: Any) -> np.ndarray:
@@ -75,7 +73,8 @@ class DepthEstimator(BaseEstimator, Depth):
             )
         points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
         check_same_width(points.shape[1], self.n_features_in_, "Z", "the fitted sample")
-        return self.point_depth(self._sample, points, self._directions, Resources(self.n_jobs))
+        along = Along(self._directions, Resources(self.n_jobs))
+        return self.point_depth(self._sample, points, along)
 
     def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
         """`fit(X).depth_` in one call, of shape (n,)."""

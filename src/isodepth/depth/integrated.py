@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.sample import Sample
-from isodepth.depth.base import Depth, standardize
+from isodepth.core.regions import Sample
+from isodepth.depth.base import Along, Depth, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
-from isodepth.engine.depth_passes import mean_rank_weight
-from isodepth.engine.resources import Resources
-from isodepth.hull.frame import coordinates_in_span
+from isodepth.engine import Resources
+from isodepth.hull import coordinates_in_span
 
 #: Comparing all points with all grows with the square of their number, the mean of squares with
 #: the cube: beyond this many, plain IRW is used.
@@ -31,40 +31,18 @@ class IRW(Depth):
     name = "irw"
     affine_invariant = False
 
-    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        return mean_rank_weight(
-            sample.points, directions, weights=sample.masses, resources=resources
-        )
-
-    def of_points(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        return mean_rank_weight(
-            sample.points, directions, weights=sample.masses, queries=points, resources=resources
-        )
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        points, weights = sample.points, sample.masses
+        return along.run(_core.mean_rank_weight, points, weights, queries)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
     """IRW of the whitened sample; see `isodepth.AIIRWDepth`."""
 
     name = "ai_irw"
 
-    def __init__(
-        self,
-        *,
-        covariance: Any = "empirical",
-        n_directions: int = 1000,
-        directions: Any = "uniform",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_directions=n_directions,
-            directions=directions,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.covariance = covariance
+    covariance: Any = "empirical"
 
     def check_options(self) -> None:
         super().check_options()
@@ -73,23 +51,13 @@ class AIIRW(Depth):
     def is_uninformative(self, sample: Sample) -> bool:
         return not shrinks(self.covariance) and super().is_uninformative(sample)
 
-    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        whitened = self._whiten(sample, sample.points)
-        return mean_rank_weight(whitened, directions, weights=sample.masses, resources=resources)
-
-    def of_points(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        depths = mean_rank_weight(
-            self._whiten(sample, sample.points),
-            directions,
-            weights=sample.masses,
-            queries=self._whiten(sample, points),
-            resources=resources,
-        )
-        if not shrinks(self.covariance):
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        points = self._whiten(sample, sample.points)
+        asked = None if queries is None else self._whiten(sample, queries)
+        depths = along.run(_core.mean_rank_weight, points, sample.masses, asked)
+        if queries is not None and not shrinks(self.covariance):
             # Off the flat that holds the sample, a point is infinitely far out.
-            depths[outside_span(sample, points)] = 0.0
+            depths[outside_span(sample, queries)] = 0.0
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
@@ -102,8 +70,8 @@ class AIIRW(Depth):
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
         rng = np.random.default_rng(0)
-        directions = rng.standard_normal((4096, sample.n_points))
-        depths = mean_rank_weight(corners, directions, weights=sample.masses)
+        along = Along(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
+        depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
         # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
@@ -129,26 +97,23 @@ class SteadyIRW(IRW):
 
     name = "steady_irw"
 
-    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        n, total, count = sample.n_points, sample.total, len(directions)
-        if n > MOST_POINTS or not counts_fit(total, count):
-            return super().of_sample(sample, directions, resources)
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        if queries is not None:
+            joint = sample.with_queries(queries)
+            return self.evaluate(joint, None, along)[joint.inverse]
+        total, count = sample.total, len(along.directions)
+        if sample.n_points > MOST_POINTS or not counts_fit(total, count):
+            return super().evaluate(sample, None, along)
         points = span_of_sample(sample)
         kind = sample.points.dtype
         sizes, squares = _core.centered_rank_sums(
             np.ascontiguousarray(points, dtype=kind),
-            np.ascontiguousarray(directions[:, : points.shape[1]], dtype=kind),
+            np.ascontiguousarray(along.directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
-            resources.n_threads,
+            along.resources.n_threads,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
-        return steady_depth(size, square, _mean_square(points, sample.shares, resources))
-
-    def of_points(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        joint = sample.with_queries(points)
-        return self.of_sample(joint, directions, resources)[joint.inverse]
+        return steady_depth(size, square, _mean_square(points, sample.shares, along.resources))
 
 
 class Dual(Depth):
@@ -157,14 +122,12 @@ class Dual(Depth):
     name = "dual"
     affine_invariant = False
 
-    def of_sample(self, sample: Sample, directions: np.ndarray, resources: Resources) -> np.ndarray:
-        return (1.0 - _mean_square(span_of_sample(sample), sample.shares, resources)) / 2.0
-
-    def of_points(
-        self, sample: Sample, points: np.ndarray, directions: np.ndarray, resources: Resources
-    ) -> np.ndarray:
-        joint = sample.with_queries(points)
-        return self.of_sample(joint, directions, resources)[joint.inverse]
+    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+        if queries is not None:
+            joint = sample.with_queries(queries)
+            return self.evaluate(joint, None, along)[joint.inverse]
+        square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
+        return (1.0 - square) / 2.0
 
 
 def counts_fit(total: int, count: int) -> bool:

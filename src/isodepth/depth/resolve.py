@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth
-from isodepth.engine.resources import Resources
+from isodepth.depth.base import Along, Depth, DepthSource
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 #: Settings of a depth that a metric ignores: it has its own, or they do not change the depths.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
-class DepthSource(Protocol):
-    """What a metric needs of a depth."""
-
-    @property
-    def tie_tolerance(self) -> float:
-        """Depths closer than this count as equal."""
-
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if the depth cannot order the points of a sample."""
-
-    def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Depths of the distinct points, and of the rows as given."""
-
-
-class CustomDepth:
+class CustomDepth(DepthSource):
     """Depths computed by the caller's estimator or function, for the rows as they were given.
 
     Parameters
@@ -52,16 +30,8 @@ class CustomDepth:
         self.depth = depth
         self.name = _plain_name(depth)
 
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Nothing is known of a custom depth."""
-
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         result = np.asarray(self._score(points, weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
@@ -93,26 +63,16 @@ class CustomDepth:
         return fitted.score_samples(points)
 
 
-class NoDepth:
+class NoDepth(DepthSource):
     """In place of a depth where regions do not need one: all points have depth zero."""
 
-    tie_tolerance = 0.0
-
-    def warn_if_uninformative(self, *samples: Sample) -> None:
-        """There is nothing to warn of."""
-
     def all_depths(
-        self,
-        sample: Sample,
-        points: np.ndarray,
-        weights: np.ndarray | None,
-        directions: np.ndarray,
-        resources: Resources,
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(sample.n_points), np.zeros(len(points))
 
 
-NO_DEPTH = NoDepth()
+NO_DEPTH: DepthSource = NoDepth()
 
 
 def resolve_depth(depth: Any) -> DepthSource:
@@ -120,12 +80,7 @@ def resolve_depth(depth: Any) -> DepthSource:
 
     An estimator is taken over by `private_copy` first.
     """
-    if isinstance(depth, str):
-        if depth not in BY_NAME:
-            raise InvalidOptionError(
-                f"depth must be one of {', '.join(BY_NAME)}, a depth estimator or a callable that "
-                f"gives one depth for each row; got {depth!r}"
-            )
+    if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
         depth.check_options()

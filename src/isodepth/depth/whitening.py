@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
 from isodepth.errors import InvalidInputError, InvalidOptionError
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isodepth.core.levels import LevelPlan
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.hull import hausdorff
 
 

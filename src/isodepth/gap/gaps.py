@@ -1,4 +1,12 @@
-"""The gaps between the regions of two samples, for all levels at once."""
+"""The gaps between the regions of two samples, for all levels at once.
+
+The gaps that the directions attain are raised towards the supremum. First a few climbers start from
+the best directions found, for a few levels, and what they reach is tried on all levels: one step
+costs each of them one projection of both samples, so together they cost less than the thousand
+directions they start from. Then, where the samples are small enough that it costs no more than what
+went before, corners that could still reach further out are looked at one by one, as for the exact
+distance, until none is left or the allowance is spent.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +17,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import LevelPlan
-from isodepth.core.regions import TrimmedRegions
-from isodepth.engine.gap_passes import level_gaps, quantile_gaps, signed_directions
-from isodepth.engine.resources import Resources
-from isodepth.gap.refine import refine_gaps
+from isodepth.core.regions import LevelPlan, TrimmedRegions
+from isodepth.engine import (
+    Resources,
+    ascent,
+    direction_code,
+    direction_index,
+    direction_sign,
+    level_gaps,
+    quantile_gaps,
+    signed_directions,
+)
+from isodepth.hull import hausdorff_levels, raise_gaps
 
 WAYS = ("search", "exact")
 REGIONS = ("sample", "exact", "envelope")
+_MOST_LEVELS = 8
+_FEWEST_CLIMBERS = 8
+_MOST_CLIMBERS = 32
+# Close enough to the best there is, as a share of the gap.
+_SLACK = 1e-3
+_FULL = 1e-10
+# Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
+# than a distance without refinement does.
+_WORK_PER_STEP = 0.01
+# Some milliseconds, allowed however few the directions.
+_LEAST_WORK = 3e6
+_CHEAP = 0.25
 
 
 class Gaps(NamedTuple):
@@ -27,7 +54,7 @@ class Gaps(NamedTuple):
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
-    where : int64 ndarray of shape (L,): codes of vectors and signs, as in `engine.gap_passes`
+    where : int64 ndarray of shape (L,): codes of vectors and signs, as in `isodepth.engine`
     exact : whether no direction whatsoever attains more
     full : whether they are gaps of full regions, whose corners are no sample points
     """
@@ -103,8 +130,6 @@ def find_gaps(
         first, second, sizes = second, first, sizes[::-1]
         inner = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
     if way == "exact":
-        from isodepth.hull import hausdorff_levels
-
         found, vectors = hausdorff_levels(first, second, *sizes)
         return Gaps(plan, found, vectors, np.arange(len(found)), exact=True)
     found, codes = level_gaps(first, second, sizes, directions, resources)
@@ -122,3 +147,100 @@ def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
             at = np.unravel_index(int(differ.argmax()), differ.shape)
             return bool(a[at] > b[at])
     return False
+
+
+def refine_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    codes: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Raise the gaps of `level_gaps` by at most `steps` steps of ascent.
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,), nowhere smaller than before
+    vectors : ndarray of shape (K + J, d), the directions with the new ones after them
+    codes : int64 ndarray of shape (L,), as in `level_gaps`, into `vectors`
+    """
+    n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
+    limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
+    every_corner = 2 * n * m * d
+    # Few points: looking at every corner is cheaper than climbing first, and can be done in full.
+    cheap = every_corner <= _CHEAP * limit
+    if not cheap:
+        gaps, directions, codes = _climb_gaps(x, y, plan, directions, gaps, codes, steps, resources)
+    if every_corner <= 2 * limit:
+        raised, values, sharper = raise_gaps(
+            x, y, *plan.prefix_sizes, gaps, slack=_FULL if cheap else _SLACK, limit=limit
+        )
+        gaps, codes = gaps.copy(), codes.copy()
+        gaps[raised] = np.maximum(gaps[raised], values)
+        codes[raised] = len(directions) + np.arange(len(raised))
+        directions = np.concatenate([directions, sharper])
+    return gaps, directions, codes
+
+
+def _climb_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    codes: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    chosen = chosen_levels(plan, gaps)
+    sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
+    winners = np.unique(direction_index(codes))
+    few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
+    starts = [signed_directions(directions, codes[chosen]), _apart(x, y, sizes), directions[few]]
+    tops = ascent(
+        x,
+        y,
+        sizes,
+        np.concatenate(starts),
+        # As many climbers as leave the cost in proportion to that of the search.
+        n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16)),
+        steps=steps,
+        slack=_SLACK,
+        resources=resources,
+    )
+    new_gaps, found = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+    new_codes = direction_code(direction_index(found) + len(directions), direction_sign(found))
+    better = new_gaps > gaps
+    return (
+        np.where(better, new_gaps, gaps),
+        np.concatenate([directions, tops]),
+        np.where(better, new_codes, codes),
+    )
+
+
+def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
+    """The levels worth climbing for: spread evenly over the mass, and the largest gap."""
+    n_levels = len(plan.shares)
+    if n_levels <= _MOST_LEVELS:
+        return np.arange(n_levels)
+    middles = np.cumsum(plan.shares) - 0.5 * plan.shares
+    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
+    spread = np.searchsorted(middles, wanted).clip(max=n_levels - 1)
+    return np.unique(np.append(spread, gaps.argmax()))
+
+
+def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Unit vectors between the centers of both samples, at most one a level."""
+    apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
+    largest = np.abs(apart).max(axis=1)
+    # Samples with one center have no such direction.
+    apart = apart[largest > 0] / largest[largest > 0, None]
+    return apart / np.linalg.norm(apart, axis=1, keepdims=True)
+
+
+def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
+    # Mean of a few hundred evenly spaced rows: a start needs no more.
+    return rows[: size : max(1, size // 256)].mean(axis=0, dtype=np.float64)

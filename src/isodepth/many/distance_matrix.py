@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.results import ReportableResult, plain
+from isodepth.data.results import LabeledMatrix, label_text, plain
 from isodepth.errors import InvalidInputError
+from isodepth.results import ReportableResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(ReportableResult):
+class DistanceMatrix(LabeledMatrix, ReportableResult):
     """Distances between many samples, by name.
 
     NumPy takes it wherever it takes a matrix: ``np.asarray(matrix)``.
@@ -42,45 +42,14 @@ class DistanceMatrix(ReportableResult):
     c   8.0  8.0  0.0
     """
 
-    values: np.ndarray
-    labels: tuple[str, ...]
-    other_labels: tuple[str, ...]
-    signature: str = ""
+    result_type = "matrix"
 
-    @classmethod
-    def of(
-        cls,
-        values: Any,
-        labels: Iterable[Any] | None = None,
-        other_labels: Iterable[Any] | None = None,
-        signature: str = "",
-    ) -> DistanceMatrix:
-        """Name the rows and columns of a matrix of distances.
+    def nearest(self, label: Any) -> tuple[str, float]:
+        """The sample closest to one of those of the rows, itself apart, and its distance.
 
-        Parameters
-        ----------
-        values : array-like of shape (N, M)
-        labels : N names, by default "0", "1", ...
-        other_labels : M names; by default those of the rows for a square matrix, else "0", ...
-        signature : str
+        Labels are texts; a number stands for its text.
         """
-        matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
-            raise InvalidInputError(
-                f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
-            )
-        rows = _names(labels, matrix.shape[0], "labels")
-        square = other_labels is None and matrix.shape[0] == matrix.shape[1]
-        columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
-        return cls(matrix, rows, columns, signature)
-
-    @property
-    def among_themselves(self) -> bool:
-        """Whether rows and columns are the same samples."""
-        return self.labels == self.other_labels
-
-    def nearest(self, label: str) -> tuple[str, float]:
-        """The sample closest to one of those of the rows, itself apart, and its distance."""
+        label = label_text(label)
         if label not in self.labels:
             raise InvalidInputError(
                 f"there is no sample {label!r}; the samples are {', '.join(self.labels[:20])}"
@@ -129,9 +98,6 @@ class DistanceMatrix(ReportableResult):
             raise ValueError(f"distances in {self.values.dtype} become {dtype} only as a copy")
         return (np.array if copy else np.asarray)(self.values, dtype=dtype)
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
     def __repr__(self) -> str:
         n, m = self.values.shape
         among = f"between {n} samples" if self.among_themselves else f"from {n} to {m} samples"
@@ -139,13 +105,3 @@ class DistanceMatrix(ReportableResult):
         if self.signature:
             lines.append(self.signature)
         return "\n  ".join(lines)
-
-
-def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    found = tuple(str(i) for i in range(count)) if labels is None else tuple(map(str, labels))
-    if len(found) != count:
-        raise InvalidInputError(f"{name} must name {count} samples, got {len(found)}")
-    if len(set(found)) != count:
-        twice = next(label for label in found if found.count(label) > 1)
-        raise InvalidInputError(f"{name} must differ from each other, got {twice!r} twice")
-    return found

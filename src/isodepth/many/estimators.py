@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice
 from isodepth.errors import InvalidInputError
-from isodepth.many.bags import as_list, matched, with_shared_scale
+from isodepth.many.collections import as_list, matched, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,
@@ -33,7 +33,7 @@ from isodepth.many.pairwise import (
 )
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.inputs import prepare
+from isodepth.metric.fitted import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 

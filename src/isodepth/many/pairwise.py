@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.sample import Sample
-from isodepth.data.validation import check_n_jobs, split_weights
-from isodepth.engine.resources import thread_map, worker_count
+from isodepth.core.directions import draws_at_random
+from isodepth.core.regions import Sample
+from isodepth.data.validation import check_n_jobs, is_chunked, is_tensor, split_weights
+from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.bags import (
+from isodepth.many.collections import (
     as_list,
     check_alike,
     columns_of,
+    labeled,
     matched,
     weights_of_each,
     with_shared_scale,
 )
 from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.labeled import labeled
-from isodepth.many.stack import TableList, TableStack, fill_distances
+from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.inputs import PreparedSample, is_chunked, is_tensor, prepare
-from isodepth.metric.settings import draws_at_random
+from isodepth.metric.fitted import PreparedSample, prepare
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 
@@ -192,9 +192,9 @@ def pairwise(
         )
     if are_tables:
         n_jobs = _tables_only(weights, options)
-        rows, columns = _as_tables(rows_given, "samples"), None
+        rows, columns = TableStack.of(rows_given, "samples"), None
         if columns_given is not None:
-            columns = _as_tables(columns_given, "other")
+            columns = TableStack.of(columns_given, "other")
             check_comparable(rows[0], columns[0], "samples[0]", "other[0]")
     else:
         metric = table_metric(options)
@@ -308,16 +308,11 @@ def _tables_of_chunked(
             made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
             advance(1)
     assert made
-    for i, table in enumerate(made):
-        check_comparable(like[0] if like is not None else made[0], table, name, f"{name}[{i}]")
-    first = made[0]
-    values = np.stack([table.values for table in made])
-    columns = first.columns or (None if like is None else like.columns)
-    return TableStack(values, first.signature, first.n_features, columns, scale=metric.scale)
-
-
-def _as_tables(given: Sequence[Any], name: str) -> TableStack | TableList:
-    return given if isinstance(given, TableStack) else TableList(given, name)
+    stack = TableStack.of(made, name)
+    if like is None:
+        return stack
+    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+    return replace(stack, columns=stack.columns or like.columns)
 
 
 def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:

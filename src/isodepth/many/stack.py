@@ -1,8 +1,9 @@
-"""Many tables of the same settings, in one array or as a list, and the distances between them."""
+"""Many tables of the same settings in one array, and the distances between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable, check_comparable, distances_between
 from isodepth.progress import progress_bar
 
-# Tables that are not yet in one array are stacked so many bytes at a time.
+# Tables are compared so many bytes at a time.
 _BLOCK_BYTES = 1 << 26
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TableStack(Sequence[RegionTable]):
     """Many tables of the same settings in one array; a sequence of :class:`RegionTable`.
 
@@ -30,21 +32,12 @@ class TableStack(Sequence[RegionTable]):
     scale : ndarray of shape (d,) or None
     """
 
-    def __init__(
-        self,
-        values: np.ndarray,
-        signature: str,
-        n_features: int,
-        columns: tuple[str, ...] | None = None,
-        algorithm: int | None = None,
-        scale: np.ndarray | None = None,
-    ) -> None:
-        self.values = values
-        self.signature = signature
-        self.n_features = n_features
-        self.columns = columns
-        self.algorithm = algorithm
-        self.scale = scale
+    values: np.ndarray
+    signature: str
+    n_features: int
+    columns: tuple[str, ...] | None
+    algorithm: int | None = None
+    scale: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -54,9 +47,22 @@ class TableStack(Sequence[RegionTable]):
         kind = TableStack if isinstance(item, slice) else RegionTable
         return kind(self.values[item], *made)
 
-    def block(self, some: slice) -> np.ndarray:
-        """Support values of some tables as one array (N, L, 2K)."""
-        return self.values[some]
+    @classmethod
+    def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
+        """Put tables that the caller holds one by one into one array."""
+        if isinstance(tables, TableStack):
+            return tables
+        for i, table in enumerate(tables):
+            if not isinstance(table, RegionTable):
+                raise InvalidInputError(
+                    f"{name} must be all tables: {name}[{i}] is {type(table).__name__}; make "
+                    "tables with isodepth.tables"
+                )
+            check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
+        values = np.stack([table.values for table in tables])
+        first = tables[0]
+        made = first.signature, first.n_features, first.columns, first.algorithm, first.scale
+        return cls(values, *made)
 
     def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
         """Distances (N,) from one table to all of these.
@@ -85,33 +91,9 @@ class TableStack(Sequence[RegionTable]):
         return f"TableStack({len(self)} tables of {self[0]!r})"
 
 
-class TableList:
-    """Tables that the caller holds one by one: stacked in blocks, never all at once."""
-
-    def __init__(self, tables: Sequence[RegionTable], name: str) -> None:
-        for i, table in enumerate(tables):
-            if not isinstance(table, RegionTable):
-                raise InvalidInputError(
-                    f"{name} must be all tables: {name}[{i}] is {type(table).__name__}; make "
-                    "tables with isodepth.tables"
-                )
-            check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
-        self.tables = tables
-
-    def __len__(self) -> int:
-        return len(self.tables)
-
-    def __getitem__(self, item: int) -> RegionTable:
-        return self.tables[item]
-
-    def block(self, some: slice) -> np.ndarray:
-        """Support values of some tables as one array (N, L, 2K)."""
-        return np.stack([table.values for table in self.tables[some]])
-
-
 def fill_distances(
-    rows: TableStack | TableList,
-    columns: TableStack | TableList | None,
+    rows: TableStack,
+    columns: TableStack | None,
     out: np.ndarray,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -119,7 +101,7 @@ def fill_distances(
     """Write all distances to `out` (N, M), or (N, N) and symmetric if `columns` is None."""
     against = rows if columns is None else columns
     # Several blocks, so that the progress bar moves.
-    size = min(max(16, _BLOCK_BYTES // rows[0].values.nbytes), 512)
+    size = min(max(16, _BLOCK_BYTES // rows.values[0].nbytes), 512)
     blocks = [
         (slice(i, i + size), slice(j, j + size))
         for i in range(0, len(rows), size)
@@ -128,8 +110,8 @@ def fill_distances(
     with progress_bar(progress, len(blocks), "distances", "block") as advance:
         for some, others in blocks:
             diagonal = columns is None and some == others
-            right = None if diagonal else against.block(others)
-            found = distances_between(rows[0], rows.block(some), right, n_jobs)
+            right = None if diagonal else against.values[others]
+            found = distances_between(rows[0], rows.values[some], right, n_jobs)
             out[some, others] = found
             if columns is None and not diagonal:
                 out[others, some] = found.T

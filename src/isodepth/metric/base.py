@@ -10,24 +10,38 @@ from typing import Any, Self
 
 import numpy as np
 
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
-from isodepth.core.scaling import check_scale_width
-from isodepth.data.validation import check_choice, check_integer
-from isodepth.depth.resolve import DepthSource, depth_key
-from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric
-from isodepth.metric.inputs import (
-    prepare,
-    refuse_chunks,
-    refuse_envelopes,
-    refuse_learned_scale,
+from isodepth.core.directions import FAMILIES, draws_at_random
+from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.core.scaling import (
+    SCALES,
+    check_scale,
+    check_scale_width,
     warn_of_different_spreads,
 )
-from isodepth.metric.settings import check_table_settings, checked_settings
+from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.validation import (
+    check_boolean,
+    check_choice,
+    check_direction_rows,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    refuse_chunks,
+)
+from isodepth.depth import BY_NAME, Halfspace
+from isodepth.depth.base import DepthSource
+from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
+from isodepth.errors import InvalidOptionError, SignatureError
+from isodepth.gap.gaps import REGIONS, WAYS
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric, prepare, refuse_envelopes
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
+
+#: Steps of ascent where `refine` is None, with the supremum over directions.
+REFINE = 20
+#: Scratch memory on the host where `memory_mb` is None.
+MEMORY_MB = 256.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -138,7 +152,7 @@ class BaseMetric:
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        settings, source = checked_settings(given)
+        settings, source = _checked_settings(given)
         # What was left to be chosen stays so: a copy with another q chooses anew.
         kept = {name: settings[name] for name in given if name not in ("refine", "memory_mb")}
         for name, value in {**kept, "_depth": source, "_settings": settings}.items():
@@ -226,12 +240,7 @@ class BaseMetric:
         weights : array-like of shape (n,) or None
         """
         refuse_envelopes(self.region)
-        refuse_chunks(X, "Metric.regions")
-        points, columns, checked = self._one(X, weights)
-        fitted = self.fit(points.shape[1])
-        sample = Sample.of(points, checked)
-        self._source.warn_if_uninformative(sample)
-        return fitted.fit_regions(points, checked, columns, sample)
+        return self._fit_one(X, weights, "Metric.regions")[1]
 
     def fit(self, n_features: int, dtype: str | None = None) -> FittedMetric:
         """This metric with its directions and levels sampled once, to compare many samples.
@@ -269,29 +278,44 @@ class BaseMetric:
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample (n, d) on a fixed grid of levels and directions."""
         self.check_for_tables(storage)
-        refuse_chunks(X, "a table of rows")
-        points, columns, checked = self._one(X, weights)
-        fitted = self.fit(points.shape[1])
-        sample = Sample.of(points, checked)
-        self._source.warn_if_uninformative(sample)
+        fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted.table_shape, dtype=storage)
-        fitted.write_table(fitted.fit_regions(points, checked, columns, sample), values)
-        signature = fitted.table_signature(str(points.dtype))
-        return RegionTable(values, str(signature), points.shape[1], columns, scale=self.scale)
+        fitted.write_table(regions, values)
+        signature = str(fitted.table_signature(str(regions.points.dtype)))
+        return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
         """Raise unless tables made one by one with this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
-        check_table_settings(self.levels, self.directions, self.random_state, self.gap, self.region)
+        if isinstance(self.levels, str):
+            raise InvalidOptionError(
+                f"a table needs a fixed grid of levels, got levels={self.levels!r}; give their "
+                "number, such as levels=20"
+            )
+        if draws_at_random(self.directions) and not isinstance(self.random_state, int):
+            raise InvalidOptionError(
+                "tables can only be compared along the same directions, got random_state="
+                f"{self.random_state!r}; give an integer, such as random_state=0, or an array of "
+                "directions"
+            )
+        if self.gap != "search":
+            raise InvalidOptionError(
+                f"tables are compared along their directions only, got gap={self.gap!r}; use "
+                "Metric.distance for the exact supremum"
+            )
+        if self.region == "exact":
+            raise InvalidOptionError(
+                f"tables hold the regions of the sample points, got region={self.region!r}; use "
+                "Metric.distance for full regions of the plane"
+            )
 
     # -- what follows from the fields -------------------------------------------------------
 
-    def _one(
-        self, X: Any, weights: Any
-    ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        """One sample, checked: points, columns and weights."""
+    def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
+        """This metric for the width of one sample, and the regions of the sample."""
+        refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        return prepare(
+        points, columns, checked, *_ = prepare(
             X,
             weights,
             "X",
@@ -299,7 +323,11 @@ class BaseMetric:
             nan_policy=self.nan_policy,
             scale=self.scale,
             weights_name="weights",
-        )[:3]
+        )
+        fitted = self.fit(points.shape[1])
+        sample = Sample.of(points, checked)
+        self._source.warn_if_uninformative(sample)
+        return fitted, fitted.fit_regions(points, checked, columns, sample)
 
     @property
     def _source(self) -> DepthSource:
@@ -326,3 +354,146 @@ class BaseMetric:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.signature})"
+
+
+def _checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
+    """The settings of a metric, defaults filled in, and the depth they ask for.
+
+    Parameters
+    ----------
+    given : dict
+        All fields of :class:`isodepth.Metric`, which documents them.
+    """
+    settings = dict(given)
+    check_choice(given["gap"], "gap", WAYS)
+    check_choice(given["region"], "region", REGIONS)
+    settings["depth"], source = _checked_depth(given["depth"], given["region"], given["gap"])
+    settings["p"] = check_number(given["p"], "p", 0, low_open=True)
+    settings["q"] = check_number(given["q"], "q", 1)
+    settings["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
+    if isinstance(given["directions"], str):
+        check_choice(given["directions"], "directions", FAMILIES)
+        settings["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
+    else:
+        rows = check_direction_rows(given["directions"])
+        rows.setflags(write=False)
+        settings["directions"], settings["n_directions"] = rows, len(rows)
+    settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
+    settings["normalize"] = check_boolean(given["normalize"], "normalize")
+    settings["refine"] = _checked_refine(given["refine"], settings["q"], given["region"])
+    if settings["q"] < math.inf:
+        _check_for_means(given["gap"], given["region"], settings["q"])
+    settings["scale"] = _checked_scale(given["scale"])
+    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
+    if given["dtype"] is not None:
+        check_choice(given["dtype"], "dtype", ("float32", "float64"))
+    check_n_jobs(given["n_jobs"])
+    settings["memory_mb"] = MEMORY_MB
+    if given["memory_mb"] is not None:
+        settings["memory_mb"] = check_number(
+            given["memory_mb"], "memory_mb", 0, low_open=True, high_open=True
+        )
+    seed = given["random_state"]
+    if not (seed is None or isinstance(seed, np.random.Generator)):
+        settings["random_state"] = check_integer(seed, "random_state", 0)
+    return settings, source
+
+
+def refuse_learned_scale(scale: Any) -> None:
+    """A single sample has nothing to pool with and is no reference for another."""
+    if isinstance(scale, str):
+        raise InvalidOptionError(
+            f"scale={scale!r} is learned from the samples of a comparison, and here is one sample "
+            "alone; give one number for each column (scale=array), fit samples that share a scale "
+            "with isodepth.tables(..., scale='pooled'), or watch one with isodepth.DepthMonitor("
+            "..., scale='reference')"
+        )
+
+
+def _checked_levels(levels: Any, n_levels: Any) -> Any:
+    if isinstance(levels, str):
+        check_choice(levels, "levels", ("exact", "monte-carlo"))
+    else:
+        levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'")
+    if levels == "monte-carlo":
+        if n_levels is None:
+            raise InvalidOptionError("levels='monte-carlo' needs n_levels, such as n_levels=20")
+        check_integer(n_levels, "n_levels", 1)
+    elif n_levels is not None:
+        raise InvalidOptionError(
+            f"n_levels={n_levels!r} only goes with levels='monte-carlo', got levels={levels!r}; "
+            f"write levels={n_levels!r} for a grid of that many"
+        )
+    return levels
+
+
+def _checked_refine(refine: Any, q: float, region: str) -> int:
+    """Steps towards the supremum; a mean over directions has none to climb to."""
+    if refine is None:
+        return REFINE if math.isinf(q) and region != "envelope" else 0
+    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
+    if steps > 0 and q < math.inf:
+        raise InvalidOptionError(
+            f"refine is for the supremum over directions, which is q=inf; got "
+            f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
+            "refine=0"
+        )
+    if steps > 0 and region == "envelope":
+        raise InvalidOptionError(
+            f"refine moves between vertices of convex regions, which envelopes do not have; "
+            f"got refine={refine!r} with region='envelope': leave refine out, or write refine=0"
+        )
+    return steps
+
+
+def _check_for_means(gap: str, region: str, q: float) -> None:
+    if gap != "search":
+        raise InvalidOptionError(
+            f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, a "
+            "mean over the given directions: leave gap out"
+        )
+    if region == "exact":
+        raise InvalidOptionError(
+            f"region='exact' is compared by the exact supremum over directions, which is q=inf; "
+            f"got q={q:g}: leave region out"
+        )
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None or (isinstance(scale, str) and scale in SCALES):
+        return scale
+    numbers = check_scale(scale)
+    numbers.setflags(write=False)
+    return numbers
+
+
+def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
+    """The depth as the metric keeps it, and what computes it for regions of that kind."""
+    kept: Any = depth
+    source: DepthSource
+    if isinstance(depth, str) and depth in BY_NAME:
+        source = BY_NAME[depth]()
+    else:
+        kept = private_copy(depth)
+        source = resolve_depth(kept)
+    if region == "exact":
+        if isinstance(depth, str) and depth == "halfspace":
+            source = Halfspace(method="exact")
+        elif not (isinstance(source, Halfspace) and source.method == "exact"):
+            raise InvalidOptionError(
+                "region='exact' needs the exact halfspace depth: use depth='halfspace' with it, "
+                f"got depth={depth!r}"
+            )
+    if region == "envelope":
+        if not (isinstance(depth, str) and depth == "projection"):
+            raise InvalidOptionError(
+                "envelopes are quantiles along directions and need no depth, got "
+                f"depth={depth!r} with region='envelope'; leave depth out"
+            )
+        if gap != "search":
+            raise InvalidOptionError(
+                f"envelopes are compared along the directions only, got gap={gap!r} with "
+                "region='envelope'; leave gap out"
+            )
+        source = NO_DEPTH
+    return kept, source

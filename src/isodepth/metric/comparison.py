@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from isodepth.core.levels import power_mean
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.regions import TrimmedRegions, power_mean
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ReportableResult, named_shares, plain
-from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.resources import Resources
+from isodepth.data.results import named_shares, plain
+from isodepth.engine import Resources, write_quantiles, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
+from isodepth.hull import hausdorff_bracket
 from isodepth.metric.attribution import (
     LargestGap,
     RowsOutside,
@@ -27,9 +25,9 @@ from isodepth.metric.attribution import (
     shares_of_directions,
     shares_of_levels,
 )
-
-if TYPE_CHECKING:
-    from isodepth.metric.gradient import Gradient
+from isodepth.metric.gradient import Gradient, gradient_of_comparison
+from isodepth.metric.signature import Signature
+from isodepth.results import ReportableResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +61,8 @@ class Comparison(ReportableResult):
     >>> result.rows_outside().rows
     array([2, 1, 0])
     """
+
+    result_type = "comparison"
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -111,8 +111,6 @@ class Comparison(ReportableResult):
             )
         if self._gaps.exact:
             return self.distance, self.distance
-        from isodepth.hull import hausdorff_bracket
-
         x, y = self.regions
         plan = self._gaps.plan
         bounds = hausdorff_bracket(
@@ -147,13 +145,7 @@ class Comparison(ReportableResult):
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
-        from isodepth.metric.gradient import gradient_of_comparison
-        from isodepth.metric.signature import Signature
-
-        signature = Signature.parse(self.signature)
-        return gradient_of_comparison(
-            signature, self._gaps, self.regions, self._power, self._q, self.missing
-        )
+        return gradient_of_comparison(self)
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:
@@ -240,6 +232,13 @@ class Comparison(ReportableResult):
         """
         return None if self.test is None else self.test.profile_of(self)
 
+    def changed_options(self) -> dict[str, Any] | None:
+        """The options that make this comparison again, without those at their defaults.
+
+        None where an array or an object of the caller's was among them.
+        """
+        return Signature.parse(self.signature).changed_options()
+
     # -- forms ------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -270,16 +269,6 @@ class Comparison(ReportableResult):
             for field in ("kind", "difference", "p_value"):
                 rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
-
-    @property
-    def worst(self) -> LargestGap:
-        """The former name of `largest_gap`, for one more release."""
-        warnings.warn(
-            "comparison.worst is called comparison.largest_gap now, and goes with the next release",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.largest_gap
 
     def __float__(self) -> float:
         return self.distance

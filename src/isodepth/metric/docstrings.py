@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -50,15 +51,8 @@ def metric_parameters() -> dict[str, tuple[str, list[str]]]:
     """What the docstring of Metric says: for every parameter its type, and indented lines."""
     text = inspect.cleandoc(BaseMetric.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
-    found: dict[str, tuple[str, list[str]]] = {}
-    name = ""
-    for line in section.splitlines():
-        if line.startswith(" "):
-            found[name][1].append(line)
-        else:
-            name, _, kind = line.partition(" : ")
-            found[name] = (kind, [])
-    return found
+    entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
+    return {name: (kind, lines.splitlines()) for name, kind, lines in entries}
 
 
 def _entries(leave_out: set[str], instead: Mapping[str, str]) -> str:

@@ -4,84 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import seeded_vectors, unit_vectors
+from isodepth.core.directions import draws_at_random, seeded_vectors, unit_vectors
 from isodepth.core.envelopes import envelope_plan, tail_units
-from isodepth.core.levels import LevelPlan, exact_plan, level_plan, midpoint_levels, power_mean
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import check_same_columns, check_same_width
-from isodepth.depth.resolve import DepthSource, depth_key, depth_text
-from isodepth.engine.gap_passes import write_quantiles, write_supports
-from isodepth.engine.resources import Resources, thread_map, worker_count
-from isodepth.errors import InvalidInputError
+from isodepth.core.regions import (
+    LevelPlan,
+    Sample,
+    TrimmedRegions,
+    exact_plan,
+    level_plan,
+    midpoint_levels,
+    power_mean,
+)
+from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.data.arrays import column_labels
+from isodepth.data.matching import in_order, labels_of
+from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.validation import (
+    OMIT_HINT,
+    check_common_columns,
+    check_points,
+    check_same_columns,
+    check_same_width,
+    check_weights,
+    split_weights,
+)
+from isodepth.depth.base import Along, DepthSource
+from isodepth.engine import Resources, thread_map, worker_count, write_quantiles, write_supports
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.inputs import prepare, prepare_sides, refuse_envelopes
-from isodepth.metric.settings import draws_at_random
-from isodepth.metric.signature import Signature, directions_text, scale_text, seed_text
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """Where regions come from.
-
-    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
-    the depth and the directions along which it is computed do.
-
-    Attributes
-    ----------
-    source : DepthSource
-    directions : ndarray of shape (K, d)
-    family, count : str or ndarray, and int
-        `directions` and `n_directions` of the metric.
-    seed : str
-        Its random state, as in a signature.
-    scale : ndarray of shape (d,) or None
-        What the columns were divided by.
-    """
-
-    source: DepthSource
-    directions: np.ndarray
-    family: Any
-    count: int
-    seed: str
-    scale: np.ndarray | None = None
-
-    @property
-    def depth(self) -> str:
-        """The depth with its settings, as in a signature."""
-        return depth_text(self.source)
-
-    @property
-    def dirs(self) -> str:
-        """Family and number of the directions, as in a signature."""
-        return directions_text(self.family, self.count)
-
-    def differences(self, other: Origin) -> list[str]:
-        """What differs, each with the values of both; empty where regions can be compared."""
-        if self is other:
-            return []
-        found = []
-        if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
-            found.append(f"depth ({self.depth} and {other.depth})")
-        if self.directions is not other.directions and not np.array_equal(
-            self.directions, other.directions
-        ):
-            found.append(f"directions ({self._recipe} and {other._recipe})")
-        if self.scale is not other.scale:
-            texts = [scale_text(scale) or "none" for scale in (self.scale, other.scale)]
-            if texts[0] != texts[1]:
-                found.append(f"scale ({' and '.join(texts)})")
-        return found
-
-    @property
-    def _recipe(self) -> str:
-        return f"{self.dirs} with seed {self.seed}"
+from isodepth.metric.signature import Origin, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,10 +79,15 @@ class FittedMetric:
         """The depth."""
         return self.origin.source
 
-    @property
+    @cached_property
     def resources(self) -> Resources:
         """Threads and memory that may be used."""
-        return Resources(self.options["n_jobs"], self.options["memory_mb"])
+        return Resources(Resources(self.options["n_jobs"]).n_threads, self.options["memory_mb"])
+
+    @property
+    def along(self) -> Along:
+        """The directions, with threads and memory for depths along them."""
+        return Along(self.directions, self.resources)
 
     # -- one sample -------------------------------------------------------------------------
 
@@ -189,20 +151,8 @@ class FittedMetric:
         sample: Sample,
     ) -> TrimmedRegions:
         """The regions of points (n, d) that have been checked and merged to `sample`."""
-        distinct, depth = self.source.all_depths(
-            sample, points, weights, self.directions, self.resources
-        )
-        tolerance = self.source.tie_tolerance if points.dtype == np.float64 else 0.0
-        return TrimmedRegions.from_depths(
-            sample,
-            distinct,
-            points=points,
-            depth=depth,
-            weights=weights,
-            columns=columns,
-            tie_tolerance=tolerance,
-            origin=self.origin,
-            resources=self.resources,
+        return self.source.regions(
+            sample, points, weights, self.along, columns=columns, origin=self.origin
         )
 
     # -- two samples ------------------------------------------------------------------------
@@ -248,9 +198,10 @@ class FittedMetric:
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
         plan = self.plan(x, y)
+        resources = self.resources
         if self.options["region"] != "envelope":
             for regions in (x, y):
-                regions.put_in_order(self.resources)
+                regions.put_in_order(resources)
         return find_gaps(
             x,
             y,
@@ -260,7 +211,7 @@ class FittedMetric:
             region=self.options["region"],
             q=self.options["q"],
             refine=self.options["refine"],
-            resources=self.resources,
+            resources=resources,
         )
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
@@ -304,6 +255,8 @@ class FittedMetric:
                 f"{name} must be TrimmedRegions as Metric.regions makes them, got "
                 f"{type(regions).__name__}"
             )
+        if regions.origin is self.origin:
+            return
         found = regions.origin.differences(self.origin)
         if found:
             raise InvalidInputError(
@@ -319,13 +272,9 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, _ = prepare(
-            X,
-            weights,
-            name,
-            dtype=self.options["dtype"],
-            nan_policy=self.options["nan_policy"],
-            scale=self.origin.scale,
+        scale, policy = self.origin.scale, self.options["nan_policy"]
+        points, columns, checked, *_ = prepare(
+            X, weights, name, dtype=self.options["dtype"], nan_policy=policy, scale=scale
         )
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
@@ -338,9 +287,6 @@ class FittedMetric:
     def __repr__(self) -> str:
         count, width = self.directions.shape
         return f"FittedMetric({count} directions in {width} dimension(s), {self.signature()})"
-
-
-Pair = tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]
 
 
 def fit_metric(
@@ -366,56 +312,47 @@ def fit_metric(
         raise InvalidInputError(
             f"region='exact' is for data of one or two columns, got {width}; use region='sample'"
         )
-    directions, betas = _draw(settings, width, given)
-    used = directions if dtype is None else directions.astype(dtype, copy=False)
-    seed = seed_text(settings["random_state"])
+    levels, seed = settings["levels"], settings["random_state"]
     family, count = settings["directions"], settings["n_directions"]
+    betas = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
+    if isinstance(seed, int) and levels != "monte-carlo":
+        directions = seeded_vectors(width, count, family, seed)
+    else:
+        rng = np.random.default_rng(seed)
+        directions = unit_vectors(width, count, family, rng) if given is None else given
+        if levels == "monte-carlo":
+            betas = rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
+    used = directions if dtype is None else directions.astype(dtype, copy=False)
     origin = Origin(source, directions, family, count, seed, scale)
     return FittedMetric(settings, origin, used, betas)
 
 
 def fit_both(
     settings: Mapping[str, Any], source: DepthSource, X: Any, Y: Any, weights: Any
-) -> Pair:
+) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """The regions of both sides of a comparison, and the metric they were made with."""
-    (x, y, columns, wx, wy), scale, missing = prepare_sides(
-        X,
-        Y,
-        weights,
-        dtype=settings["dtype"],
-        nan_policy=settings["nan_policy"],
-        scale=settings["scale"],
-    )
-    fitted = _fitting(settings, source, x.shape[1], X, Y, scale)
-    resources = fitted.resources
-    sample_x = X.sample if isinstance(X, TrimmedRegions) else Sample.of(x, wx, resources=resources)
-    sample_y = Y.sample if isinstance(Y, TrimmedRegions) else Sample.of(y, wy, resources=resources)
-    source.warn_if_uninformative(sample_x, sample_y)
+    if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
+        X, Y = _with_matched_columns(X, Y)
+    x, y, scale = _prepare_sides(settings, X, Y, weights)
+    missing = None
+    if settings["nan_policy"] == "omit":
+        missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
+    fitted = _fit_like(settings, source, x.points.shape[1], X, Y, scale)
+    samples = [
+        given.sample
+        if isinstance(given, TrimmedRegions)
+        else Sample.of(side.points, side.weights, resources=fitted.resources)
+        for given, side in ((X, x), (Y, y))
+    ]
+    source.warn_if_uninformative(*samples)
     if not isinstance(X, TrimmedRegions):
-        X = fitted.fit_regions(x, wx, columns, sample_x)
+        X = fitted.fit_regions(x.points, x.weights, x.columns, samples[0])
     if not isinstance(Y, TrimmedRegions):
-        Y = fitted.fit_regions(y, wy, columns, sample_y)
+        Y = fitted.fit_regions(y.points, y.weights, y.columns, samples[1])
     return fitted, X, Y, missing
 
 
-def _draw(
-    settings: Mapping[str, Any], width: int, given: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Directions (K, width), and the levels, None for exact ones."""
-    levels, seed = settings["levels"], settings["random_state"]
-    family, count = settings["directions"], settings["n_directions"]
-    grid = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
-    if isinstance(seed, int) and levels != "monte-carlo":
-        return seeded_vectors(width, count, family, seed), grid
-    rng = np.random.default_rng(seed)
-    if given is None:
-        given = unit_vectors(width, count, family, rng)
-    if levels == "monte-carlo":
-        return given, rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
-    return given, grid
-
-
-def _fitting(
+def _fit_like(
     settings: Mapping[str, Any],
     source: DepthSource,
     width: int,
@@ -426,9 +363,8 @@ def _fitting(
     """The metric with the directions of the regions among the two sides, or an error."""
     named = [(n, s) for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)]
     family, count = settings["directions"], settings["n_directions"]
-    fixed = isinstance(settings["random_state"], int) or not draws_at_random(family)
     directions = None
-    if named and not fixed:
+    if named and draws_at_random(family) and not isinstance(settings["random_state"], int):
         # Nothing says which directions this metric should have fitted: those of the regions are as
         # good as any, if it could have fitted them.
         origin = named[0][1].origin
@@ -438,3 +374,121 @@ def _fitting(
     for name, regions in named:
         fitted.check(regions, name)
     return fitted
+
+
+# -- from the arguments of a call to checked points -----------------------------------------
+
+
+class PreparedSample(NamedTuple):
+    """One sample, ready for its depths.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+    columns : tuple of str or None
+    weights : ndarray of shape (n,) or None
+    missing : MissingReport or None, where rows were looked through
+    kept : bool ndarray with an entry for each row as given, or None
+    """
+
+    points: np.ndarray
+    columns: tuple[str, ...] | None
+    weights: np.ndarray | None
+    missing: Any = None
+    kept: Any = None
+
+
+def prepare(
+    X: Any,
+    weights: Any,
+    name: str,
+    *,
+    dtype: str | None,
+    nan_policy: str,
+    scale: np.ndarray | None,
+    weights_name: str = "",
+) -> PreparedSample:
+    """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
+    if nan_policy == "omit":
+        points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
+        sample = PreparedSample(points, columns, checked, report, kept)
+    else:
+        points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
+        checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
+        sample = PreparedSample(points, columns, checked)
+    if scale is None:
+        return sample
+    return sample._replace(points=scaled(points, scale, name, columns))
+
+
+def _prepare_sides(
+    settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
+) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
+    """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
+    scale, dtype, policy = settings["scale"], settings["dtype"], settings["nan_policy"]
+    x, y = (
+        _sample_of_regions(given, own, name)
+        if isinstance(given, TrimmedRegions)
+        else prepare(given, own, name, dtype=dtype, nan_policy=policy, scale=None)
+        for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
+    )
+    check_same_width(x.points.shape[1], y.points.shape[1])
+    columns = check_common_columns(X, Y, x.columns, y.columns)
+    points = [x.points, y.points]
+    for name, given, own, other in (("X", X, x, y), ("Y", Y, y, x)):
+        wanted = np.dtype(dtype) if dtype else other.points.dtype
+        if isinstance(given, TrimmedRegions) and own.points.dtype != wanted:
+            raise InvalidInputError(
+                f"the regions of {name} were made in {own.points.dtype}, and the comparison is in "
+                f"{wanted}; make them again with dtype='{wanted}'"
+            )
+    if x.points.dtype != y.points.dtype:
+        points = [own.astype(np.float64, copy=False) for own in points]
+    if isinstance(scale, str):
+        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+            raise InvalidOptionError(
+                f"scale={scale!r} is learned from the rows of samples, got regions, which have "
+                "taken in their scale already; give the samples themselves, or make the regions "
+                "with scale=array"
+            )
+        count = 2 if scale == "pooled" else 1
+        scale = spread_of_samples(points[:count], [x.weights, y.weights][:count])
+    if scale is not None:
+        # Regions have taken in their scale already, which is checked where they are compared.
+        points = [
+            own if isinstance(given, TrimmedRegions) else scaled(own, scale, name, columns)
+            for name, given, own in zip("XY", (X, Y), points, strict=True)
+        ]
+    x = x._replace(points=points[0], columns=columns)
+    return x, y._replace(points=points[1], columns=columns), scale
+
+
+def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> PreparedSample:
+    if weights is not None:
+        raise InvalidInputError(
+            f"{name} are regions, which already include their weights, got weights of "
+            f"{name} as well; give None for them, or the sample itself"
+        )
+    labels = regions.columns or column_labels(regions.n_features)
+    report = MissingReport(regions.n_points, 0, tuple((label, 0) for label in labels))
+    kept = np.ones(regions.n_points, dtype=bool)
+    return PreparedSample(regions.points, regions.columns, None, report, kept)
+
+
+def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Both sides with one order of columns: that of regions, which stay as they are, or of X."""
+    if isinstance(X, TrimmedRegions) and isinstance(Y, TrimmedRegions):
+        return X, Y
+    if isinstance(Y, TrimmedRegions):
+        return in_order(X, Y.columns, "X", "Y"), Y
+    names = X.columns if isinstance(X, TrimmedRegions) else labels_of(X)
+    return X, in_order(Y, names, "Y", "X")
+
+
+def refuse_envelopes(region: str) -> None:
+    """Nested regions are made of sample points; envelopes are quantiles."""
+    if region == "envelope":
+        raise InvalidOptionError(
+            "region='envelope' has quantiles along directions and no regions of sample points; "
+            "compare samples with Metric.distance or Metric.compare, or make tables of them"
+        )

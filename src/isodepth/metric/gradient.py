@@ -19,8 +19,7 @@ import numpy as np
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
-from isodepth.data.missing import MissingPair
-from isodepth.engine.gap_passes import direction_index, direction_sign, support_rows
+from isodepth.engine import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.hull import project_to_hull
@@ -45,31 +44,29 @@ class Gradient(NamedTuple):
     y: np.ndarray
 
 
-def gradient_of_comparison(
-    signature: Signature,
-    gaps: Gaps,
-    regions: tuple[TrimmedRegions, TrimmedRegions],
-    power: tuple[float, float],
-    q: float,
-    missing: MissingPair | None,
-) -> Gradient:
+def gradient_of_comparison(comparison: Any) -> Gradient:
     """What `Comparison.gradient` gives, or an error that says why there is none."""
+    signature = Signature.parse(comparison.signature)
+    gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     check_has_gradient(
         region=signature.region,
         scale=signature.scale,
         refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
     )
-    slopes = mean_slopes(gaps.values, gaps.plan.shares, *power)
-    if q < math.inf:
-        found = gradient_of_means(gaps, regions, slopes, q)
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, *comparison._power)
+    rows = [own.ordered.astype(np.float64, copy=False) for own in regions]
+    if signature.q < math.inf:
+        pulls = _pulls_of_means(gaps, rows, slopes, signature.q)
+    elif gaps.exact:
+        pulls = _pulls_of_hulls(gaps, rows, slopes)
     else:
-        found = gradient_of_gaps(gaps, regions, slopes)
+        pulls = _pulls_of_gaps(gaps, rows, slopes)
+    found = [_by_row(own, pull) for own, pull in zip(regions, pulls, strict=True)]
     if regions[0].origin.scale is not None:
-        found = Gradient(*(slope / regions[0].origin.scale for slope in found))
-    if missing is None or missing.kept is None:
-        return found
-    kept = zip(found, missing.kept, strict=True)
-    return Gradient(*(_of_kept(slope, own) for slope, own in kept))
+        found = [slope / regions[0].origin.scale for slope in found]
+    if missing is not None and missing.kept is not None:
+        found = [_of_kept(*own) for own in zip(found, missing.kept, strict=True)]
+    return Gradient(*found)
 
 
 def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
@@ -113,18 +110,16 @@ def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -
     return length * shares * powers * total ** (1.0 / p - 1.0)
 
 
-def gradient_of_gaps(
-    gaps: Gaps, regions: tuple[TrimmedRegions, TrimmedRegions], slopes: np.ndarray
-) -> Gradient:
-    """The gradient of a distance whose derivative by the gap of each level is `slopes` (L,)."""
-    rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
-    if gaps.exact:
-        return _gradient_of_hulls(gaps, regions, rows, slopes)
+def _pulls_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
+    """What pulls at the ordered points of both samples, if the distance changes by `slopes` (L,).
+
+    These are the derivatives of the distance by the gap of each level.
+    """
     pulls = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
     indices, signs = direction_index(gaps.where), direction_sign(gaps.where)
     asked = np.unique(indices[slopes > 0])
-    size = max(1, _HELD // max(1, len(gaps.values)))
+    size = max(1, _HELD // max(len(gaps.values), *map(len, rows)))
     for first in range(0, len(asked), size):
         chosen = asked[first : first + size]
         vectors = gaps.vectors[chosen].astype(np.float64)
@@ -141,14 +136,13 @@ def gradient_of_gaps(
         for found, pull, sign in zip(supports, pulls, (1.0, -1.0), strict=True):
             furthest = np.where(upward, found.top_rows[at], found.low_rows[at])
             np.add.at(pull, furthest, sign * toward)
-    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+    return pulls
 
 
-def gradient_of_means(
-    gaps: Gaps, regions: tuple[TrimmedRegions, TrimmedRegions], slopes: np.ndarray, q: float
-) -> Gradient:
+def _pulls_of_means(
+    gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray, q: float
+) -> list[np.ndarray]:
     """The same where the gap is the L_q mean over all directions and their opposites."""
-    rows = [r.ordered.astype(np.float64, copy=False) for r in regions]
     pulls = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
     unit = mean_of_direction(rows[0].shape[1], q)
@@ -170,15 +164,10 @@ def gradient_of_means(
                 weight = np.zeros((len(pull), len(vectors)))
                 np.add.at(weight, (found[2 + side], column), each)
                 pull += sign * (weight @ vectors)
-    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+    return pulls
 
 
-def _gradient_of_hulls(
-    gaps: Gaps,
-    regions: tuple[TrimmedRegions, TrimmedRegions],
-    rows: list[np.ndarray],
-    slopes: np.ndarray,
-) -> Gradient:
+def _pulls_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
     """The same where the gaps are Hausdorff distances of convex hulls."""
     pulls = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -193,7 +182,7 @@ def _gradient_of_hulls(
         pull = slopes[level] / np.linalg.norm(away) * away
         pulls[ahead][top] += pull
         pulls[1 - ahead][: sizes[1 - ahead][level]] -= nearest.weights[:, None] * pull
-    return Gradient(*(_by_row(r, pull) for r, pull in zip(regions, pulls, strict=True)))
+    return pulls
 
 
 def _by_row(regions: TrimmedRegions, pulls: np.ndarray) -> np.ndarray:

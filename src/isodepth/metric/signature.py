@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,8 @@ from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import SCALES
 from isodepth.data.validation import check_choice, check_integer, check_number
-from isodepth.depth.resolve import depth_text, read_depth
+from isodepth.depth.base import DepthSource
+from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
 
@@ -80,19 +81,13 @@ class Signature:
         """The signature of a metric with the given options, for numbers of precision `dtype`."""
         return cls(
             depth="none" if options["region"] == "envelope" else depth_text(options["depth"]),
-            p=options["p"],
-            eps=options["eps"],
             levels=levels_text(options["levels"], options["n_levels"]),
             dirs=directions_text(options["directions"], options["n_directions"]),
-            refine=options["refine"],
             seed=seed_text(options["random_state"]),
-            gap=options["gap"],
-            region=options["region"],
-            normalize=options["normalize"],
+            scale=scale_text(options["scale"]),
             dtype=dtype,
             v=__version__,
-            q=options["q"],
-            scale=scale_text(options["scale"]),
+            **{name: options[name] for name in _SHARED},
         )
 
     @classmethod
@@ -105,77 +100,11 @@ class Signature:
             )
         return _parsed(text)
 
-    @classmethod
-    def _split(cls, text: str) -> Signature:
-        parts: dict[str, str] = {}
-        for part in text.split("|")[1:]:
-            key, separator, value = part.partition("=")
-            if not separator or key in parts:
-                raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
-            parts[key] = value
-        missing = [key for key in _REQUIRED if key not in parts]
-        unknown = [key for key in parts if key not in _REQUIRED + _OPTIONAL]
-        if missing or unknown:
-            raise SignatureError(
-                f"signature {text!r} lacks {missing or 'nothing'} and has unknown fields "
-                f"{unknown or 'nothing'}"
-            )
-        try:
-            return cls._read(parts)
-        except ValueError as error:
-            raise SignatureError(f"unreadable value in signature {text!r}: {error}") from None
-
-    @classmethod
-    def _read(cls, parts: dict[str, str]) -> Signature:
-        signature = cls(
-            depth=parts["depth"],
-            p=check_number(float(parts["p"]), "p", 0, low_open=True),
-            eps=check_number(float(parts["eps"]), "eps", 0, 1, low_open=True),
-            levels=parts["levels"],
-            dirs=parts["dirs"],
-            refine=check_integer(int(parts["refine"]), "refine", 0),
-            seed=parts["seed"],
-            gap=check_choice(parts.get("gap", "search"), "gap", WAYS),
-            region=check_choice(parts.get("region", "sample"), "region", REGIONS),
-            normalize=check_choice(parts.get("normalize", "yes"), "normalize", ("yes", "no"))
-            == "yes",
-            dtype=parts.get("dtype"),
-            v=_checked_version(parts["v"]),
-            q=check_number(float(parts.get("q", "inf")), "q", 1),
-            scale=read_scale(parts.get("scale")),
-        )
-        if signature.dtype is not None:
-            check_choice(signature.dtype, "dtype", ("float32", "float64"))
-        if (signature.depth == "none") != (signature.region == "envelope"):
-            raise InvalidOptionError(f"depth={signature.depth} with region={signature.region}")
-        read_levels(signature.levels)
-        read_directions(signature.dirs)
-        return signature
-
     def __str__(self) -> str:
-        written = {"depth": self.depth, "p": number_text(self.p)}
-        # What is said only where it is not the usual: signatures of earlier versions stay valid.
-        if self.q != math.inf:
-            written["q"] = number_text(self.q)
-        written |= {
-            "eps": number_text(self.eps),
-            "levels": self.levels,
-            "dirs": self.dirs,
-            "refine": str(self.refine),
-            "seed": self.seed,
-        }
-        if self.scale is not None:
-            written["scale"] = self.scale
-        if self.gap != "search":
-            written["gap"] = self.gap
-        if self.region != "sample":
-            written["region"] = self.region
-        if not self.normalize:
-            written["normalize"] = "no"
-        if self.dtype is not None:
-            written["dtype"] = self.dtype
-        written["v"] = self.v
-        return "|".join(["DR", *(f"{key}={value}" for key, value in written.items())])
+        # What is at its usual value is not said: signatures of earlier versions stay valid.
+        written = {key: getattr(self, key) for key in _ORDER}
+        said = {k: v for k, v in written.items() if k not in _OPTIONAL or v != _OPTIONAL[k]}
+        return "|".join(["DR", *(f"{key}={_value_text(value)}" for key, value in said.items())])
 
     def options(
         self, directions: np.ndarray | None = None, scale: np.ndarray | None = None
@@ -206,25 +135,31 @@ class Signature:
             depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
             return {
                 **depth,
-                "p": self.p,
-                "eps": self.eps,
                 "levels": levels,
                 "n_levels": n_levels,
                 "directions": family if directions is None else directions,
                 "n_directions": count,
-                "refine": self.refine,
                 "random_state": None if self.seed == "none" else int(self.seed),
-                "gap": self.gap,
-                "region": self.region,
-                "normalize": self.normalize,
-                "dtype": self.dtype,
-                "q": self.q,
                 "scale": self.scale if scale is None else scale,
+                "dtype": self.dtype,
+                **{name: getattr(self, name) for name in _SHARED},
             }
         except SignatureError:
             raise
         except ValueError as error:
             raise SignatureError(f"unreadable value in signature '{self}': {error}") from None
+
+    def changed_options(self) -> dict[str, Any] | None:
+        """The options that are not those of ``Metric()``, and the seed.
+
+        None where an object of the caller's, which a signature cannot hold, was among them.
+        """
+        try:
+            options = self.options()
+        except SignatureError:
+            return None
+        usual = _USUAL.options()
+        return {k: v for k, v in options.items() if k == "random_state" or usual[k] != v}
 
     @property
     def length(self) -> float:
@@ -255,14 +190,49 @@ class Signature:
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
+_USUAL = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none")
+
+
+#: Fields that are options of a metric as they are.
+_SHARED = ("p", "q", "eps", "refine", "gap", "region", "normalize")
+#: In the order in which they are written.
+_ORDER = (
+    "depth", "p", "q", "eps", "levels", "dirs", "refine", "seed", "scale", "gap", "region",
+    "normalize", "dtype", "v",
+)  # fmt: skip
+_OPTIONAL = {
+    "q": math.inf, "scale": None, "gap": "search", "region": "sample", "normalize": True,
+    "dtype": None,
+}  # fmt: skip
+
+
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Signature:
     # Tables of one making are compared again and again.
-    return Signature._split(text)
-
-
-_REQUIRED = ["depth", "p", "eps", "levels", "dirs", "refine", "seed", "v"]
-_OPTIONAL = ["q", "scale", "gap", "region", "normalize", "dtype"]
+    parts: dict[str, str] = {}
+    for part in text.split("|")[1:]:
+        key, separator, value = part.partition("=")
+        if not separator or key in parts:
+            raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
+        parts[key] = value
+    missing = [key for key in _ORDER if key not in parts and key not in _OPTIONAL]
+    unknown = [key for key in parts if key not in _ORDER]
+    if missing or unknown:
+        raise SignatureError(
+            f"signature {text!r} lacks {missing or 'nothing'} and has unknown fields "
+            f"{unknown or 'nothing'}"
+        )
+    try:
+        values = {key: _READERS[key](value) for key, value in parts.items()}
+        read_levels(values["levels"])
+        read_directions(values["dirs"])
+        if (values["depth"] == "none") != (values.get("region") == "envelope"):
+            raise InvalidOptionError(
+                f"depth={values['depth']} with region={values.get('region', 'sample')}"
+            )
+    except ValueError as error:
+        raise SignatureError(f"unreadable value in signature {text!r}: {error}") from None
+    return Signature(**values)
 
 
 def _checked_version(text: str) -> str:
@@ -287,21 +257,24 @@ def directions_text(directions: Any, n_directions: int) -> str:
     """Family and number of directions, or number and digest of given ones."""
     if isinstance(directions, str):
         return f"{directions}:{n_directions}"
-    digest = hashlib.sha256(np.ascontiguousarray(directions).tobytes()).hexdigest()[:8]
-    return f"given:{len(directions)}:{digest}"
+    return _digest_text(directions)
 
 
 def scale_text(scale: Any) -> str | None:
     """How columns are scaled: by a word, or the number and digest of given scales."""
     if scale is None or isinstance(scale, str):
         return scale
-    digest = hashlib.sha256(np.ascontiguousarray(scale).tobytes()).hexdigest()[:8]
-    return f"given:{len(scale)}:{digest}"
+    return _digest_text(scale)
 
 
-def read_scale(text: str | None) -> str | None:
+def _digest_text(given: Any) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(given).tobytes()).hexdigest()[:8]
+    return f"given:{len(given)}:{digest}"
+
+
+def read_scale(text: str) -> str:
     """Check what `scale_text` wrote."""
-    if text is None or text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
+    if text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
         return text
     raise InvalidOptionError(f"scale={text!r}")
 
@@ -336,6 +309,78 @@ def read_directions(text: str) -> tuple[str, int]:
     return family, check_integer(int(count), "n_directions", 1)
 
 
-def number_text(value: float) -> str:
-    """A number with all its digits, and no more."""
-    return repr(int(value)) if float(value).is_integer() else repr(float(value))
+def _value_text(value: Any) -> str:
+    """A value as it is written; a number with all its digits, and no more."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "depth": str,
+    "p": lambda text: check_number(float(text), "p", 0, low_open=True),
+    "q": lambda text: check_number(float(text), "q", 1),
+    "eps": lambda text: check_number(float(text), "eps", 0, 1, low_open=True),
+    "levels": str,
+    "dirs": str,
+    "refine": lambda text: check_integer(int(text), "refine", 0),
+    "seed": str,
+    "scale": read_scale,
+    "gap": lambda text: check_choice(text, "gap", WAYS),
+    "region": lambda text: check_choice(text, "region", REGIONS),
+    "normalize": lambda text: check_choice(text, "normalize", ("yes", "no")) == "yes",
+    "dtype": lambda text: check_choice(text, "dtype", ("float32", "float64")),
+    "v": _checked_version,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where regions come from.
+
+    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
+    the depth and the directions along which it is computed do.
+
+    Attributes
+    ----------
+    source : DepthSource
+    directions : ndarray of shape (K, d)
+    family, count : str or ndarray, and int
+        `directions` and `n_directions` of the metric.
+    random_state : None, int or numpy.random.Generator
+    scale : ndarray of shape (d,) or None
+        What the columns were divided by.
+    """
+
+    source: DepthSource
+    directions: np.ndarray
+    family: Any
+    count: int
+    random_state: Any
+    scale: np.ndarray | None = None
+
+    @property
+    def depth(self) -> str:
+        """The depth with its settings, as in a signature."""
+        return depth_text(self.source)
+
+    @property
+    def dirs(self) -> str:
+        """Family and number of the directions, as in a signature."""
+        return directions_text(self.family, self.count)
+
+    def differences(self, other: Origin) -> list[str]:
+        """What differs, each with the values of both; empty where regions can be compared."""
+        both = (self, other)
+        found = []
+        if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
+            found.append(f"depth ({' and '.join(each.depth for each in both)})")
+        if not np.array_equal(self.directions, other.directions):
+            recipes = [f"{each.dirs} with seed {seed_text(each.random_state)}" for each in both]
+            found.append(f"directions ({' and '.join(recipes)})")
+        scales = [scale_text(each.scale) or "none" for each in both]
+        if scales[0] != scales[1]:
+            found.append(f"scale ({' and '.join(scales)})")
+        return found

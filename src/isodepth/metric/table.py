@@ -11,8 +11,7 @@ import numpy as np
 
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
-from isodepth.engine.gap_passes import table_distances
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
 from isodepth.metric.signature import Signature, scale_text
 

@@ -11,10 +11,9 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
 from isodepth.data.matching import in_order
 from isodepth.data.missing import MissingReport, omit_missing
-from isodepth.data.validation import check_points, check_weights
+from isodepth.data.validation import OMIT_HINT, check_points, check_weights, is_chunked
 from isodepth.errors import InvalidInputError
-from isodepth.metric.inputs import OMIT_HINT, is_chunked
-from isodepth.metric.settings import MEMORY_MB
+from isodepth.metric.base import MEMORY_MB
 
 
 class Rows(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from isodepth.data.matching import in_order
-from isodepth.data.results import ReportableResult, plain
+from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_OPTIONS
 from isodepth.metric.docstrings import with_metric_options
@@ -21,6 +21,7 @@ from isodepth.monitor.persistence import Autosave, read_monitor, write_state, wr
 from isodepth.monitor.scorer import RegionScorer, Scorer
 from isodepth.monitor.uncalibrated import refuse_calibrated_options, uncalibrated_scorer
 from isodepth.monitor.verdict import MonitorState, Verdict, verdict_rows
+from isodepth.results import ReportableResult
 
 _LONGEST_LABEL = 200
 # Scores of the same rows agree to rounding, on other machines as well.
@@ -119,6 +120,8 @@ class DepthMonitor(ReportableResult):
     >>> [verdict.alarm for verdict in verdicts], verdicts[-1].columns[0][0]
     ([False, False, True, True], 'column 0')
     """
+
+    result_type = "monitor"
 
     def __init__(
         self,

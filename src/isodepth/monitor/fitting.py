@@ -13,7 +13,7 @@ from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.pairwise import table_metric
-from isodepth.metric.settings import MEMORY_MB
+from isodepth.metric.base import MEMORY_MB
 from isodepth.monitor.batches import BatchReader, complete
 from isodepth.monitor.calibration import (
     Calibration,

@@ -7,9 +7,10 @@ from typing import Any
 
 from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table
+from isodepth.data.validation import is_chunked
 from isodepth.errors import InvalidOptionError
 from isodepth.many.pairwise import table_metric
-from isodepth.metric.inputs import is_chunked, prepare
+from isodepth.metric.fitted import prepare
 from isodepth.monitor.scorer import RegionScorer
 
 

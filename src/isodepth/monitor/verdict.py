@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.results import PlottableResult, named_shares, plain
+from isodepth.data.results import named_shares, plain
 from isodepth.monitor.batches import BatchReader, Rows
 from isodepth.monitor.calibration import Calibration, NullScores, central_interval
 from isodepth.monitor.evidence import (
@@ -22,6 +22,7 @@ from isodepth.monitor.evidence import (
     conformal_p_value,
 )
 from isodepth.monitor.scorer import Scorer
+from isodepth.results import PlottableResult
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Verdict(PlottableResult):
         any batch so far was interpolated or compared with blocks of different sizes, nor after
         resampling.
     """
+
+    result_type = "verdict"
 
     batch: int
     label: str | None

@@ -6,16 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.metric.comparison import Comparison
-from isodepth.monitor.depth_monitor import DepthMonitor
-from isodepth.monitor.verdict import Verdict
 from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours
 from isodepth.plot.regions import nested_regions
-from isodepth.significance.result import TwoSampleResult
 
 __all__ = [
     "bagplot",
@@ -43,29 +38,29 @@ def _null(comparison: Any, ax: Any) -> Any:
     return null_distribution(comparison.test, ax)
 
 
-#: The pictures of each kind of result, the usual one first.
-PICTURES: dict[type, dict[str, Callable[[Any, Any], Any]]] = {
-    Comparison: {
+#: The pictures of each type of result, the usual one first.
+PICTURES: dict[str, dict[str, Callable[[Any, Any], Any]]] = {
+    "comparison": {
         "gaps": gap_profile,
         "regions": nested_regions,
         "columns": column_shares,
         "null": _null,
     },
-    TwoSampleResult: {
+    "test": {
         "null": null_distribution,
         "gaps": lambda test, ax: gap_profile(test.comparison, ax),
         "regions": lambda test, ax: nested_regions(test.comparison, ax),
         "columns": column_shares,
     },
-    Verdict: {"columns": column_shares},
-    DepthMonitor: {"timeline": _timeline},
-    DistanceMatrix: {"matrix": distance_matrix, "tree": sample_tree, "map": sample_map},
+    "verdict": {"columns": column_shares},
+    "monitor": {"timeline": _timeline},
+    "matrix": {"matrix": distance_matrix, "tree": sample_tree, "map": sample_map},
 }
 
 
 def draw(result: Any, kind: str | None, ax: Any) -> Any:
     """Draw one of the pictures of a result; the usual one where `kind` is None."""
-    pictures = next(known for each, known in PICTURES.items() if isinstance(result, each))
+    pictures = PICTURES[result.result_type]
     if kind is None:
         kind = next(iter(pictures))
     if kind not in pictures:

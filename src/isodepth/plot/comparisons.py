@@ -16,14 +16,13 @@ from isodepth.plot.style import (
     dress,
     legend_below,
     new_axes,
+    note,
     short,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.metric.comparison import Comparison
-    from isodepth.significance.result import TwoSampleResult
 
 # About as many as a picture has dots from left to right.
 _MOST_STEPS = 800
@@ -31,7 +30,7 @@ _MOST_STEPS = 800
 _LEVEL = 0.05
 
 
-def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
+def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     """Draw how far apart the two samples are at every level.
 
     The curve is the gap (the Hausdorff distance between the two regions of level beta) over
@@ -64,8 +63,7 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'gap between the two regions'
     """
-    if ax is None:
-        ax = new_axes()
+    ax = ax or new_axes()
     levels = np.asarray(comparison.levels, dtype=float)
     gaps = np.asarray(comparison.gaps, dtype=float)
     if levels.ndim == 2:
@@ -91,9 +89,8 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
         label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",
     )  # fmt: skip
     ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
-    ax.set_xlabel("level β: share of the rows inside the region, deepest first")
-    ax.set_ylabel("gap between the two regions")
-    dress(ax, "Where the two samples differ")
+    dress(ax, "Where the two samples differ", y="gap between the two regions",
+          x="level β: share of the rows inside the region, deepest first")  # fmt: skip
     legend_below(ax)
     return ax
 
@@ -101,15 +98,8 @@ def gap_profile(comparison: Comparison, ax: Axes | None = None) -> Axes:
 def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
     """Pieces [start, stop) on which the gap is constant, side by side."""
     edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
-    ax.stairs(
-        gaps,
-        edges,
-        color=FIRST,
-        linewidth=1.8,
-        baseline=None,
-        zorder=3,
-        label="gap between the two samples",
-    )
+    ax.stairs(gaps, edges, color=FIRST, linewidth=1.8, baseline=None, zorder=3,
+              label="gap between the two samples")  # fmt: skip
     ax.stairs(gaps, edges, fill=True, color=FIRST, alpha=0.1, linewidth=0)
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
@@ -168,8 +158,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     """
     values, pvalues, of_shares = _values(result)
     shown, left = values[:most], len(values) - most
-    if ax is None:
-        ax = new_axes(8, 1.4 + 0.32 * len(shown))
+    ax = ax or new_axes(8, 1.4 + 0.32 * len(shown))
     places = range(len(shown))
     lengths = [value for _, value in shown]
     bars = ax.barh(places, lengths, color=FIRST, edgecolor=FIRST, height=0.7)
@@ -179,10 +168,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
             text += f"   p = {pvalues[name]:.3g}"
             if pvalues[name] > _LEVEL:
                 bar.set_facecolor("none")
-        ax.annotate(
-            text, (value, bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
-            textcoords="offset points", va="center", color=INK, fontsize="small",
-        )  # fmt: skip
+        note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     ax.set_yticks(places, [short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
@@ -197,15 +183,12 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
-    ax.set_xlabel(what)
-    dress(ax, "Contributions of the columns", grid="x")
+    dress(ax, "Contributions of the columns", x=what, grid="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     if left > 0:
-        ax.annotate(
-            f"and {left} more column(s)", (1, 0), xycoords="axes fraction", xytext=(0, 4),
-            textcoords="offset points", ha="right", color=QUIET, fontsize="small",
-        )  # fmt: skip
+        note(ax, f"and {left} more column(s)", (1, 0), (0, 4), xycoords="axes fraction",
+             ha="right", color=QUIET)  # fmt: skip
     return ax
 
 
@@ -221,7 +204,7 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
     return list(result.columns), None, True
 
 
-def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
+def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
     """Draw the statistics of all permutations, and where the observed one lies.
 
     Parameters
@@ -245,8 +228,7 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     >>> null_distribution(test).get_xlabel()
     'statistic of the test'
     """
-    if ax is None:
-        ax = new_axes(8, 3.4)
+    ax = ax or new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
     n_bins = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
     ax.hist(
@@ -260,15 +242,13 @@ def null_distribution(test: TwoSampleResult, ax: Axes | None = None) -> Axes:
     margin = 0.06 * (high - low) or 0.5
     ax.set_xlim(low - margin, high + margin)
     left = test.statistic > (low + high) / 2
-    ax.annotate(
-        f"observed {test.statistic:.4g}, p = {test.p_value:.3g}",
-        (test.statistic, 0.75), xycoords=("data", "axes fraction"),
-        xytext=(-6 if left else 6, 0), textcoords="offset points",
-        ha="right" if left else "left", color=MARK, fontsize="small", fontweight="bold",
+    note(
+        ax, f"observed {test.statistic:.4g}, p = {test.p_value:.3g}", (test.statistic, 0.75),
+        (-6 if left else 6, 0), xycoords=("data", "axes fraction"),
+        ha="right" if left else "left", color=MARK, fontweight="bold",
     )  # fmt: skip
     beyond = f", beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    ax.set_xlabel(f"statistic of the test{beyond}")
-    ax.set_ylabel("permutations")
-    dress(ax, "Is the difference significant?")
+    dress(ax, "Is the difference significant?", x=f"statistic of the test{beyond}",
+          y="permutations")  # fmt: skip
     legend_below(ax, ncols=2)
     return ax

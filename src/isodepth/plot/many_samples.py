@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.data.results import LabeledMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.plot.style import (
     FIRST,
     INK,
@@ -18,6 +18,7 @@ from isodepth.plot.style import (
     dress,
     legend_below,
     new_axes,
+    note,
     root_figure,
     short,
 )
@@ -66,7 +67,7 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     >>> sorted(label.get_text() for label in ax.get_xticklabels())
     ['0', '1', '2']
     """
-    found = matrix if isinstance(matrix, DistanceMatrix) else DistanceMatrix.of(matrix)
+    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = np.asarray(found.values, dtype=float)
     n, m = values.shape
     if ax is None:
@@ -150,18 +151,16 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
             f"kinds must name one of at most {len(_KINDS)} kinds for each of the {len(found)} "
             f"samples, got {len(each)} labels of {len(distinct)} kinds"
         )
-    if ax is None:
-        ax = new_axes(7.2, 5.6)
+    ax = ax or new_axes(7.2, 5.6)
     for kind, (marker, color) in zip(distinct, _KINDS, strict=False):
         mine = np.array([one == kind for one in each])
         ax.plot(*places[mine].T, marker, color=color, markersize=7, markeredgecolor="white",
                 linestyle="none", label=short(kind))  # fmt: skip
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
-    ax.set_xlabel(f"first coordinate, in units of the distance\n"
-                  f"(the plane shows {share:.0%} of the squared distances)")  # fmt: skip
-    ax.set_ylabel("second coordinate")
-    dress(ax, "The samples in a plane", grid=None)
+    unit = f"in units of the distance\n(the plane shows {share:.0%} of the squared distances)"
+    dress(ax, "The samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
+          grid=None)  # fmt: skip
     if kinds is not None:
         legend_below(ax, ncols=4)
     if len(found) <= _MOST_NAMES:
@@ -177,8 +176,7 @@ def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
     left_out = 0
     for label, place in zip(labels, places, strict=True):
         for dx, dy, ha, va in _NAME_OFFSETS:
-            text = ax.annotate(short(label, 18), place, xytext=(dx, dy), fontsize=8, color=INK,
-                               textcoords="offset points", ha=ha, va=va)  # fmt: skip
+            text = note(ax, short(label, 18), place, (dx, dy), fontsize=8, ha=ha, va=va)
             box = text.get_window_extent()
             free = not box.count_contains(points) and not box.count_overlaps(taken)
             if free and ax.bbox.fully_containsx(box.x0) and ax.bbox.fully_containsx(box.x1):
@@ -214,23 +212,22 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     from scipy.cluster.hierarchy import dendrogram
 
     found = symmetric_matrix(matrix, 2)
-    if ax is None:
-        ax = new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
+    ax = ax or new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
     labels = [short(label) for label in found.labels]
     dendrogram(
         _linkage(found), ax=ax, labels=labels, orientation="left", color_threshold=0,
         above_threshold_color=FIRST,
         leaf_font_size=min(8.0, 50 * root_figure(ax).get_figheight() / len(found)),
     )  # fmt: skip
-    ax.set_xlabel("average distance at which samples are joined")
-    dress(ax, "Which samples are close to each other", grid="x")
+    dress(ax, "Which samples are close to each other", grid="x",
+          x="average distance at which samples are joined")  # fmt: skip
     ax.spines["left"].set_visible(False)
     return ax
 
 
-def symmetric_matrix(matrix: Any, fewest: int) -> DistanceMatrix:
+def symmetric_matrix(matrix: Any, fewest: int) -> LabeledMatrix:
     """A symmetric matrix of distances between at least so many samples."""
-    found = matrix if isinstance(matrix, DistanceMatrix) else DistanceMatrix.of(matrix)
+    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = found.values
     if not found.among_themselves or not np.array_equal(values, values.T):
         raise InvalidInputError(
@@ -241,7 +238,7 @@ def symmetric_matrix(matrix: Any, fewest: int) -> DistanceMatrix:
     return found
 
 
-def _linkage(matrix: DistanceMatrix) -> np.ndarray:
+def _linkage(matrix: LabeledMatrix) -> np.ndarray:
     """Samples joined step by step, those at the least average distance first, as SciPy has it."""
     from scipy.cluster.hierarchy import linkage as join
     from scipy.spatial.distance import squareform

@@ -17,6 +17,7 @@ from isodepth.plot.style import (
     dress,
     legend,
     new_figure,
+    note,
     short,
 )
 
@@ -122,8 +123,7 @@ def _draw_scores(
             label="evidence beyond the threshold")  # fmt: skip
     # Space for the legend.
     ax.set_ylim(0, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
-    ax.set_ylabel("score")
-    dress(ax, "Batches against their reference")
+    dress(ax, "Batches against their reference", y="score")
     legend(ax, loc="upper left", ncols=3 if wide else 2)
 
 
@@ -135,13 +135,10 @@ def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.nda
     ax.semilogy(at[beyond], shown[beyond], "D", color=MARK, markersize=3.5, zorder=4)
     threshold = verdicts[-1].threshold
     ax.axhline(threshold, color=MARK, linestyle=DASHED, linewidth=1.2)
-    ax.annotate(
-        f"alarm at {threshold:g}", (0.005, threshold), xycoords=("axes fraction", "data"),
-        xytext=(0, 3), textcoords="offset points", color=MARK, fontsize="small",
-    )  # fmt: skip
+    note(ax, f"alarm at {threshold:g}", (0.005, threshold), (0, 3), color=MARK,
+         xycoords=("axes fraction", "data"))  # fmt: skip
     ax.set_ylim(min(0.5, float(shown.min())) / 2, 20 * max(threshold, float(shown.max())))
-    ax.set_ylabel("evidence")
-    dress(ax)
+    dress(ax, y="evidence")
 
 
 def _draw_columns(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> Any:
@@ -151,8 +148,7 @@ def _draw_columns(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str
         shares, aspect="auto", extent=extent, cmap=SCALE, vmin=0, vmax=1, interpolation="nearest"
     )
     ax.set_yticks(range(len(shown)), [short(name) for name in shown], fontsize="small")
-    ax.set_ylabel("columns")
-    dress(ax, grid=None)
+    dress(ax, y="columns", grid=None)
     return image
 
 

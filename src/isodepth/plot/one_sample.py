@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.api import Metric
-from isodepth.core.regions import TrimmedRegions
+from isodepth.core.directions import unit_vectors
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth
-from isodepth.engine.resources import Resources
+from isodepth.depth.base import Along, Depth, DepthSource
+from isodepth.depth.resolve import depth_text, private_copy, resolve_depth
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.regions import outline, plane_directions
-from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, short
+from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes, note, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +65,8 @@ def bagplot(
     >>> bagplot(points).get_xlabel()
     'column 0'
     """
-    regions, names = _planar_regions(sample, columns, depth)
-    if ax is None:
-        ax = new_axes(6.4, 5.2)
+    regions, names, _ = _planar_regions(sample, columns, depth)
+    ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
     directions = plane_directions()
     center = points[regions.inside(0.0)].mean(axis=0)
@@ -85,9 +85,7 @@ def bagplot(
         ax.plot(*points[outlying].T, "x", color=MARK, markersize=6, markeredgewidth=1.5,
                 label=f"{int(outlying.sum())} outlier(s)")  # fmt: skip
     ax.plot(*center, "P", color="white", markeredgecolor=INK, markersize=10, label="deepest point")
-    ax.set_xlabel(short(names[0]))
-    ax.set_ylabel(short(names[1]))
-    dress(ax, "Bagplot", grid=None)
+    dress(ax, "Bagplot", x=short(names[0]), y=short(names[1]), grid=None)
     legend_below(ax)
     return ax
 
@@ -125,16 +123,15 @@ def depth_contours(
     >>> depth_contours(points).get_xlabel()
     'column 0'
     """
-    regions, names = _planar_regions(sample, columns, depth)
-    if ax is None:
-        ax = new_axes(6.4, 5.2)
+    regions, names, source = _planar_regions(sample, columns, depth)
+    ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
     kept = points[regions.inside(0.95)]
     low, high = kept.min(axis=0), kept.max(axis=0)
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    heights = _depths(regions, grid).reshape(_GRID, _GRID)
+    heights = _depths(regions, source, grid).reshape(_GRID, _GRID)
     at = np.array([regions.alpha(mass) for mass in MASSES])
     distinct = np.unique(at)
     top = max(float(heights.max()), float(distinct[-1])) + 1e-9
@@ -150,52 +147,51 @@ def depth_contours(
     ax.set_xlim(axes[0][0], axes[0][-1])
     ax.set_ylim(axes[1][0], axes[1][-1])
     beyond = int(((points < low - margin) | (points > high + margin)).any(axis=1).sum())
-    ax.set_xlabel(short(names[0]))
-    ax.set_ylabel(short(names[1]))
-    dress(ax, "Depth, by the share of the rows inside", grid=None)
+    title = "Depth, by the share of the rows inside"
+    dress(ax, title, x=short(names[0]), y=short(names[1]), grid=None)
     if beyond:
-        ax.annotate(
-            f"{beyond} of {len(points)} rows outside the frame", (1, 0), xycoords="axes fraction",
-            xytext=(-4, 4), textcoords="offset points", ha="right", color=INK, fontsize="small",
-        )  # fmt: skip
+        text = f"{beyond} of {len(points)} rows outside the frame"
+        note(ax, text, (1, 0), (-4, 4), xycoords="axes fraction", ha="right")
     return ax
 
 
-def _depths(regions: TrimmedRegions, points: np.ndarray) -> np.ndarray:
+def _depths(regions: TrimmedRegions, source: DepthSource, points: np.ndarray) -> np.ndarray:
     """Depths of points (m, 2) in the sample of the regions."""
-    origin: Any = regions.origin
-    if not isinstance(origin.source, Depth):
+    if not isinstance(source, Depth):
         raise InvalidOptionError(
-            f"contours need the depth at any point, which {origin.depth} does not give; use one of "
-            f"{', '.join(BY_NAME)}"
+            f"contours need the depth at any point, which {depth_text(source)} does not give; use "
+            f"one of {', '.join(BY_NAME)}"
         )
-    used = origin.directions.astype(regions.points.dtype, copy=False)
     wanted = points.astype(regions.points.dtype, copy=False)
-    return origin.source.point_depth(regions.sample, wanted, used, Resources())
+    return source.point_depth(regions.sample, wanted, _along())
+
+
+def _along() -> Along:
+    return Along(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
 
 
 def _planar_regions(
     sample: Any, columns: Sequence[Any] | None, depth: Any
-) -> tuple[TrimmedRegions, tuple[str, ...]]:
-    """The regions of two columns of a sample, and the names of the columns."""
+) -> tuple[TrimmedRegions, tuple[str, ...], DepthSource]:
+    """The regions of two columns of a sample, the names of the columns, and the depth."""
     points, names = check_points(sample, "sample")
     known = names or column_labels(points.shape[1])
     if columns is not None:
-        points = points[:, [_column_index(column, known) for column in _two(columns)]]
-        known = tuple(known[_column_index(column, known)] for column in columns)
+        if isinstance(columns, str) or len(columns) != 2:
+            raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
+        chosen = [_column_index(column, known) for column in columns]
+        points, known = points[:, chosen], tuple(known[j] for j in chosen)
     elif points.shape[1] != 2:
         raise InvalidInputError(
             f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
             f"columns=({known[0]!r}, {known[-1]!r})"
         )
-    metric = Metric(depth=depth, directions="equispaced", n_directions=_DIRECTIONS, refine=0)
-    return metric.regions(np.ascontiguousarray(points)), tuple(known)
-
-
-def _two(columns: Sequence[Any]) -> Sequence[Any]:
-    if isinstance(columns, str) or len(columns) != 2:
-        raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
-    return columns
+    points = np.ascontiguousarray(points)
+    source = resolve_depth(private_copy(depth))
+    merged = Sample.of(points)
+    source.warn_if_uninformative(merged)
+    regions = source.regions(merged, points, None, _along())
+    return regions, tuple(known), source
 
 
 def _column_index(column: Any, known: tuple[str, ...]) -> int:

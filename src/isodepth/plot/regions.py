@@ -9,13 +9,12 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
-from isodepth.metric.plane import difference_plane
+from isodepth.plot.plane import difference_plane
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isodepth.metric.comparison import Comparison
 
 #: The regions drawn, as shares of the levels that enter the distance.
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -30,7 +29,7 @@ _ANGLES = 360
 
 
 def nested_regions(
-    comparison: Comparison, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
+    comparison: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their nested regions in the plane that shows the difference best.
 
@@ -67,8 +66,7 @@ def nested_regions(
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
     on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
     plane = None if on_a_line else difference_plane(comparison)
-    if ax is None:
-        ax = new_axes(7.2, 6.2)
+    ax = ax or new_axes(7.2, 6.2)
     if plane is None:
         return _on_a_line(comparison, ax, called)
     center = _center(comparison, plane.basis)
@@ -91,40 +89,33 @@ def nested_regions(
         _draw_rows(ax, comparison, side, plane.basis, center, (low, high), called[side])
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
-    _name_axes(ax, comparison, plane.basis)
-    dress(ax, "The two samples and their regions", grid=None)
+    across, up = _axis_labels(comparison, plane.basis)
+    dress(ax, "The two samples and their regions", x=across, y=up, grid=None)
     _explain(ax, chosen, "regions")
     return ax
 
 
-def chosen_levels(comparison: Comparison) -> np.ndarray:
+def chosen_levels(comparison: Any) -> np.ndarray:
     """The levels of the regions that are drawn, all of them among those of the distance."""
     return np.array(SHARES) * _starts(comparison).max()
 
 
-def _starts(comparison: Comparison) -> np.ndarray:
+def _starts(comparison: Any) -> np.ndarray:
     """The levels (L,) of the distance; of pieces, where each begins."""
     levels = np.asarray(comparison.levels, dtype=float)
     return levels if levels.ndim == 1 else levels[:, 0]
 
 
-def _supports(
-    comparison: Comparison, side: int, directions: np.ndarray, chosen: np.ndarray
-) -> np.ndarray:
+def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Support values (levels, directions) of one sample, as the distance takes them."""
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, chosen, side="right") - 1, 0, len(starts) - 1)
-    dtype = comparison.regions[side].points.dtype
-    found = np.empty((len(chosen), len(directions)))
-    for row, place in enumerate(places):
-        both = comparison._supports(
-            side, directions.astype(dtype, copy=False), slice(place, place + 1)
-        )
-        found[row] = both[0, : len(directions)]
-    return found
+    units = directions.astype(comparison.regions[side].points.dtype, copy=False)
+    each = [comparison._supports(side, units, slice(place, place + 1))[0] for place in places]
+    return np.array(each)[:, : len(directions)]
 
 
-def _center(comparison: Comparison, basis: np.ndarray) -> np.ndarray:
+def _center(comparison: Any, basis: np.ndarray) -> np.ndarray:
     """Where mixtures of columns have their origin: the mean of the deepest half of X."""
     if len(basis) == 2:
         return np.zeros(2)
@@ -140,7 +131,7 @@ def _frame(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw_rows(
     ax: Axes,
-    comparison: Comparison,
+    comparison: Any,
     side: int,
     basis: np.ndarray,
     center: np.ndarray,
@@ -150,12 +141,10 @@ def _draw_rows(
     color, marker, _, cross = _SIDES[side]
     regions = comparison.regions[side]
     points = regions.points.astype(float, copy=False) @ basis - center
-    kept = np.zeros(len(points), dtype=bool)
-    kept[regions.inside(float(_starts(comparison).max()))] = True
     every = -(-len(points) // _MOST_POINTS)
+    drawn = np.arange(len(points)) % every == 0
+    kept = np.isin(np.arange(len(points)), regions.inside(float(_starts(comparison).max())))
     size = 5 if len(points) <= _FEW_POINTS else 3
-    drawn = np.zeros(len(points), dtype=bool)
-    drawn[::every] = True
     beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     note = f"{len(points)} rows" if every == 1 else f"{len(points)} rows, one in {every} drawn"
     if beyond:
@@ -171,18 +160,16 @@ def _draw_rows(
     )  # fmt: skip
 
 
-def _name_axes(ax: Axes, comparison: Comparison, basis: np.ndarray) -> None:
+def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
     names = comparison.columns or column_labels(len(basis))
     scaled = getattr(comparison.regions[0].origin, "scale", None) is not None
     units = " (in units of its spread)" if scaled else ""
     if len(basis) == 2:
-        ax.set_xlabel(f"{short(names[0])}{units}")
-        ax.set_ylabel(f"{short(names[1])}{units}")
-        return
+        return f"{short(names[0])}{units}", f"{short(names[1])}{units}"
     largest = _mixture(names, basis[:, 0])
     # A long one would not fit beside what it is.
-    ax.set_xlabel(f"along the largest difference:{chr(10) if len(largest) > 25 else ' '}{largest}")
-    ax.set_ylabel(f"the next largest:\n{_mixture(names, basis[:, 1])}")
+    across = f"along the largest difference:{chr(10) if len(largest) > 25 else ' '}{largest}"
+    return across, f"the next largest:\n{_mixture(names, basis[:, 1])}"
 
 
 def _mixture(names: Sequence[str], direction: np.ndarray) -> str:
@@ -197,7 +184,7 @@ def _mixture(names: Sequence[str], direction: np.ndarray) -> str:
     return f"{text} + …" if rest > 0.02 else text
 
 
-def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
+def _on_a_line(comparison: Any, ax: Axes, called: list[str]) -> Axes:
     """One column: regions are intervals, one above the other."""
     chosen = chosen_levels(comparison)
     one: Any = np.array([[1.0], [-1.0]])
@@ -219,8 +206,7 @@ def _on_a_line(comparison: Comparison, ax: Axes, called: list[str]) -> Axes:
     ax.set_ylim(-0.5, 1.75)
     ax.set_yticks([0, 1], called)
     names = comparison.columns or column_labels(1)
-    ax.set_xlabel(short(names[0]))
-    dress(ax, "The two samples and their regions", grid="x")
+    dress(ax, "The two samples and their regions", x=short(names[0]), grid="x")
     _explain(ax, chosen, "intervals")
     return ax
 

@@ -58,8 +58,12 @@ def root_figure(ax: Axes) -> Any:
     return ax.figure.figure
 
 
-def dress(ax: Axes, title: str | None = None, grid: Any = "y") -> None:
-    """Bring axes into the common look: few lines, one ink."""
+def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid: Any = "y") -> None:
+    """Bring axes into the common look, few lines and one ink, with their labels."""
+    if x:
+        ax.set_xlabel(x)
+    if y:
+        ax.set_ylabel(y)
     ax.spines[["top", "right"]].set_visible(False)
     for spine in ax.spines.values():
         spine.set_color(QUIET)
@@ -71,6 +75,12 @@ def dress(ax: Axes, title: str | None = None, grid: Any = "y") -> None:
     if grid is not None:
         ax.grid(axis=grid, color=FAINT, linewidth=0.8)
         ax.set_axisbelow(True)
+
+
+def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
+    """A small text, so many points to the right of a place and above it."""
+    look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
+    return ax.annotate(text, at, xytext=offset, **{**look, **options})
 
 
 def legend(ax: Axes, **options: Any) -> None:

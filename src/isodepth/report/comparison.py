@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.metric.comparison import Comparison
 from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
@@ -21,7 +20,7 @@ _MOST_OUTSIDE = 50
 
 
 def comparison_context(
-    comparison: Comparison,
+    comparison: Any,
     names: Sequence[str],
     sources: Sequence[str] | None,
     read_options: Sequence[dict[str, Any]] | None,
@@ -63,7 +62,7 @@ def comparison_context(
     }
 
 
-def _pictures(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+def _pictures(comparison: Any, names: Sequence[str]) -> dict[str, Any]:
     height = 1.3 + 0.29 * min(len(comparison.column_shares), 15)
     drawn = {
         "gaps": gap_profile(comparison, loose_axes(WIDTH, 3.8)),
@@ -77,7 +76,7 @@ def _pictures(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _samples(
-    comparison: Comparison, names: Sequence[str], sources: Sequence[str] | None
+    comparison: Any, names: Sequence[str], sources: Sequence[str] | None
 ) -> dict[str, Any]:
     missing = comparison.missing
     compared = [regions.n_points for regions in comparison.regions]
@@ -94,7 +93,7 @@ def _samples(
     return report_table(columns)
 
 
-def _missing(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | None:
+def _missing(comparison: Any, names: Sequence[str]) -> dict[str, Any] | None:
     shares = [] if comparison.missing is None else comparison.missing.shares
     shares = [share for share in shares if share.x or share.y]
     heads = [f"missing in {name}" for name in names]
@@ -107,7 +106,7 @@ def _missing(comparison: Comparison, names: Sequence[str]) -> dict[str, Any] | N
     return report_table(columns, percents=heads) if shares else None
 
 
-def _columns(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+def _columns(comparison: Any, names: Sequence[str]) -> dict[str, Any]:
     rows = comparison._rows()
     columns: dict[str, Any] = {"column": rows["column"], "contribution": rows["share"]}
     if comparison.test is not None:
@@ -127,7 +126,7 @@ def _columns(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
     return report_table(columns, name="columns", share="contribution", filter_above=5)
 
 
-def _outside(comparison: Comparison, name: str) -> dict[str, Any] | None:
+def _outside(comparison: Any, name: str) -> dict[str, Any] | None:
     found = comparison.rows_outside()
     known = comparison.columns or column_labels(comparison.regions[0].n_features)
     most = slice(0, _MOST_OUTSIDE)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.results import LabeledMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree, symmetric_matrix
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
@@ -23,7 +23,7 @@ matrix = isodepth.pairwise(samples, ...)  # a dictionary of samples, with these 
 matrix.report("report.html")"""
 
 
-def matrix_context(matrix: DistanceMatrix) -> dict[str, Any]:
+def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
     """What the template of distances between samples is filled with."""
     count = len(symmetric_matrix(matrix, 2))
     if count > _MOST_SAMPLES:
@@ -62,7 +62,7 @@ def matrix_context(matrix: DistanceMatrix) -> dict[str, Any]:
     }
 
 
-def _samples(matrix: DistanceMatrix) -> dict[str, Any]:
+def _samples(matrix: LabeledMatrix) -> dict[str, Any]:
     values = np.array(matrix.values, dtype=float)
     mean = values.sum(axis=1) / (len(matrix) - 1)
     np.fill_diagonal(values, np.inf)

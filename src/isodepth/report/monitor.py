@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from isodepth.monitor.depth_monitor import DepthMonitor
 from isodepth.plot.comparisons import column_shares
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_axes, loose_figure
@@ -18,7 +17,7 @@ monitor = isodepth.DepthMonitor.load("monitor.npz")
 monitor.report("report.html")"""
 
 
-def monitor_context(monitor: DepthMonitor, labels: Any) -> dict[str, Any]:
+def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
     """What the template of a monitor that judges batches is filled with."""
     summary, verdicts = monitor.to_dict(), monitor.verdicts
     intervals = summary["null_intervals"]

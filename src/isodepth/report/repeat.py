@@ -6,10 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from isodepth.api import Metric
-from isodepth.errors import IsodepthError
-from isodepth.metric.signature import Signature
-
 _WORDS = {
     "depth": "depth that orders the rows of each sample",
     "method": "method of the test",
@@ -56,7 +52,7 @@ def compare_code(
         given = read_options or ({}, {})
         for name, path, own in zip("XY", sources, given, strict=True):
             lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
-    options = _metric_options(comparison.signature)
+    options = comparison.changed_options()
     if options is None:
         lines.append("# Directions, scales or a depth of your own were used: give them again.")
         return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
@@ -90,18 +86,3 @@ def _keywords(options: dict[str, Any]) -> str:
         if value not in ([], ())
     }
     return "".join(f", {name}={text}" for name, text in texts.items())
-
-
-def _metric_options(signature: str) -> dict[str, Any] | None:
-    """What to give `isodepth.compare`, without defaults; None where a signature cannot say."""
-    try:
-        options = Signature.parse(signature).options()
-        default = Metric()
-        Metric(**options)
-    except IsodepthError:
-        return None
-    return {
-        name: value
-        for name, value in options.items()
-        if getattr(default, name) != value or name == "random_state"
-    }

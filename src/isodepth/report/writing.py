@@ -16,16 +16,12 @@ from isodepth.data.extras import load_extra
 from isodepth.data.markup import escaped
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.metric.comparison import Comparison
-from isodepth.monitor.depth_monitor import DepthMonitor
 from isodepth.report.comparison import comparison_context
 from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context
 from isodepth.report.pictures import inline_svg
 from isodepth.report.repeat import settings_in_words
 from isodepth.report.tables import report_table
-from isodepth.significance.result import TwoSampleResult
 
 
 def write_report(result: Any, path: Any, **options: Any) -> None:
@@ -99,23 +95,24 @@ def html_report(
     page : str
     """
     load_extra("matplotlib.figure", "plot", "a report with pictures")
-    compared = isinstance(result, Comparison | TwoSampleResult)
+    kind = getattr(result, "result_type", None)
+    compared = kind in ("comparison", "test")
     for name, value in (
         ("names", names), ("sources", sources), ("read_options", read_options),
         ("block_column", block_column),
     ):  # fmt: skip
         _refuse(value, name, compared, "a comparison")
-    _refuse(labels, "labels", isinstance(result, DepthMonitor), "a monitor")
+    _refuse(labels, "labels", kind == "monitor", "a monitor")
     if compared:
-        comparison = result.comparison if isinstance(result, TwoSampleResult) else result
+        comparison = result.comparison if kind == "test" else result
         called = _pair(names or ("X", "Y"), "names")
         files = None if sources is None else _pair(sources, "sources")
         context = comparison_context(comparison, called, files, read_options, block_column)
         template, usual_title = "comparison.html", f"{called[1]} against {called[0]}"
-    elif isinstance(result, DepthMonitor):
+    elif kind == "monitor":
         context = monitor_context(result, labels)
         template, usual_title = "monitor.html", "Batches against their reference"
-    elif isinstance(result, DistanceMatrix):
+    elif kind == "matrix":
         context = matrix_context(result)
         template, usual_title = "matrix.html", f"Distances between {len(result)} samples"
     else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.levels import midpoint_levels
+from isodepth.core.regions import midpoint_levels
 from isodepth.core.scaling import pooled_spread
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.combination import (
@@ -26,6 +26,7 @@ from isodepth.significance.combination import (
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
+    WORD,
     Permutations,
     PooledSample,
     direction_text,
@@ -54,8 +55,8 @@ _WAVES, _WAVES_ALONE = 4, 6
 _PAIRS = 64 * 63 // 2
 # Columns with no more values than this have no shape beside their location and spread.
 _FEW_VALUES = 20
-# Labelings of one call, between which progress is shown.
-_LABELINGS = 256
+# Labelings of one call, between which progress is shown: whole words of labels.
+_LABELINGS = 4 * WORD
 
 
 def aggregated_statistics(
@@ -220,18 +221,12 @@ def region_statistics(
     |m| is the caller's.
     """
     count, words = rows.permutations.count, rows.permutations.words
-    # A deviation along a direction that is no larger is rounding.
-    typical = float(np.median(np.abs(rows.points).max(axis=1)))
-    zero = 8 * float(np.finfo(np.float64).eps) * rows.points.shape[1] * typical
-    projections, centers, scales = _core.label_centers(
-        rows.points, rows.directions, words, count, zero, rows.n_threads
-    )
     betas = midpoint_levels(given.levels, given.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
         out[first:last] = _core.label_distances(
-            projections, words, centers, scales, len(rows.directions), betas, first, last, given.q,
+            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q,
             given.p, rows.n_threads,
         )  # fmt: skip
         advance(last - first)

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.levels import midpoint_levels
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions, midpoint_levels
 from isodepth.data.results import ResultMixin, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric

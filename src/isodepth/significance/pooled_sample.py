@@ -15,7 +15,7 @@ import numpy as np
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import check_scale_width, pooled_spread
-from isodepth.data.arrays import check_finite
+from isodepth.data.validation import check_finite
 from isodepth.errors import InvalidOptionError
 from isodepth.significance.categories import Category
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ReportableResult, plain
+from isodepth.data.results import plain
 from isodepth.metric.comparison import Comparison
+from isodepth.results import ReportableResult
 
 if TYPE_CHECKING:
     from isodepth.data.kinds import ColumnKind
@@ -135,6 +136,8 @@ class TwoSampleResult(ReportableResult):
     >>> result.verdict
     'the samples differ (p = 0.005): the spread of column 1'
     """
+
+    result_type = "test"
 
     statistic: float
     p_value: float

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.scaling import check_scale
-from isodepth.data.arrays import describe, to_array
+from isodepth.data.arrays import describe
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
 from isodepth.data.matching import in_order, labels_of
@@ -21,6 +21,7 @@ from isodepth.data.validation import (
     check_n_jobs,
     check_number,
     check_pair,
+    to_array,
 )
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError

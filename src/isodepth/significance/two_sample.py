@@ -14,11 +14,10 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.depth.resolve import depth_text
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.inputs import arrays_on_host
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import aggregated_statistics
@@ -33,6 +32,7 @@ from isodepth.significance.pooled_sample import (
 from isodepth.significance.result import ALPHA, Change, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
 from isodepth.significance.tolerance import tolerant_statistics
+from isodepth.tensors.host import arrays_on_host
 
 
 def two_sample_test(

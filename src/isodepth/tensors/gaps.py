@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 
 from isodepth.tensors.products import blocks
@@ -35,7 +33,7 @@ def search_gaps(
     -------
     gaps : float64 tensor of shape (L,)
     where : int64 tensor of shape (L,), or None
-        Codes of directions and signs, as in `engine.gap_passes`; of equal gaps the first direction.
+        Codes of directions and signs, as in `isodepth.engine`; of equal gaps the first direction.
     """
     rows = [x[: int(prefix_sizes_x[-1])], y[: int(prefix_sizes_y[-1])]]
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
@@ -45,23 +43,24 @@ def search_gaps(
     size = x.element_size()
     each = (len(rows[0]) + len(rows[1])) * (2 * size + 8) + len(prefix_sizes_x) * 6 * size
     for which in blocks(len(directions), each, budget):
-        units = directions[which].T
-        projections = [side @ units for side in rows]
+        projections = [side @ directions[which].T for side in rows]
         above, below = (
-            (extreme(projections[0])[last_x] - extreme(projections[1])[last_y]).abs_()
-            for extreme in (_running_tops, _running_lows)
+            (_running(projections[0], sign)[last_x] - _running(projections[1], sign)[last_y]).abs_()
+            for sign in (1, -1)
         )
-        widest, place = torch.maximum(above, below).max(dim=1)
+        gap = torch.maximum(above, below)
+        widest = gap.amax(dim=1)
         better = widest > gaps
         if where is not None:
             # Where several are equal, `max` may name any of them.
-            place = _first_of(torch.maximum(above, below) == widest[:, None])
+            numbers = torch.arange(gap.shape[1], device=gap.device)
+            place = torch.where(gap == widest[:, None], numbers, len(directions)).amin(dim=1)
             upward = above.gather(1, place[:, None])[:, 0] == widest
             named = place + which.start
             where = torch.where(better, torch.where(upward, named, -1 - named), where)
         gaps = torch.where(better, widest, gaps)
         # Or the next block would be made while this one is still held.
-        del projections, above, below
+        del projections, above, below, gap
     return gaps.double(), where
 
 
@@ -85,33 +84,31 @@ def support_rows(
     found = torch.empty_like(prefix_sizes)
     asked, column = torch.unique(place * 2 + (sign < 0), return_inverse=True)
     inside = rows[: int(prefix_sizes[-1])]
-    numbers = torch.arange(len(inside), device=rows.device)
     each = len(inside) * (3 * rows.element_size() + 4 * 8)
     for which in blocks(len(asked), each, budget):
         codes = asked[which]
         units = directions[codes // 2] * (1 - 2 * (codes % 2)).to(rows.dtype)[:, None]
-        tops = _running_tops(units @ inside.T, dim=1)
-        fresh = torch.ones_like(tops, dtype=torch.bool)
-        torch.gt(tops[:, 1:], tops[:, :-1], out=fresh[:, 1:])
-        holder = torch.where(fresh, numbers, 0).cummax(dim=1).values
-        mine = (column >= which.start) & (column < which.stop)
-        found[mine] = holder[column[mine] - which.start, prefix_sizes[mine] - 1]
+        _, holders = _supports(inside @ units.T, prefix_sizes)
+        mine = ((column >= which.start) & (column < which.stop)).nonzero()[:, 0]
+        found[mine] = holders[mine, column[mine] - which.start]
     return found
 
 
-def _first_of(chosen: torch.Tensor) -> torch.Tensor:
-    """The first column (L,) that is true in each row of `chosen` (L, B)."""
-    width = chosen.shape[1]
-    numbers = torch.arange(width, device=chosen.device)
-    return torch.where(chosen, numbers, width).amin(dim=1)
+def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
+    """The largest, or with sign -1 the smallest, of each column (n, B) up to every row."""
+    return (values.cummax(dim=0) if sign > 0 else values.cummin(dim=0)).values
 
 
-def _running_tops(values: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    return values.cummax(dim=dim).values
-
-
-def _running_lows(values: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    return values.cummin(dim=dim).values
+def _supports(
+    projections: torch.Tensor, prefix_sizes: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest of each column (n, B) up to each prefix size (L,), and the first row with it."""
+    tops = _running(projections, 1)
+    fresh = torch.ones_like(tops, dtype=torch.bool)
+    torch.gt(tops[1:], tops[:-1], out=fresh[1:])
+    numbers = torch.arange(len(tops), device=tops.device)[:, None]
+    holders = torch.where(fresh, numbers, 0).cummax(dim=0).values
+    return tops[prefix_sizes - 1], holders[prefix_sizes - 1]
 
 
 def mean_gaps(
@@ -128,16 +125,26 @@ def mean_gaps(
 
     Parameters
     ----------
-    x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `gap.search_gaps`
+    x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `search_gaps`
     q : float in [1, inf)
     largest : float64 tensor of shape (L,), the largest gaps, to keep powers from overflowing
     """
     total = torch.zeros_like(largest)
     scale = torch.where(largest > 0, largest, torch.ones_like(largest))[:, None]
-    for _, sides in _supports((x, y), (prefix_sizes_x, prefix_sizes_y), directions, budget):
-        for mine, other in zip(*sides, strict=True):
-            total += ((mine.values - other.values).abs() / scale).pow_(q).sum(dim=1)
+    for which in blocks(len(directions), _each(x, y, prefix_sizes_x), budget):
+        projections = [rows @ directions[which].T for rows in (x, y)]
+        for sign in (1, -1):
+            mine, other = (
+                _running(along, sign)[ends - 1].double()
+                for along, ends in zip(projections, (prefix_sizes_x, prefix_sizes_y), strict=True)
+            )
+            total += ((mine - other).abs() / scale).pow_(q).sum(dim=1)
     return largest * (total / (2 * len(directions))) ** (1.0 / q)
+
+
+def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
+    """Bytes for one direction: projections, running extremes with their rows, and supports."""
+    return (len(x) + len(y)) * (3 * x.element_size() + 48) + len(prefix_sizes) * 96
 
 
 def mean_pulls(
@@ -157,46 +164,21 @@ def mean_pulls(
     positive = means > 0
     share = torch.where(positive, slopes / (2 * len(directions)), torch.zeros_like(slopes))[:, None]
     scale = torch.where(positive, means, torch.ones_like(means))[:, None]
-    for which, sides in _supports((rows[0], rows[1]), prefix_sizes, directions, budget):
+    for which in blocks(len(directions), _each(rows[0], rows[1], prefix_sizes[0]), budget):
         vectors = directions[which].double()
-        for outward, pair in zip((1.0, -1.0), zip(*sides, strict=True), strict=True):
-            apart = pair[0].values - pair[1].values
+        projections = [own @ directions[which].T for own in rows]
+        for outward in (1.0, -1.0):
+            pair = [
+                _supports(outward * along, ends)
+                for along, ends in zip(projections, prefix_sizes, strict=True)
+            ]
+            apart = pair[0][0].double() - pair[1][0].double()
             each = share * (apart.abs() / scale) ** (q - 1.0) * apart.sign()
-            for found, pull, sign in zip(pair, pulls, (outward, -outward), strict=True):
+            for (_, holders), pull, sign in zip(pair, pulls, (outward, -outward), strict=True):
                 weight = pull.new_zeros(len(pull), len(vectors))
-                weight.scatter_add_(0, found.rows, each)
+                weight.scatter_add_(0, holders, each)
                 pull += sign * (weight @ vectors)
     return pulls
-
-
-class _Found:
-    """Supports (L, B) in float64 and the rows that give them, the first of equal ones."""
-
-    def __init__(self, projections: torch.Tensor, prefix_sizes: torch.Tensor) -> None:
-        tops = projections.cummax(dim=0).values
-        fresh = torch.ones_like(tops, dtype=torch.bool)
-        torch.gt(tops[1:], tops[:-1], out=fresh[1:])
-        numbers = torch.arange(len(tops), device=tops.device)[:, None]
-        holders = torch.where(fresh, numbers, 0).cummax(dim=0).values
-        self.values = tops[prefix_sizes - 1].double()
-        self.rows = holders[prefix_sizes - 1]
-
-
-def _supports(
-    rows: tuple[torch.Tensor, torch.Tensor],
-    prefix_sizes: tuple[torch.Tensor, torch.Tensor],
-    directions: torch.Tensor,
-    budget: int,
-) -> Iterator[tuple[slice, list[list[_Found]]]]:
-    """For blocks of directions and each sample: the supports of u and of -u."""
-    size = rows[0].element_size()
-    each = (len(rows[0]) + len(rows[1])) * (3 * size + 48) + len(prefix_sizes[0]) * 96
-    for which in blocks(len(directions), each, budget):
-        sides = []
-        for own, stop in zip(rows, prefix_sizes, strict=True):
-            projections = own @ directions[which].T
-            sides.append([_Found(projections, stop), _Found(-projections, stop)])
-        yield which, sides
 
 
 def supports(
@@ -211,18 +193,9 @@ def supports(
     inside = ordered[: int(prefix_sizes[-1])]
     count = len(directions)
     out = ordered.new_empty(len(prefix_sizes), 2 * count)
-    # Extremes between one stop and the next, then of all up to each: L of them are accumulated.
-    piece = torch.searchsorted(
-        prefix_sizes, torch.arange(len(inside), device=prefix_sizes.device), right=True
-    )
-    each = (
-        len(inside) * (ordered.element_size() + 8) + len(prefix_sizes) * 6 * ordered.element_size()
-    )
+    each = (3 * len(inside) + 2 * len(prefix_sizes)) * ordered.element_size() + 8 * len(inside)
     for which in blocks(count, each, budget):
         projections = inside @ directions[which].T
-        index = piece[:, None].expand_as(projections)
-        for sign, first in ((1.0, which.start), (-1.0, count + which.start)):
-            tops = projections.new_full((len(prefix_sizes), projections.shape[1]), -torch.inf)
-            tops.scatter_reduce_(0, index, sign * projections, "amax")
-            out[:, first : first + projections.shape[1]] = tops.cummax(dim=0).values
+        out[:, which] = _running(projections, 1)[prefix_sizes - 1]
+        out[:, count:][:, which] = -_running(projections, -1)[prefix_sizes - 1]
     return out

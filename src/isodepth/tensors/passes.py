@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -28,19 +27,25 @@ PLAIN = Passes(
 )
 
 
+#: Below this many points a sort of everything takes no longer than what avoids it.
+WORTH_KERNELS = 20_000
+
+
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
-    """The passes for points (u, d) with those masses, chosen by their device."""
-    if points.device.type != "cuda" or not _has_kernels():
+    """The passes for points (u, d) with those masses, chosen by their device.
+
+    Kernels for depths are for single precision and unit masses.
+    """
+    if points.device.type != "cuda":
         return PLAIN
-    from isodepth.tensors import kernels
-
-    return kernels.passes(points, masses, PLAIN)
-
-
-@cache
-def _has_kernels() -> bool:
     try:
-        import triton  # noqa: F401
-    except ImportError:
-        return False
-    return True
+        from isodepth.tensors.kernels import middles, tails, walk
+    except ImportError:  # there is no Triton
+        return PLAIN
+    chosen = PLAIN._replace(search_gaps=walk.search_gaps)
+    if masses is None and points.dtype == torch.float32 and len(points) >= WORTH_KERNELS:
+        chosen = chosen._replace(
+            smallest_halfspace=tails.smallest_halfspace,
+            largest_outlyingness=middles.largest_outlyingness,
+        )
+    return chosen

@@ -69,14 +69,15 @@ def budget_on(device: torch.device, memory_mb: float | None) -> int:
 
 
 @contextmanager
-def memory_named(device: torch.device, what: str) -> Iterator[None]:
-    """Say what was asked for where the memory of the device does not hold it."""
+def working_on(device: torch.device) -> Iterator[None]:
+    """Full precision, and an error of ours where the memory of the device is not enough."""
     try:
-        yield
+        with full_precision(device):
+            yield
     except torch.OutOfMemoryError as error:
         said = str(error).split(". ")[0]
         raise DeviceMemoryError(
-            f"the memory of {device} does not hold {what} ({said}); free some of it, give a "
+            f"the memory of {device} does not hold these samples ({said}); free some of it, give a "
             "smaller memory_mb, or move the tensors to the host with .cpu()"
         ) from None
 

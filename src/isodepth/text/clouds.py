@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import to_array
-from isodepth.data.validation import check_points
+from isodepth.data.validation import check_points, is_tensor, to_array
 from isodepth.errors import InvalidInputError
-from isodepth.metric.inputs import is_tensor
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")
@@ -34,6 +32,12 @@ def one_each(answer: Any, count: int) -> list[Any]:
     if len(clouds) != count:
         raise InvalidInputError(f"{wanted}, got {len(clouds)} for {count} texts")
     return clouds
+
+
+def own_signature(encoder: Any) -> str:
+    """How an encoder describes itself, or its name."""
+    named = f"model=own:{getattr(encoder, '__name__', type(encoder).__name__)}"
+    return getattr(encoder, "signature", None) or named
 
 
 def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[Any]:

@@ -12,15 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import describe
 from isodepth.depth.base import center_and_exponent
-from isodepth.depth.integrated import (
-    MOST_POINTS,
-    counts_fit,
-    steady_depth,
-)
+from isodepth.depth.integrated import MOST_POINTS, counts_fit, steady_depth
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import FittedMetric
@@ -95,13 +90,9 @@ def regions_on_device(
         depths = _depths(drawn, together, members)
     return [
         TrimmedRegions.from_depths(
-            m.sample,
-            distinct,
-            points=m.points,
-            depth=distinct[m.sample.inverse],
-            origin=drawn.origin,
+            m.sample, own, points=m.points, depth=own[m.sample.inverse], origin=drawn.origin
         )
-        for m, distinct in zip(members, depths, strict=True)
+        for m, own in zip(members, depths, strict=True)
     ]
 
 

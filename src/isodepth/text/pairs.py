@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.levels import LevelPlan
-from isodepth.core.regions import TrimmedRegions
-from isodepth.engine.resources import Resources, thread_map
-from isodepth.hull import hausdorff_levels
-from isodepth.hull.frame import coordinates_in_span
+from isodepth.core.regions import LevelPlan, TrimmedRegions
+from isodepth.data.validation import is_tensor
+from isodepth.engine import Resources, thread_map
+from isodepth.hull import coordinates_in_span, hausdorff_levels
 from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.inputs import is_tensor
 
 _BLOCK = 16
 

@@ -1,16 +1,10 @@
-"""One or several references a candidate: pairs to score, and one score out of several."""
+"""Checks of texts: candidates with one or several references each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from isodepth.errors import InvalidInputError
-
-#: What is done with the scores against several references; "best" is the closest one.
-REDUCTIONS = ("best", "mean", "first")
 
 
 def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
@@ -56,36 +50,6 @@ def check_text(text: Any, name: str, place: int) -> None:
             f"position {place}, character {error.start}; decode the text again, or drop it with "
             "text.encode(errors='ignore').decode()"
         ) from None
-
-
-def score_groups(
-    groups: Sequence[Sequence[Any]],
-    score_pairs: Callable[[list[tuple[int, Any]]], Sequence[float] | np.ndarray],
-    multi_ref: str,
-    higher_is_better: bool,
-) -> list[float]:
-    """One score a candidate.
-
-    Parameters
-    ----------
-    groups : the references of each candidate
-    score_pairs : gives the scores of pairs (number of a candidate, one of its references)
-    multi_ref : {"best", "mean", "first"}
-    higher_is_better : bool
-        What "best" is.
-    """
-    if multi_ref == "first":
-        groups = [group[:1] for group in groups]
-    pairs = [(i, reference) for i, group in enumerate(groups) for reference in group]
-    scores = np.asarray(score_pairs(pairs), dtype=np.float64)
-    if not pairs:
-        return []
-    starts = np.cumsum([0] + [len(group) for group in groups[:-1]])
-    if multi_ref == "mean":
-        reduced = np.add.reduceat(scores, starts) / [len(group) for group in groups]
-    else:
-        reduced = (np.maximum if higher_is_better else np.minimum).reduceat(scores, starts)
-    return reduced.tolist()
 
 
 def _as_list(given: Any, name: str) -> list[Any]:

@@ -13,13 +13,19 @@ from isodepth.api import Metric
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text.clouds import EMPTY, clean_clouds, embed
-from isodepth.text.encoding.encoder import Encoder
+from isodepth.text.clouds import EMPTY, clean_clouds, embed, own_signature
+from isodepth.text.encoder import Encoder
 from isodepth.text.pairs import pair_distances
-from isodepth.text.references import check_texts, score_groups
+from isodepth.text.references import check_texts
 from isodepth.text.scores import Scores
 
 _MULTI_REF = ("mean", "min", "first")
+_ENCODER_OPTIONS = (
+    "special_tokens", "max_length", "truncation", "batch_size", "device", "precision", "progress",
+)  # fmt: skip
+_METRIC_OPTIONS = (
+    "p", "q", "eps", "levels", "n_directions", "gap", "refine", "random_state", "n_jobs",
+)  # fmt: skip
 
 
 @dataclass(repr=False)
@@ -127,19 +133,8 @@ class DepthScore:
         check_number(self.q, "q", 1)
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
-        self.metric = Metric(
-            depth=self._depth(),
-            p=self.p,
-            q=self.q,
-            eps=self.eps,
-            levels=self.levels,
-            n_directions=self.n_directions,
-            gap=self.gap,
-            refine=self.refine,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            dtype="float32",
-        )
+        options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
+        self.metric = Metric(depth=self._depth(), dtype="float32", **options)
         self.encoder = self._encoder()
 
     # -- scores -----------------------------------------------------------------------------
@@ -158,6 +153,7 @@ class DepthScore:
         """
         texts, groups = check_texts(candidates, references)
         if self.multi_ref == "first":
+            # The others need no encoding.
             groups = [group[:1] for group in groups]
         clouds = embed(self._embedding(), [*texts, *(text for group in groups for text in group)])
         return self.score_clouds(
@@ -195,19 +191,17 @@ class DepthScore:
             return known[id(cloud)]
 
         first = [place(cloud) for cloud in candidates]
-        groups = [[place(cloud) for cloud in group] for group in references]
+        kept = slice(1) if self.multi_ref == "first" else slice(None)
+        groups = [[place(cloud) for cloud in group[kept]] for group in references]
         clouds = clean_clouds(given, self.l2_normalize, self.empty)
-
-        def distances(pairs: list[tuple[int, int]]) -> np.ndarray:
-            numbered = [(first[i], j) for i, j in pairs]
-            whole = [clouds[i] is not None and clouds[j] is not None for i, j in numbered]
-            result = np.full(len(numbered), np.nan)
-            wanted = [pair for pair, here in zip(numbered, whole, strict=True) if here]
-            result[whole] = pair_distances(clouds, wanted, self.metric)  # type: ignore[arg-type]
-            return result
-
-        multi_ref = "best" if self.multi_ref == "min" else self.multi_ref
-        found = score_groups(groups, distances, multi_ref, self.higher_is_better)
+        pairs = [(i, j) for i, group in zip(first, groups, strict=True) for j in group]
+        whole = [clouds[i] is not None and clouds[j] is not None for i, j in pairs]
+        distances = np.full(len(pairs), np.nan)
+        wanted = [pair for pair, here in zip(pairs, whole, strict=True) if here]
+        distances[whole] = pair_distances(clouds, wanted, self.metric)
+        reduce = np.min if self.multi_ref == "min" else np.mean
+        ends = np.cumsum([len(group) for group in groups])
+        found = [float(reduce(each)) for each in np.split(distances, ends)[:-1]]
         return Scores(found, self.signature, self.higher_is_better)
 
     def similarity(
@@ -220,9 +214,7 @@ class DepthScore:
     @property
     def signature(self) -> str:
         """Model, layer, versions and all settings that a score depends on, in one line."""
-        encoder = getattr(self.encoder, "signature", None) or (
-            f"model=own:{getattr(self.encoder, '__name__', type(self.encoder).__name__)}"
-        )
+        encoder = own_signature(self.encoder)
         unit = "yes" if self.l2_normalize else "no"
         settings = f"unit={unit}|empty={self.empty}|refs={self.multi_ref}"
         return f"DepthScore|{encoder}|{settings}|{self.metric.signature}"
@@ -259,14 +251,5 @@ class DepthScore:
                         f"{name}={getattr(self, name)!r} does not apply to a custom encoder"
                     )
             return self.model
-        return Encoder(
-            self.model,
-            self.layer,
-            special_tokens=self.special_tokens,
-            max_length=self.max_length,
-            truncation=self.truncation,
-            batch_size=self.batch_size,
-            device=self.device,
-            precision=self.precision,
-            progress=self.progress,
-        )
+        options = {name: getattr(self, name) for name in _ENCODER_OPTIONS}
+        return Encoder(self.model, self.layer, **options)

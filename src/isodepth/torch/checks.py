@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 
 from isodepth.data.arrays import describe
-from isodepth.data.validation import check_same_width, split_weights
+from isodepth.data.validation import check_same_width, check_table_shape, split_weights
 from isodepth.errors import InvalidInputError
 
 
@@ -80,18 +80,7 @@ def check_tensor(X: torch.Tensor, name: str) -> None:
         raise InvalidInputError(f"{name} is quantized ({X.dtype}); pass {name}.dequantize()")
     if X.device.type == "meta":
         raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
-    if X.ndim != 2:
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n points, d columns), got {X.ndim} dimension(s) "
-            f"with shape {tuple(X.shape)}; use {name}.reshape(-1, 1) for n numbers on a line or "
-            f"{name}.reshape(1, -1) for a single point"
-        )
-    if 0 in X.shape:
-        raise InvalidInputError(
-            f"{name} is empty: got {X.shape[0]} row(s) and {X.shape[1]} feature(s) (shape="
-            f"{tuple(X.shape)}) while a minimum of 1 is required: a sample needs at least one row "
-            "and one column"
-        )
+    check_table_shape(tuple(X.shape), name)
 
 
 def real_of(X: torch.Tensor) -> torch.dtype:

@@ -9,15 +9,14 @@ import numpy as np
 import torch
 
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import TrimmedRegions
-from isodepth.core.sample import Sample
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows, supports
 from isodepth.tensors.passes import passes_for
-from isodepth.tensors.products import budget_on, full_precision, memory_named
+from isodepth.tensors.products import budget_on, working_on
 from isodepth.torch.checks import Pair
 from isodepth.torch.regions import (
     DevicePlan,
@@ -67,22 +66,18 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
 
 def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:
     """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
-    drawn = _drawn(metric, pair.x)
-    with _at_work(pair.device):
-        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
-        regions = _both_regions(drawn, pair, directions, budget)
-        if regions is None:
+    with working_on(pair.device):
+        fitted = _fit_both(metric, pair)
+        if fitted is None:
             return None
-        x, y = regions
+        drawn, directions, budget, (x, y) = fitted
         eps = metric.eps
         plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
         last = torch.stack([plan.prefix_sizes_x[-1], plan.prefix_sizes_y[-1]]).tolist()
-        x_rows, y_rows = (r.sample.points[r.order[:n]] for r, n in zip(regions, last, strict=True))
-        rows = [x_rows, y_rows]
-        passes = passes_for(rows[0], None)
+        rows = [r.sample.points[r.order[:n]] for r, n in zip((x, y), last, strict=True)]
         prefix_sizes = plan.prefix_sizes_x, plan.prefix_sizes_y
-        sides = x_rows, y_rows, plan.prefix_sizes_x, plan.prefix_sizes_y
-        gaps, where = passes.search_gaps(
+        sides = rows[0], rows[1], *prefix_sizes
+        gaps, where = passes_for(rows[0], None).search_gaps(
             *sides, directions, budget, locate=gradient and math.isinf(metric.q)
         )
         unit = 1.0
@@ -102,7 +97,7 @@ def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -
             )
         by_row = [
             _by_row(r, pull, len(given))
-            for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
+            for r, pull, given in zip((x, y), pulls, (pair.x, pair.y), strict=True)
         ]
         if drawn.origin.scale is not None:
             scale = torch.from_numpy(drawn.origin.scale.copy()).to(pair.device)
@@ -112,23 +107,20 @@ def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -
 
 def regions_on_device(metric: BaseMetric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
     """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
-    drawn = _drawn(metric, pair.x)
-    with _at_work(pair.device):
-        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
-        return _both_regions(drawn, pair, directions, budget)
+    with working_on(pair.device):
+        fitted = _fit_both(metric, pair)
+        return None if fitted is None else fitted.regions
 
 
 def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
-    drawn = _drawn(metric, pair.x)
-    with _at_work(pair.device):
-        directions, budget = _directions(drawn, pair), _budget(metric, pair.x, pair.y)
-        regions = _both_regions(drawn, pair, directions, budget)
-        tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
-    if regions is None:
-        return None
-    sides = zip(regions, tensors, pair.weights, strict=True)
-    return drawn.compare(*(_host_regions(drawn, r, t, w) for r, t, w in sides))
+    with working_on(pair.device):
+        fitted = _fit_both(metric, pair)
+        if fitted is None:
+            return None
+        tensors = [_prepared(t, fitted.drawn, pair.precision) for t in (pair.x, pair.y)]
+    sides = zip(fitted.regions, tensors, pair.weights, strict=True)
+    return fitted.drawn.compare(*(_host_regions(fitted.drawn, r, t, w) for r, t, w in sides))
 
 
 def table_from_device(
@@ -136,7 +128,7 @@ def table_from_device(
 ) -> np.ndarray | None:
     """The support values (L, 2K) of one sample, worked out on its device."""
     check_for_device(metric, points.device)
-    with _at_work(points.device):
+    with working_on(points.device):
         points = _prepared(points, drawn, points.dtype)
         check_finite_tensor(points, name)
         budget = _budget(metric, points)
@@ -153,26 +145,33 @@ def table_from_device(
 # -- its parts ------------------------------------------------------------------------------------
 
 
-class _at_work:
-    """Full precision on a device whose memory may not be enough."""
+class _FittedPair(NamedTuple):
+    """The regions of two samples, and what they were found with."""
 
-    def __init__(self, device: torch.device) -> None:
-        self.parts = [full_precision(device), memory_named(device, "these samples")]
-
-    def __enter__(self) -> None:
-        for part in self.parts:
-            part.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        try:
-            self.parts[1].__exit__(*error)
-        finally:
-            self.parts[0].__exit__(*error)
+    drawn: FittedMetric
+    directions: torch.Tensor  # (K, d)
+    budget: int
+    regions: tuple[DeviceRegions, DeviceRegions]
 
 
-def _drawn(metric: BaseMetric, tensor: torch.Tensor) -> FittedMetric:
-    check_for_device(metric, tensor.device)
-    return metric.fit(tensor.shape[1])
+def _fit_both(metric: BaseMetric, pair: Pair) -> _FittedPair | None:
+    """None where a sample turns out to be a simplex."""
+    check_for_device(metric, pair.device)
+    drawn = metric.fit(pair.x.shape[1])
+    # Rounded on the host, to the same numbers as there.
+    kind = "float32" if pair.precision == torch.float32 else "float64"
+    directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
+    budget = _budget(metric, pair.x, pair.y)
+    tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
+    for tensor, name in zip(tensors, "XY", strict=True):
+        check_finite_tensor(tensor, name)
+    found = []
+    for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
+        regions = _regions(drawn, tensor, weights, name, directions, budget)
+        if regions is None:
+            return None
+        found.append(regions)
+    return _FittedPair(drawn, directions, budget, (found[0], found[1]))
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
@@ -187,34 +186,12 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
     """Bytes for blocks of directions; of those that were asked for the samples' copies go off."""
-    device = samples[0].device
+    asked = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
-        return budget_on(device, None)
-    asked = budget_on(device, metric.memory_mb)
+        return asked
     # Rows moved or in order, and a few numbers for each of them.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
     return max(asked // 4, asked - copies)
-
-
-def _directions(drawn: FittedMetric, pair: Pair) -> torch.Tensor:
-    # Rounded on the host, to the same numbers as there.
-    kind = "float32" if pair.precision == torch.float32 else "float64"
-    return torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
-
-
-def _both_regions(
-    drawn: FittedMetric, pair: Pair, directions: torch.Tensor, budget: int
-) -> tuple[DeviceRegions, DeviceRegions] | None:
-    tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
-    for tensor, name in zip(tensors, "XY", strict=True):
-        check_finite_tensor(tensor, name)
-    found = []
-    for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
-        regions = _regions(drawn, tensor, weights, name, directions, budget)
-        if regions is None:
-            return None
-        found.append(regions)
-    return found[0], found[1]
 
 
 def _regions(
@@ -249,7 +226,7 @@ def _host_regions(
     absent = sample.inverse < 0
     if absent.any():
         depth[absent] = drawn.source.point_depth(  # type: ignore[attr-defined]
-            sample, points[absent], drawn.directions, drawn.resources
+            sample, points[absent], drawn.along
         )
     tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
     checked = None if own is None else np.asarray(own, dtype=np.float64)

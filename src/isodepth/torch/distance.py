@@ -48,7 +48,7 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     if pair.wants_gradient:
         return _Distance.apply(X, Y, with_gradient(metric), pair)
     if pair.device.type != "cpu":
-        return _value(metric, pair)
+        return _on_device(metric, pair, gradient=False)[0]
     return _as_tensor(metric.distance(*_host_arrays(pair), weights=_host_weights(pair)), pair)
 
 
@@ -56,25 +56,16 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
     """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
     if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
         return metric.compare(_host_side(X, "X"), _host_side(Y, "Y"), weights)
-    return _compared(metric, check_tensors(X, Y, weights, metric.dtype))
-
-
-def _compared(metric: BaseMetric, pair: Pair) -> Comparison:
-    found = None
-    if pair.device.type != "cpu" and not device.too_few(pair):
-        found = device.compare_from_device(metric, pair)
+    pair = check_tensors(X, Y, weights, metric.dtype)
+    found = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
     if found is not None:
         return found
     return metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
 
 
-def _value(metric: BaseMetric, pair: Pair) -> torch.Tensor:
-    """The distance of tensors on another device, where nobody asks for a gradient."""
-    if device.stays_on_device(metric) and not device.too_few(pair):
-        found = device.distance_on_device(metric, pair)
-        if found is not None:
-            return found.value.to(pair.dtype)
-    return _as_tensor(_compared(metric, pair).distance, pair)
+def _elsewhere(pair: Pair) -> bool:
+    """Whether the work is done on another device than the host, which takes all small samples."""
+    return pair.device.type != "cpu" and not device.too_few(pair)
 
 
 def with_gradient(metric: BaseMetric) -> BaseMetric:
@@ -100,7 +91,7 @@ class _Distance(torch.autograd.Function):
     def forward(
         ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: Pair
     ) -> torch.Tensor:
-        value, slopes = _with_slopes(metric, pair)
+        value, slopes = _on_device(metric, pair, gradient=True)
         ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
         return value
 
@@ -169,19 +160,20 @@ def on_host(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, str | None]:
     return *_host_arrays(pair), None if pair.device.type == "cpu" else str(pair.device)
 
 
-def _with_slopes(metric: BaseMetric, pair: Pair) -> tuple[torch.Tensor, Any]:
-    """The distance, and its derivatives by the rows of both samples."""
-    elsewhere = pair.device.type != "cpu" and not device.too_few(pair)
-    if elsewhere and device.stays_on_device(metric):
-        found = device.distance_on_device(metric, pair, gradient=True)
-        if found is not None:
-            return found.value.to(pair.dtype), found.slopes
-    comparison = device.compare_from_device(metric, pair) if elsewhere else None
+def _on_device(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:
+    """The distance, and where asked for its derivatives by the rows of both samples."""
+    comparison = None
+    if _elsewhere(pair):
+        if device.stays_on_device(metric):
+            found = device.distance_on_device(metric, pair, gradient)
+            if found is not None:
+                return found.value.to(pair.dtype), found.slopes
+        comparison = device.compare_from_device(metric, pair)
     if comparison is None:
         given = *_host_arrays(pair), _host_weights(pair)
         drawn, x, y, _ = fit_both(metric._options(), metric._source, *given)
         comparison = drawn.compare(x, y)
-    slopes = (torch.from_numpy(slope) for slope in comparison.gradient())
+    slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
     return _as_tensor(comparison.distance, pair), slopes
 
 

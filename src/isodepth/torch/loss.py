@@ -14,8 +14,13 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.torch.distance import distance, with_gradient
 
+_Q = """\
+    q : float in [1, inf], default 2
+        Power of the mean over directions. With 2 every direction pulls at rows of the samples; with
+        inf only the largest gap of each level does, and few rows move."""
 
-@with_metric_options(leave_out=("refine", "random_state"))
+
+@with_metric_options(leave_out=("refine", "random_state"), instead={"q": _Q})
 class DepthLoss(torch.nn.Module):
     """The distance DR_{p,eps} of two samples as a loss.
 
@@ -51,7 +56,8 @@ class DepthLoss(torch.nn.Module):
                 f"the directions of a loss come from seed, got random_state="
                 f"{options['random_state']!r}; give seed instead"
             )
-        self.metric = with_gradient(BaseMetric.from_options({**options, "random_state": self.seed}))
+        settings = {"q": 2, **options, "random_state": self.seed}
+        self.metric = with_gradient(BaseMetric.from_options(settings))
         self.draws = 0
 
     @property

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.levels import SLIVER, SMALL_POWER, power_mean
-from isodepth.core.regions import tie_ends
+from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for
@@ -27,7 +26,7 @@ class DeviceRegions(NamedTuple):
 
 
 class DevicePlan(NamedTuple):
-    """The levels at which two samples are compared, as `core.levels.LevelPlan` has them."""
+    """The levels at which two samples are compared, as `core.regions.LevelPlan` has them."""
 
     shares: torch.Tensor  # float64 (L,)
     prefix_sizes_x: torch.Tensor  # int64 (L,)
@@ -123,7 +122,7 @@ def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """(length * sum of shares * gaps**p) ** (1/p), as `core.levels.power_mean`, without leaving."""
+    """(length * sum of shares * gaps**p) ** (1/p), as `power_mean`, without leaving."""
     if p < SMALL_POWER:
         value = power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length)
         return gaps.new_tensor(value)

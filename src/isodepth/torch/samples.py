@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.sample import exact_masses
+from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
 from isodepth.depth.base import middle_of
 from isodepth.errors import InvalidInputError
@@ -21,7 +21,7 @@ _SMALLEST_SPREAD = 2.0**-960
 
 
 class DeviceSample(NamedTuple):
-    """Distinct points and their masses, as `core.sample.Sample` has them but for their order.
+    """Distinct points and their masses, as `core.regions.Sample` has them but for their order.
 
     Where no two rows are equal the points are the caller's tensor itself.
     """

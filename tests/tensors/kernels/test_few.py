@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from isodepth import _core
-from isodepth.hull.frame import coordinates_in_span
+from isodepth.hull import coordinates_in_span
 
 torch = pytest.importorskip("torch")
 

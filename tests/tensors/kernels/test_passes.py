@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given, settings
 from strategies import cases
 
-from isodepth.core.sample import Sample
+from isodepth import _core
+from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
-from isodepth.engine.depth_passes import (
-    largest_outlyingness,
-    mean_rank_weight,
-    smallest_halfspace,
-)
-from isodepth.engine.gap_passes import level_gaps, support_rows, write_supports
-from isodepth.engine.resources import Resources
+from isodepth.engine import Resources, level_gaps, support_rows, write_supports
 
 torch = pytest.importorskip("torch")
 from isodepth.tensors import gaps, ranks, spread  # noqa: E402
@@ -42,11 +37,11 @@ def test_ranks_and_spreads(case):
     # The compiled passes move and scale the points themselves.
     moved = standardize(sample, sample.points)
     mine = (torch.from_numpy(moved), *tensors_of(sample, case.directions)[1:], BUDGET)
-    fewest, _ = smallest_halfspace(sample.points, case.directions, weights=sample.masses)
+    fewest, _ = _core.smallest_halfspace(sample.points, case.directions, sample.masses)
     np.testing.assert_array_equal(ranks.smallest_halfspace(*mine).numpy(), fewest)
-    weights = mean_rank_weight(sample.points, case.directions, weights=sample.masses)
+    weights = _core.mean_rank_weight(sample.points, case.directions, sample.masses)
     np.testing.assert_allclose(ranks.mean_rank_weight(*mine).numpy(), weights, rtol=1e-14)
-    out, _ = largest_outlyingness(sample.points, case.directions, weights=sample.masses)
+    out, _ = _core.largest_outlyingness(sample.points, case.directions, sample.masses)
     # A deviation may cancel all but a few digits of a product.
     np.testing.assert_allclose(spread.largest_outlyingness(*mine).numpy(), out, rtol=1e-9)
 

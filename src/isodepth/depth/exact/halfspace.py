@@ -15,7 +15,7 @@ from isodepth.depth.exact.rational import (
     products_are_exact,
     smallest_mass,
 )
-from isodepth.engine.resources import available_cores
+from isodepth.engine import available_cores
 
 #: About ten minutes of one core.
 MAX_WORK = 5e10

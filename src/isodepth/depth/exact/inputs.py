@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth import _core
 from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -38,19 +39,24 @@ def merge_points(points: np.ndarray, masses: np.ndarray) -> WeightedPoints:
             f"masses must not be negative, got {units.min()} at position {int(units.argmin())}"
         )
     present = units > 0
-    # Adding zero turns -0.0 into 0.0.
-    distinct, inverse = np.unique(rows[present] + 0.0, axis=0, return_inverse=True)
+    distinct, inverse = _distinct(rows[present])
     merged = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(merged, inverse.ravel(), units[present].astype(np.int64))
-    return WeightedPoints(np.ascontiguousarray(distinct), merged, int(merged.sum()))
+    np.add.at(merged, inverse, units[present].astype(np.int64))
+    return WeightedPoints(distinct, merged, int(merged.sum()))
 
 
 def merge_queries(queries: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct queries (v, d), and for each query (m,) its index among them."""
     rows, _ = check_points(queries, "queries", "float64", any_size=True)
     check_same_width(rows.shape[1], width, "queries", "points")
-    distinct, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
-    return np.ascontiguousarray(distinct), inverse.ravel()
+    return _distinct(rows)
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows (u, d) in lexicographic order, and where each of `rows` (n, d) is, (n,)."""
+    if not len(rows):
+        return rows, np.zeros(0, dtype=np.int64)
+    return _core.distinct_rows(np.ascontiguousarray(rows))[:2]
 
 
 def scale_columns(*tables: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:

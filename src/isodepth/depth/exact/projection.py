@@ -6,7 +6,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.depth.exact.inputs import WeightedPoints, check_work, merge_points, merge_queries
-from isodepth.engine.resources import available_cores
+from isodepth.engine import available_cores
 from isodepth.errors import InvalidInputError
 
 #: About a minute of one core.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from isodepth.data.extras import load_extra, missing
 from isodepth.errors import InvalidOptionError
@@ -28,13 +28,12 @@ def default_folder() -> str:
     return os.path.join(found.submodule_search_locations[0], "model")
 
 
-class Network:
+class Network(NamedTuple):
     """A loaded model with its tokenizer."""
 
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
-        self.model = model
-        self.tokenizer = tokenizer
-        self.device = device
+    model: Any
+    tokenizer: Any
+    device: str
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.progress import progress_bar
-from isodepth.text.encoding.network import (
+from isodepth.text.clouds import one_each, own_signature
+from isodepth.text.network import (
     DEFAULT_NAME,
     Network,
     check_device,
@@ -183,11 +184,8 @@ class Encoder:
     def _name(self) -> str:
         if self.model is None:
             return DEFAULT_NAME
-        return (
-            os.path.basename(os.path.normpath(self.model))
-            if os.path.isdir(self.model)
-            else (self.model)
-        )
+        path = self.model
+        return os.path.basename(os.path.normpath(path)) if os.path.isdir(path) else path
 
     def place(self) -> str:
         """The device that the model runs on."""
@@ -260,3 +258,44 @@ class Encoder:
                 f"{message}; shorten them, or have them truncated with truncation='warn'"
             )
         warnings.warn(f"{message} and were cut there", UserWarning, stacklevel=4)
+
+
+class RememberingEncoder:
+    """An encoder that caches the vectors of each text.
+
+    Parameters
+    ----------
+    encoder : callable that maps a list of texts to a list of arrays of shape (tokens, width)
+
+    Examples
+    --------
+    >>> from isodepth.text import RememberingEncoder
+    >>> asked = []
+    >>> def letters(texts):
+    ...     asked.extend(texts)
+    ...     return [[[float(ord(c))] for c in text] for text in texts]
+    >>> encoder = RememberingEncoder(letters)
+    >>> _ = encoder(["a", "b"]), encoder(["b", "c"])
+    >>> asked
+    ['a', 'b', 'c']
+    """
+
+    def __init__(self, encoder: Callable[[Sequence[str]], Sequence[Any]]) -> None:
+        self.encoder = encoder
+        self.known: dict[str, Any] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[Any]:
+        """The token vectors of each text; one text always gives the same array."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        if new:
+            self.known.update(zip(new, one_each(self.encoder(new), len(new)), strict=True))
+        return [self.known[text] for text in texts]
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The number of each token, where the encoder knows it."""
+        return self.encoder.tokens(texts)  # type: ignore[attr-defined]
+
+    @property
+    def signature(self) -> str:
+        """That of the encoder."""
+        return own_signature(self.encoder)

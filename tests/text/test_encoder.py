@@ -11,7 +11,7 @@ from text_extra import needs_encoder
 from isodepth import InvalidInputError, InvalidOptionError
 from isodepth.cli import main
 from isodepth.text import DepthScore, Encoder, RememberingEncoder
-from isodepth.text.encoding.network import load
+from isodepth.text.network import load
 
 pytestmark = needs_encoder
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.metric.comparison import Comparison
 
 # Numbers that are held together while directions are looked at a few at a time.
 _BLOCK_NUMBERS = 1 << 20
@@ -34,7 +33,7 @@ class DifferencePlane(NamedTuple):
     gaps: np.ndarray
 
 
-def mean_squared_gaps(comparison: Comparison, directions: np.ndarray) -> np.ndarray:
+def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
     """Squared gap along u, averaged over u and -u and over levels, for directions (B, d).
 
     Of very many levels a hundred are looked at.
@@ -60,7 +59,7 @@ def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:
     return places, np.full(_MOST_LEVELS, 1.0 / _MOST_LEVELS)
 
 
-def difference_plane(comparison: Comparison) -> DifferencePlane:
+def difference_plane(comparison: Any) -> DifferencePlane:
     """The direction of the largest mean squared gap, and the best one orthogonal to it.
 
     The largest is looked for among the directions of the comparison, their weighted averages and
@@ -85,7 +84,7 @@ def difference_plane(comparison: Comparison) -> DifferencePlane:
     return DifferencePlane(basis, np.sqrt(mean_squared_gaps(comparison, basis.T)))
 
 
-def _candidates(comparison: Comparison) -> np.ndarray:
+def _candidates(comparison: Any) -> np.ndarray:
     vectors = np.asarray(comparison._gaps.vectors, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MOST_CANDIDATES)]
     d = vectors.shape[1]
@@ -98,7 +97,7 @@ def _candidates(comparison: Comparison) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _best(comparison: Comparison, candidates: np.ndarray, taken: np.ndarray) -> np.ndarray:
+def _best(comparison: Any, candidates: np.ndarray, taken: np.ndarray) -> np.ndarray:
     """The best direction orthogonal to those taken, its largest entry positive."""
     tried = _units(candidates, taken)
     gaps = mean_squared_gaps(comparison, tried)

@@ -1,0 +1,392 @@
+"""Calls of the compiled passes, and what they may use: threads and memory.
+
+A sample in depth order, deepest row first, has regions that are prefixes of it. The passes here
+find their supports along directions, and the gaps between those of two samples. Where a gap is
+attained is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from isodepth import _core as core
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+#: Read in this order; the smallest counts. Joblib, Dask and batch systems set them for processes
+#: that share a machine.
+LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+# Below this many elementary operations (a projected number is one) a thread costs more than it
+# saves.
+_WORTH_A_THREAD = 250_000
+# Tests that run side by side in this many processes.
+_SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
+#: Points (n, d), and their weights (n,) or None where each is one unit.
+WeightedPoints = tuple[np.ndarray, np.ndarray | None]
+
+
+class Resources(NamedTuple):
+    """Threads and scratch memory of a computation.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        None for as many threads as there are cores.
+    memory_mb : float
+    """
+
+    n_jobs: int | None = None
+    memory_mb: float = 256.0
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads may be used."""
+        return available_cores() if self.n_jobs is None else self.n_jobs
+
+    @property
+    def limits(self) -> dict[str, int | float]:
+        """As the passes of `isodepth._core` take them."""
+        return {"n_threads": self.n_threads, "memory_mb": self.memory_mb}
+
+
+ALONE = Resources(n_jobs=1)
+
+
+def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
+    """How many threads to use for `n_tasks` tasks of so many elementary operations in all."""
+    worth = min(n_tasks, operations // _WORTH_A_THREAD)
+    return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
+
+
+def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
+    """`function` of every item, by n threads; an error or an interrupt ends it.
+
+    For tasks that spend their time in passes of `isodepth._core`, which release the GIL.
+    """
+    if n == 1:
+        return [function(item) for item in items]
+    pool = ThreadPoolExecutor(n)
+    try:
+        return list(pool.map(function, items))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def available_cores() -> int:
+    """Cores this process should use: what it may run on, less what others are meant to have.
+
+    The affinity mask and the quota of a container bound it, as does an environment variable of
+    `LIMITS` that is set to a positive number.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    bounds = [cores // (_number(_SHARED_BY) or 1), *map(_number, LIMITS), cpu_quota()]
+    return max(1, min(bound for bound in bounds if bound is not None))
+
+
+def _number(variable: str) -> int | None:
+    """A positive integer in the environment; nested levels of OpenMP ("4,2") give the first."""
+    text = os.environ.get(variable, "").partition(",")[0].strip()
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
+@cache
+def cpu_quota(root: str = "/sys/fs/cgroup") -> int | None:
+    """Processors that this container may fill, rounded up; None for all.
+
+    A container may run on every core and yet be stopped as soon as it has used up its share.
+    """
+    try:
+        quota, period = Path(root, "cpu.max").read_text(encoding="utf-8").split()
+    except (OSError, ValueError):
+        try:
+            quota = Path(root, "cpu/cpu.cfs_quota_us").read_text(encoding="utf-8")
+            period = Path(root, "cpu/cpu.cfs_period_us").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+    try:
+        share = int(quota) / int(period)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return max(1, math.ceil(share)) if share > 0 else None
+
+
+def level_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
+    directions: np.ndarray,
+    resources: Resources = ALONE,
+    q: float = math.inf,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gap of each level over u and -u for the given directions.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    prefix_sizes : pair of int64 ndarrays of shape (L,), rising
+        How many rows of each sample belong to each level.
+    directions : ndarray of shape (K, d)
+    q : float in [1, inf]
+        The order of the mean over directions; inf for the largest.
+
+    Returns
+    -------
+    gaps : float64 ndarray of shape (L,)
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), the same bits whichever
+        sample comes first and for any number of threads.
+    codes : int64 ndarray of shape (L,)
+        The direction with the largest gap; of equal ones the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes = np.array([1, 2])
+    >>> x, y = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -3.0]])
+    >>> gaps, codes = level_gaps(x, y, (sizes, sizes), np.eye(2))
+    >>> gaps.tolist(), codes.tolist()
+    ([1.0, 3.0], [1, -2])
+    """
+    units = np.ascontiguousarray(directions, dtype=x.dtype)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    n_threads, memory_mb = resources.n_threads, resources.memory_mb
+    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb)
+
+
+def write_supports(
+    ordered: np.ndarray,
+    prefix_sizes: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write h(u) and h(-u) of prefixes of `ordered` (n, d) to `out`.
+
+    Parameters
+    ----------
+    prefix_sizes : int64 ndarray of shape (L,), rising
+    directions : ndarray of shape (K, d)
+    out : contiguous ndarray of shape (L, 2K)
+    """
+    ordered = np.ascontiguousarray(ordered)
+    units = np.ascontiguousarray(directions, dtype=ordered.dtype)
+    sizes, n_threads = _sizes(prefix_sizes), resources.n_threads
+    with np.errstate(over="ignore"):
+        out[:] = core.supports(ordered, sizes, units, n_threads, resources.memory_mb)
+
+
+class SupportRows(NamedTuple):
+    """The extremes of projections at each level, and the first rows that give them.
+
+    Attributes
+    ----------
+    tops, lows : ndarrays of shape (L, K), largest and smallest projections
+    top_rows, low_rows : int64 ndarrays of shape (L, K)
+    """
+
+    tops: np.ndarray
+    lows: np.ndarray
+    top_rows: np.ndarray
+    low_rows: np.ndarray
+
+
+def support_rows(
+    ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
+) -> SupportRows:
+    """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
+    along = ordered @ directions.T
+    last = prefix_sizes - 1
+    values, rows = [], []
+    for sign in (1, -1):
+        reach = np.maximum.accumulate(sign * along)
+        further = np.zeros(along.shape, dtype=np.int64)
+        further[1:] = np.where(reach[1:] > reach[:-1], np.arange(1, len(along))[:, None], 0)
+        values.append(sign * reach[last])
+        rows.append(np.maximum.accumulate(further)[last])
+    return SupportRows(*values, *rows)
+
+
+def ascent(
+    x: np.ndarray,
+    y: np.ndarray,
+    prefix_sizes: tuple[np.ndarray, np.ndarray],
+    starts: np.ndarray,
+    *,
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    resources: Resources = ALONE,
+) -> np.ndarray:
+    """Unit vectors (J, d), J <= n_climbers, with larger gaps than the starts have.
+
+    Parameters
+    ----------
+    x, y, prefix_sizes : as in `level_gaps`, for the levels to climb for
+    starts : ndarray of shape (C, d)
+    steps : int
+        The most steps a climber takes, each one projection of both samples.
+    slack : float
+        A climber stops as close to the best that its corner can give, as a share of the gap.
+    """
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
+    sizes_x, sizes_y = map(_sizes, prefix_sizes)
+    starts = np.ascontiguousarray(starts, dtype=np.float64)
+    return core.ascent(
+        x, y, sizes_x, sizes_y, starts, n_climbers, steps, slack, resources.n_threads
+    )
+
+
+def write_quantiles(
+    sample: WeightedPoints,
+    tails: np.ndarray,
+    directions: np.ndarray,
+    out: np.ndarray,
+    resources: Resources,
+) -> None:
+    """Write the quantiles along u and along -u that leave given weights at or above them.
+
+    The quantile along u is the largest projection of a point with at least that weight at or above
+    it: an upper quantile, the one that ends the halfspace region of that depth on a line.
+
+    Parameters
+    ----------
+    sample : points (n, d) and int64 weights (n,) or None
+    tails : int64 ndarray of shape (L,), from 1 to the total
+    directions : ndarray of shape (K, d)
+    out : contiguous ndarray of shape (L, 2K)
+    """
+    columns = out.reshape(len(out), 2, len(directions))
+
+    def write(some: slice) -> None:
+        with np.errstate(over="ignore"):
+            columns[:, :, some] = _quantiles(sample, tails, directions[some])
+
+    blocks, at_once = _blocks(len(directions), len(sample[0]) + len(tails), resources)
+    thread_map(write, blocks, at_once)
+
+
+def quantile_gaps(
+    x: WeightedPoints,
+    y: WeightedPoints,
+    tails: tuple[np.ndarray, np.ndarray],
+    directions: np.ndarray,
+    resources: Resources = ALONE,
+    q: float = math.inf,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Like `level_gaps`, between the quantiles of two samples as in `write_quantiles`."""
+    levels = np.arange(len(tails[0]))
+    largest, sums, codes = np.zeros(len(levels)), np.zeros(len(levels)), np.zeros_like(levels)
+
+    def find(some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each level the largest gap, the sum of powers in units of it, and its code."""
+        pair = zip((x, y), tails, strict=True)
+        found = [_quantiles(*side, directions[some]) for side in pair]
+        gaps = np.abs(found[0] - found[1]).transpose(0, 2, 1).reshape(len(levels), -1)
+        at = gaps.argmax(axis=1)
+        top = gaps[levels, at].astype(np.float64)
+        powers = ((gaps / np.where(top > 0, top, 1.0)[:, None]) ** q).sum(axis=1)
+        return top, powers, np.where(at % 2, -1, 1) * (some.start + at // 2) - at % 2
+
+    numbers = len(x[0]) + len(y[0]) + 4 * len(levels)
+    blocks, at_once = _blocks(len(directions), numbers, resources)
+    for first in range(0, len(blocks), at_once):
+        for top, powers, code in thread_map(find, blocks[first : first + at_once], at_once):
+            unit = np.maximum(largest, top)
+            unit[unit == 0] = 1.0
+            sums = sums * (largest / unit) ** q + powers * (top / unit) ** q
+            codes = np.where(top > largest, code, codes)
+            largest = np.maximum(largest, top)
+    if q < math.inf:
+        largest *= (sums / (2 * len(directions))) ** (1 / q)
+    return largest, codes
+
+
+def _blocks(count: int, numbers: int, resources: Resources) -> tuple[list[slice], int]:
+    """Directions to sort along at once, and how many threads may hold `numbers` for each of them.
+
+    Where blocks end does not depend on the threads: their sums are added in one order.
+    """
+    size = max(8, min(256, 2**18 // numbers))
+    fitting = int(resources.memory_mb * 2**17 / (size * numbers))
+    blocks = [slice(first, min(first + size, count)) for first in range(0, count, size)]
+    return blocks, max(1, min(resources.n_threads, len(blocks), fitting))
+
+
+def _quantiles(sample: WeightedPoints, tails: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Of shape (L, 2, K): along directions (K, d) and along their opposites."""
+    points, weights = np.ascontiguousarray(sample[0]), sample[1]
+    along = core.project(points, np.ascontiguousarray(directions, dtype=points.dtype), 1)
+    if weights is None:
+        along.sort(axis=1)
+        tops, lows = along[:, len(points) - tails], along[:, tails - 1]
+    else:
+        order = along.argsort(axis=1)
+        reached = weights[order].cumsum(axis=1)
+        places = [np.searchsorted(row, np.stack([row[-1] - tails + 1, tails])) for row in reached]
+        along = np.take_along_axis(along, order, axis=1)
+        tops, lows = np.take_along_axis(along[:, None], np.stack(places), axis=2).swapaxes(0, 1)
+    return np.stack([tops, -lows]).transpose(2, 0, 1)
+
+
+def table_distances(
+    rows: np.ndarray,
+    columns: np.ndarray | None,
+    *,
+    p: float,
+    q: float,
+    unit: float,
+    length: float,
+    resources: Resources = ALONE,
+) -> np.ndarray:
+    """Distances (N, M) between tables of supports: a mean of order p over levels of gaps.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (N, L, 2K)
+    columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
+    p : float in (0, inf]
+    q : float in [1, inf], the order of the mean over directions
+    unit : what the mean over directions is divided by
+    length : the integral over levels in units of its mean
+    """
+    rows = np.ascontiguousarray(rows)
+    against = None if columns is None else np.ascontiguousarray(columns)
+    found = core.table_distances(rows, against, p, q, length, resources.n_threads)
+    found /= unit
+    return found
+
+
+def _sizes(numbers: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(numbers, dtype=np.int64)
+
+
+def direction_index(codes: np.ndarray) -> np.ndarray:
+    """The number of each direction, whatever its sign."""
+    return np.where(codes >= 0, codes, -1 - codes)
+
+
+def direction_sign(codes: np.ndarray) -> np.ndarray:
+    """1.0 for a direction itself, -1.0 for its opposite."""
+    return np.where(codes >= 0, 1.0, -1.0)
+
+
+def direction_code(indices: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """The codes of directions by number and sign."""
+    return np.where(signs > 0, indices, -1 - indices)
+
+
+def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The unit vectors (L, d) that codes (L,) into `directions` (K, d) stand for."""
+    return directions[direction_index(codes)] * direction_sign(codes)[:, None]

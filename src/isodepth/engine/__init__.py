@@ -1,1 +1,0 @@
-"""The passes over many numbers: thin wrappers of `isodepth._core`, and what they may use."""

@@ -1,0 +1,518 @@
+"""Distances to and between convex hulls: of two samples, and of all levels of nested ones.
+
+Hulls are compared in coordinates that are centered, of size one, and in the span of the points.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isodepth import _core
+from isodepth.data.validation import (
+    check_direction_rows,
+    check_number,
+    check_points,
+    check_same_width,
+)
+from isodepth.engine import Resources, level_gaps, signed_directions
+from isodepth.errors import InvalidInputError
+
+__all__ = [
+    "HullGap",
+    "LevelBounds",
+    "Projection",
+    "hausdorff",
+    "hausdorff_bracket",
+    "hausdorff_levels",
+    "hausdorff_lower",
+    "hausdorff_upper",
+    "project_to_hull",
+    "raise_gaps",
+]
+
+# A relative duality gap that is as good as none: what rounding leaves of it.
+_EXACT = 1e-13
+
+
+class HullGap(NamedTuple):
+    """How far apart two hulls are, and where.
+
+    Attributes
+    ----------
+    distance : float
+    direction : ndarray of shape (d,)
+        Unit vector u with ``|h_first(u) - h_second(u)| == distance``; any if that is 0.
+    from_first : bool
+        Whether the first hull extends farther along it.
+    """
+
+    distance: float
+    direction: np.ndarray
+    from_first: bool
+
+
+def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
+    """Compute the Hausdorff distance between the convex hulls of two sets of points.
+
+    It is the largest distance from a point of one set to the hull of the other, and the supremum
+    of ``|h_first(u) - h_second(u)|`` over unit vectors u, h the support function of a hull.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n, d) and (m, d)
+
+    Returns
+    -------
+    HullGap
+
+    Examples
+    --------
+    >>> from isodepth.hull import hausdorff
+    >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
+    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
+    (2.0, [0.0, 1.0], False)
+    """
+    bounds = level_bounds(
+        *nested_pair(first, second, [np.shape(first)[0]], [np.shape(second)[0]]), _EXACT
+    )
+    return HullGap(float(bounds.lower[0]), bounds.directions[0], bool(bounds.from_first[0]))
+
+
+class LevelBounds(NamedTuple):
+    """Bounds of the Hausdorff distance at each of L levels.
+
+    Attributes
+    ----------
+    lower, upper : (L,) arrays
+        The lower bound is attained: it is ``|h_first(u) - h_second(u)|`` along `directions`.
+    directions : (L, d) array of unit vectors
+    from_first : bool (L,) array
+        Whether the first hull extends farther along the direction.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    directions: np.ndarray
+    from_first: np.ndarray
+
+
+def hausdorff_levels(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+    initial_directions: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exact Hausdorff distances of nested hulls.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n, d) and (m, d)
+        Rows in the order in which they enter.
+    prefix_sizes_first, prefix_sizes_second : int array-like of shape (L,)
+        Level l compares the hulls of ``first[:prefix_sizes_first[l]]`` and of
+        ``second[:prefix_sizes_second[l]]``. Non-decreasing, at least 1.
+    initial_directions : array-like of shape (K, d), optional
+        Starting directions, tried on every level: they save time and do not change the result.
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,)
+    directions : ndarray of shape (L, d)
+        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap; any where it is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.hull import hausdorff_levels
+    >>> line = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+    >>> gaps, directions = hausdorff_levels(line, line[:1], [1, 2], [1, 1])
+    >>> gaps.tolist(), directions[1].tolist()
+    ([0.0, 1.0], [1.0, 0.0])
+    """
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    bounds = level_bounds(frame, sizes, _EXACT, initial_directions)
+    return bounds.lower, bounds.directions
+
+
+def hausdorff_bracket(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+    *,
+    tolerance: float = 0.02,
+    initial_directions: ArrayLike | None = None,
+) -> LevelBounds:
+    """Lower and upper bounds of the Hausdorff distance of each level.
+
+    A point of one hull is at most as far from the other hull as from any point known to be in it.
+    Such points are improved until the largest of those distances is within the tolerance of the
+    largest gap that some direction attains. A bound of the rounding error is added on both sides.
+
+    Parameters
+    ----------
+    first, second, prefix_sizes_first, prefix_sizes_second, initial_directions
+        As in :func:`hausdorff_levels`.
+    tolerance : float in [0, 1)
+        The bounds of a level differ by about this share of its distance at most. Larger is
+        cheaper.
+
+    Returns
+    -------
+    LevelBounds
+        ``lower``, ``upper``, ``directions`` and ``from_first``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.hull import hausdorff_bracket, hausdorff_levels
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(30, 8)), rng.normal(size=(40, 8)) + 1
+    >>> exact, _ = hausdorff_levels(x, y, [10, 30], [20, 40])
+    >>> bounds = hausdorff_bracket(x, y, [10, 30], [20, 40], tolerance=0.1)
+    >>> bool((bounds.lower <= exact).all() and (exact <= bounds.upper).all())
+    True
+    >>> bool((bounds.upper <= 1.12 * bounds.lower).all())
+    True
+    """
+    slack = max(check_number(tolerance, "tolerance", 0.0, 1.0, high_open=True), _EXACT)
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    bounds = level_bounds(frame, sizes, slack, initial_directions)
+    # The exact routine stops at a relative gap of its own, so the bracket is wider by as much.
+    margin = frame.lengths(_rounding(frame, sizes)) + 2 * _EXACT * bounds.upper
+    return bounds._replace(
+        lower=np.maximum(bounds.lower - margin, 0.0), upper=bounds.upper + margin
+    )
+
+
+def hausdorff_upper(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+    *,
+    tolerance: float = 0.02,
+    initial_directions: ArrayLike | None = None,
+) -> np.ndarray:
+    """Upper bounds (L,) of the Hausdorff distance of each level: see :func:`hausdorff_bracket`.
+
+    Examples
+    --------
+    >>> from isodepth.hull import hausdorff_upper
+    >>> bounds = hausdorff_upper([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]], [1, 2], [1, 1])
+    >>> bounds.round(9).tolist()
+    [0.0, 5.0]
+    """
+    return hausdorff_bracket(
+        first,
+        second,
+        prefix_sizes_first,
+        prefix_sizes_second,
+        tolerance=tolerance,
+        initial_directions=initial_directions,
+    ).upper
+
+
+def hausdorff_lower(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+    directions: ArrayLike,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest gap that given directions attain at each level, both u and -u.
+
+    Parameters
+    ----------
+    first, second, prefix_sizes_first, prefix_sizes_second
+        As in :func:`hausdorff_levels`.
+    directions : array-like of shape (K, d)
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,)
+    directions : ndarray of shape (L, d)
+        The unit vectors that attain them.
+
+    Examples
+    --------
+    >>> from isodepth.hull import hausdorff_lower
+    >>> gaps, _ = hausdorff_lower([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]], [1, 2], [1, 1], [[0, 1]])
+    >>> gaps.tolist()
+    [0.0, 4.0]
+    """
+    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    gaps, where = _largest_gaps(frame, sizes, directions)
+    return frame.lengths(gaps), where
+
+
+def raise_gaps(
+    first: np.ndarray,
+    second: np.ndarray,
+    prefix_sizes_first: np.ndarray,
+    prefix_sizes_second: np.ndarray,
+    gaps: np.ndarray,
+    *,
+    slack: float,
+    limit: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Raise gaps (L,) that some directions attain towards the exact ones, for a limited cost.
+
+    Parameters
+    ----------
+    first, second : ndarrays of shape (n, d) and (m, d)
+    prefix_sizes_first, prefix_sizes_second : int64 ndarrays of shape (L,)
+        As in :func:`hausdorff_levels`, and not checked again.
+    gaps : ndarray of shape (L,)
+    slack : float
+        Shortfall that is good enough, as a share of the gap.
+    limit : float
+        How many coordinates of points may be looked at; the outermost levels go short.
+
+    Returns
+    -------
+    raised : int ndarray of shape (J,), the levels at which a larger gap was found
+    gaps : ndarray of shape (J,)
+    directions : ndarray of shape (J, d), unit vectors that attain them
+    """
+    sizes = np.stack([prefix_sizes_first, prefix_sizes_second])
+    frame = common_frame(first[: sizes[0, -1]], second[: sizes[1, -1]])
+    attained = np.ldexp(gaps, -frame.exponent)
+    lower, _, inner, sides = _hull_levels(frame, sizes, attained, slack, limit)
+    raised = np.flatnonzero(sides >= 0)
+    return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
+
+
+def level_bounds(
+    frame: Frame, sizes: np.ndarray, slack: float, initial_directions: ArrayLike | None = None
+) -> LevelBounds:
+    """Bound the distance of every level until the bounds differ by a share of `slack` at most."""
+    attained = np.zeros(sizes.shape[1])
+    if initial_directions is not None:
+        attained, known = _largest_gaps(frame, sizes, initial_directions)
+        # Less what rounding may have added, so that a hint never decides the result.
+        attained = np.maximum(attained - _rounding(frame, sizes), 0.0)
+    lower, upper, inner, sides = _hull_levels(frame, sizes, attained, slack, np.inf)
+    directions, from_first = frame.directions(inner), sides == 0
+    if initial_directions is not None:
+        for level in np.flatnonzero(sides < 0):
+            u, (i, j) = known[level], sizes[:, level]
+            inner_u = frame.covectors(u)
+            from_first[level] = (frame.first[:i] @ inner_u).max() > (
+                frame.second[:j] @ inner_u
+            ).max()
+            directions[level] = u
+    return LevelBounds(
+        frame.lengths(lower), frame.lengths(np.maximum(lower, upper)), directions, from_first
+    )
+
+
+def _largest_gaps(
+    frame: Frame, sizes: np.ndarray, directions: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest gap of each level (L,) over u and -u, as lengths of the frame; where (L, d)."""
+    units = check_direction_rows(directions, frame.dimension)
+    vectors = frame.covectors(units)
+    found = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
+    return found[0], signed_directions(units, found[1])
+
+
+def _hull_levels(
+    frame: Frame, sizes: np.ndarray, attained: np.ndarray, slack: float, limit: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Lower and upper bounds, directions and sides of all levels, in the frame."""
+    return _core.hull_levels(
+        frame.first,
+        frame.second,
+        stops=sizes,
+        attained=attained,
+        slack=slack,
+        limit=limit,
+    )
+
+
+class Projection(NamedTuple):
+    """Nearest points of a hull to q queries.
+
+    Attributes
+    ----------
+    distance : float or (q,) array
+    nearest : (d,) or (q, d) array
+        The point of the hull, ``weights @ points``.
+    weights : (n,) or (q, n) array
+        Non-negative, with sum 1, at most d + 1 of them positive.
+    gap : float or (q,) array
+        The distance to the hull is at least ``distance - gap``: proven by the half-space at
+        `nearest`.
+    """
+
+    distance: np.ndarray
+    nearest: np.ndarray
+    weights: np.ndarray
+    gap: np.ndarray
+
+
+def project_to_hull(
+    points: ArrayLike, query: ArrayLike, *, n_jobs: int | None = None
+) -> Projection:
+    """Find the point of the convex hull of `points` nearest to `query`.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        In any position: repeated, collinear, fewer than d.
+    query : array-like of shape (d,), or (q, d) for many at once
+    n_jobs : int or None
+        Threads for many queries; None for all cores.
+
+    Returns
+    -------
+    Projection
+        ``(distance, nearest, weights, gap)``, with a leading axis of length q for many queries.
+
+    Examples
+    --------
+    >>> from isodepth.hull import project_to_hull
+    >>> distance, nearest, weights, gap = project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 3.0])
+    >>> round(float(distance), 12), nearest.round(12).tolist(), weights.round(12).tolist()
+    (3.0, [1.0, 0.0], [0.5, 0.5])
+    >>> bool(gap < 1e-12)
+    True
+    """
+    rows = as_points(points, "points")
+    asked = np.asarray(query, dtype=np.float64)
+    frame = common_frame(rows, as_points(np.atleast_2d(asked), "query"))
+    threads = Resources(n_jobs).n_threads
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, threads)
+    nearest = weights @ rows
+    result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
+    return result if asked.ndim == 2 else Projection(*(part[0] for part in result))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Two sets of points in coordinates that keep every distance up to a power of two.
+
+    Attributes
+    ----------
+    first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+    exponent : int
+        Lengths of the caller are lengths here times ``2 ** exponent``: nothing is rounded, and
+        squares neither overflow nor underflow.
+    basis : ndarray of shape (d, r) with orthonormal columns, or None for the caller's own axes
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    exponent: int
+    basis: np.ndarray | None
+
+    @property
+    def dimension(self) -> int:
+        """Columns of the caller's points."""
+        return self.first.shape[1] if self.basis is None else self.basis.shape[0]
+
+    def lengths(self, values: np.ndarray) -> np.ndarray:
+        """Lengths of the caller."""
+        return np.ldexp(values, self.exponent)
+
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Unit vectors of the caller, from unit vectors (L, r) of this frame."""
+        if self.basis is None:
+            return vectors + 0.0  # no -0
+        turned = vectors @ self.basis.T
+        return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+    def covectors(self, directions: np.ndarray) -> np.ndarray:
+        """Vectors (K, r) whose products with the points are those of the directions (K, d)."""
+        return directions if self.basis is None else directions @ self.basis
+
+
+def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
+    """Bring two samples (n, d) and (m, d) to one frame.
+
+    N points in more than N dimensions only differ along their span, so they are turned into it: the
+    triangle of a QR factorization holds their coordinates, each as precise as its own length.
+    """
+    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
+    largest = max(float(np.abs(a).max()), float(np.abs(b).max()))
+    exponent = math.frexp(largest)[1]
+    a, b = (np.ldexp(rows.astype(np.float64, copy=False), -exponent) for rows in (a, b))
+    # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
+    points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
+    basis = None
+    if points.shape[1] >= len(points):
+        # One column for equal points: equal points must stay equal, for a distance of exactly 0.
+        distinct, place = np.unique(points, axis=0, return_inverse=True)
+        basis, triangle = np.linalg.qr(distinct.T)
+        points = np.ascontiguousarray(triangle.T[place.ravel()])
+    return Frame(points[: len(a)], points[len(a) :], exponent, basis)
+
+
+def as_points(points: ArrayLike, name: str) -> np.ndarray:
+    """Return a finite, non-empty (n, d) float64 array, of numbers of any size."""
+    return check_points(points, name, "float64", any_size=True)[0]
+
+
+def nested_pair(
+    first: ArrayLike,
+    second: ArrayLike,
+    prefix_sizes_first: ArrayLike,
+    prefix_sizes_second: ArrayLike,
+) -> tuple[Frame, np.ndarray]:
+    """Two samples in one frame, rows that never enter left out, and their prefix sizes (2, L)."""
+    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
+    sizes_a = _as_prefix_sizes(prefix_sizes_first, len(a), "prefix_sizes_first")
+    sizes_b = _as_prefix_sizes(prefix_sizes_second, len(b), "prefix_sizes_second")
+    if len(sizes_a) != len(sizes_b):
+        raise InvalidInputError(
+            f"both samples need one prefix size for each level, got {len(sizes_a)} and "
+            f"{len(sizes_b)}"
+        )
+    frame = common_frame(a[: sizes_a[-1]], b[: sizes_b[-1]])
+    return frame, np.stack([sizes_a, sizes_b])
+
+
+def _rounding(frame: Frame, sizes: np.ndarray) -> np.ndarray:
+    """Bound of what rounding may change a distance by at each level, (L,).
+
+    Products of d numbers carry an error of at most about d ulps of the largest of them, and the
+    points inside are at most as large as the radius here.
+    """
+    radii = [
+        np.maximum.accumulate(np.linalg.norm(points, axis=1))[own - 1]
+        for points, own in zip((frame.first, frame.second), sizes, strict=True)
+    ]
+    return (64 + frame.first.shape[1]) * np.finfo(np.float64).eps * np.maximum(*radii)
+
+
+def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
+    array = np.asarray(sizes)
+    if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"{name} must be a list of at least one whole number, got shape {array.shape} and "
+            f"type {array.dtype}"
+        )
+    array = np.ascontiguousarray(array, dtype=np.int64)
+    if array[0] < 1 or array[-1] > n or (np.diff(array) < 0).any():
+        raise InvalidInputError(
+            f"{name} must not decrease and lie in 1..{n}, got values from {array.min()} to "
+            f"{array.max()}"
+        )
+    return array
+
+
+def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
+    """Coordinates (k, r) of vectors (k, d) along orthonormal axes of their span, r = min(k, d).
+
+    Every length and angle is kept, each coordinate as precise as the length of its own vector. The
+    axes themselves, most of the work, are not made.
+    """
+    return np.asarray(np.linalg.qr(vectors.T, mode="r")).T

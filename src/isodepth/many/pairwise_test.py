@@ -1,0 +1,163 @@
+"""Tests of all pairs of many samples, with p-values adjusted for their number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.results import ResultMixin, label_text, plain
+from isodepth.data.validation import check_integer
+from isodepth.errors import InvalidInputError
+from isodepth.many.collections import as_list, labeled
+from isodepth.progress import progress_bar
+from isodepth.significance.result import TwoSampleResult
+from isodepth.significance.two_sample import two_sample_test
+
+# The smallest adjusted p-value that permutations can give, one over this.
+_ATTAINABLE = 50
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseTestResult(ResultMixin):
+    """Two-sample tests of all pairs, see :func:`isodepth.pairwise_test`.
+
+    Attributes
+    ----------
+    labels : tuple of N str
+    pairs : tuple of M = N (N - 1) / 2 pairs of labels
+    tests : tuple of M TwoSampleResult
+    p_values : ndarray of shape (M,)
+        Of each test alone.
+    adjusted_p_values : ndarray of shape (M,)
+        By Holm's method: with those of at most a called different, the probability of one or more
+        wrong calls is at most a.
+    """
+
+    labels: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    tests: tuple[TwoSampleResult, ...]
+    p_values: np.ndarray
+    adjusted_p_values: np.ndarray
+
+    def test(self, first: Any, second: Any) -> TwoSampleResult:
+        """The test of one pair, in either order."""
+        names = label_text(first), label_text(second)
+        tests = dict(zip(self.pairs, self.tests, strict=True))
+        found = tests.get(names) or tests.get(names[::-1])
+        if found is None:
+            raise InvalidInputError(
+                f"there is no pair {first!r} and {second!r}; the samples are "
+                f"{', '.join(self.labels[:20])}"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Labels, and for each pair what `to_frame` has."""
+        rows = self._rows()
+        each = zip(*rows.values(), strict=True)
+        return plain(
+            {"labels": self.labels, "pairs": [dict(zip(rows, row, strict=True)) for row in each]}
+        )
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return {
+            "first": [pair[0] for pair in self.pairs],
+            "second": [pair[1] for pair in self.pairs],
+            "statistic": [test.statistic for test in self.tests],
+            "p_value": self.p_values.tolist(),
+            "adjusted_p_value": self.adjusted_p_values.tolist(),
+            "change": [test.what if test.significant else "" for test in self.tests],
+        }
+
+    def __repr__(self) -> str:
+        order = np.argsort(self.adjusted_p_values, kind="stable")
+        differ = order[self.adjusted_p_values[order] <= 0.05]
+        lines = [
+            f"PairwiseTestResult: {len(differ)} of {len(self.pairs)} pairs of {len(self.labels)} "
+            "samples differ (adjusted p <= 0.05)"
+        ]
+        for k in differ[:10]:
+            a, b = self.pairs[k]
+            lines.append(f"{a} and {b}: adjusted p = {self.adjusted_p_values[k]:.3g}")
+        if len(differ) > 10:
+            lines.append(f"and {len(differ) - 10} more")
+        return "\n  ".join(lines)
+
+
+def pairwise_test(
+    samples: Any,
+    *,
+    by: Any = None,
+    n_permutations: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> PairwiseTestResult:
+    """Test every pair of many samples, with p-values adjusted for the number of pairs.
+
+    Each pair is tested by :func:`isodepth.two_sample_test`; Holm's method adjusts the p-values.
+    It needs no assumption on how the tests depend on each other.
+
+    Parameters
+    ----------
+    samples, by : as in :func:`isodepth.pairwise`
+        N samples of shape (n_i, d), or samples with names.
+    n_permutations : int or None
+        For each pair. None takes 999, or more where that is needed for the smallest adjusted
+        p-value to be 0.02 or less: 50 for each pair.
+    progress : bool
+        Show a progress bar (needs tqdm).
+    **options
+        Those of :func:`isodepth.two_sample_test`, for all pairs.
+
+    Returns
+    -------
+    result : PairwiseTestResult
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> rng = np.random.default_rng(0)
+    >>> months = {"may": rng.normal(size=(80, 2)), "june": rng.normal(size=(80, 2)),
+    ...           "july": rng.normal(size=(80, 2)) + [1, 0]}
+    >>> isodepth.pairwise_test(months, random_state=0)
+    PairwiseTestResult: 2 of 3 pairs of 3 samples differ (adjusted p <= 0.05)
+      may and july: adjusted p = 0.003
+      june and july: adjusted p = 0.003
+    """
+    samples, labels = labeled(samples, by)
+    samples = as_list(samples, "samples")
+    if len(samples) < 2:
+        raise InvalidInputError(f"a pair needs two samples, got {len(samples)}")
+    names = tuple(labels or map(str, range(len(samples))))
+    pairs = list(combinations(range(len(samples)), 2))
+    if n_permutations is None:
+        n_permutations = max(999, _ATTAINABLE * len(pairs) - 1)
+    n_permutations = check_integer(n_permutations, "n_permutations", 1)
+    tests = []
+    with progress_bar(progress, len(pairs), "tests", "pair") as advance:
+        for i, j in pairs:
+            tests.append(
+                two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
+            )
+            advance(1)
+    p_values = np.array([test.p_value for test in tests])
+    named = tuple((names[i], names[j]) for i, j in pairs)
+    return PairwiseTestResult(names, named, tuple(tests), p_values, holm_adjusted(p_values))
+
+
+def holm_adjusted(p_values: np.ndarray) -> np.ndarray:
+    """The p-values (M,) adjusted by Holm's method: M times the smallest, M - 1 times the next, ...
+
+    Examples
+    --------
+    >>> holm_adjusted(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    raised = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return adjusted

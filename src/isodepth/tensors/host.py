@@ -1,0 +1,44 @@
+"""Tensors as arrays of the host, for what is computed there; torch need not be installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isodepth.data.arrays import describe
+from isodepth.data.validation import is_tensor
+from isodepth.errors import InvalidInputError
+
+
+def to_host(X: Any) -> Any:
+    """A tensor as an array of the host, without its graph; anything else as it is."""
+    if not is_tensor(X):
+        return X
+    values = X.detach()
+    if values.is_floating_point() and values.element_size() < 4:
+        values = values.float()
+    return values.cpu().resolve_neg().numpy()
+
+
+def _check_both_tensors(X: Any, Y: Any) -> None:
+    for name, given, other in (("X", X, "Y"), ("Y", Y, "X")):
+        if not is_tensor(given):
+            raise InvalidInputError(
+                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors, or "
+                f"both as arrays ({other}.detach().cpu().numpy())"
+            )
+        if given.device.type == "meta":
+            raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
+        if str(given.layout) != "torch.strided":
+            raise InvalidInputError(
+                f"{name} is a tensor of layout {given.layout}; pass {name}.to_dense()"
+            )
+
+
+def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
+    """Samples and labels of their rows on the host, and the device they were moved from or None."""
+    if is_tensor(X) or is_tensor(Y):
+        _check_both_tensors(X, Y)
+    devices = {str(given.device) for given in (X, Y) if is_tensor(given)} - {"cpu"}
+    if isinstance(labels, tuple | list):
+        labels = type(labels)(map(to_host, labels))
+    return to_host(X), to_host(Y), to_host(labels), ", ".join(sorted(devices)) or None

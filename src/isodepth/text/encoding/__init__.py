@@ -1,1 +1,0 @@
-"""From texts to clouds of token vectors: encoders, their networks, a cache."""

@@ -1,0 +1,104 @@
+"""Tests of all pairs: Holm's adjustment, single tests, family-wise error, bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import isodepth
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.many.pairwise_test import holm_adjusted
+
+RNG = np.random.default_rng(0)
+BAGS = {"a": RNG.normal(size=(40, 2)), "b": RNG.normal(size=(30, 2)), "c": RNG.normal(size=(50, 2))}
+BAGS["c"] += [2, 0]
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.3, 1.0]), min_size=1, max_size=8))
+def test_adjusted_is_the_smallest_level_at_which_holm_rejects(p_values: list[float]) -> None:
+    """Straight from the definition: step down while p_(k) <= level / (M - k)."""
+    found = holm_adjusted(np.array(p_values))
+    levels = sorted({min(1.0, p * k) for p in p_values for k in range(1, len(p_values) + 1)})
+    for i, p in enumerate(p_values):
+        for level in levels:
+            ordered = sorted(p_values)
+            stop = next(
+                (k for k, each in enumerate(ordered) if each * (len(ordered) - k) > level), None
+            )
+            rejected = stop is None or p < ordered[stop]
+            assert (found[i] <= level) == (rejected or level == 1.0)
+
+
+def test_each_pair_is_the_test_of_two_samples() -> None:
+    result = isodepth.pairwise_test(BAGS, random_state=3, n_permutations=199)
+    assert result.labels == ("a", "b", "c")
+    assert result.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
+    for (first, second), test, p in zip(result.pairs, result.tests, result.p_values, strict=True):
+        alone = isodepth.two_sample_test(
+            BAGS[first], BAGS[second], random_state=3, n_permutations=199
+        )
+        assert alone.p_value == test.p_value == p
+        assert alone.statistic == test.statistic
+        assert result.test(second, first) is test
+    np.testing.assert_array_equal(result.adjusted_p_values, holm_adjusted(result.p_values))
+    assert repr(result).splitlines()[0].startswith("PairwiseTestResult: 2 of 3 pairs")
+    frame = result.to_frame()
+    assert frame["adjusted_p_value"].tolist() == result.adjusted_p_values.tolist()
+    assert frame["change"].tolist()[0] == ""
+    assert "location" in frame["change"].tolist()[1]
+    assert json.loads(result.to_json())["pairs"][1]["second"] == "c"
+    with pytest.raises(InvalidInputError, match="there is no pair 'a' and 7; the samples are a, b"):
+        result.test("a", 7)
+
+
+def test_samples_by_a_column_and_categories() -> None:
+    frame = pd.DataFrame(np.concatenate(list(BAGS.values())), columns=["u", "v"])
+    frame["kind"] = np.where(np.arange(120) % 3 == 0, "x", "y")
+    frame["month"] = np.repeat([5, 6, 7], [40, 30, 50])
+    result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
+    assert result.labels == ("5", "6", "7")
+    assert result.test(5, 7).p_value == 0.01
+    assert {"u", "v", "kind"} == {kind.column for kind in result.test(5, 6).kinds}
+
+
+def test_permutations_suffice_for_many_pairs() -> None:
+    bags = [RNG.normal(size=(8, 1)) + 9 * i for i in range(7)]
+    result = isodepth.pairwise_test(bags, random_state=0)
+    assert {len(test.null_distribution) for test in result.tests} == {50 * 21 - 1}
+    assert result.adjusted_p_values.max() <= 0.02
+
+
+def test_family_wise_error() -> None:
+    """Five equal samples, 10 pairs: one or more adjusted p below 0.2 in at most 20% of families."""
+    rng = np.random.default_rng(1)
+    families, level = 50, 0.2
+    adjusted, alone = 0, 0
+    for _ in range(families):
+        bags = rng.normal(size=(5, 10, 1))
+        result = isodepth.pairwise_test(bags, n_permutations=49, n_directions=1, random_state=rng)
+        adjusted += bool(result.adjusted_p_values.min() <= level)
+        alone += bool(result.p_values.min() <= level)
+    assert adjusted / families <= level + 3 * math.sqrt(level * (1 - level) / families)
+    # 1 - 0.8**10 is 0.89 for independent pairs; these share samples.
+    assert alone / families > 0.5
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "error", "words"),
+    [
+        ([BAGS["a"]], {}, InvalidInputError, "two samples, got 1"),
+        (BAGS, {"n_permutations": 0}, InvalidOptionError, "n_permutations"),
+        (BAGS, {"by": "month"}, InvalidOptionError, "data frame"),
+        (BAGS["a"], {}, InvalidInputError, "sequence of samples"),
+    ],
+)
+def test_bad_input(samples, options, error, words) -> None:
+    with pytest.raises(error, match=words):
+        isodepth.pairwise_test(samples, **options)
