@@ -68,7 +68,8 @@ auto ranks_of_few(const DirectionTask<T>& task, int64_t n_threads, Make make, Fo
             // Where no two units are equal, which the sum of all counts says, one count gives the other.
             const bool tied = weighted || any<Lane>((Mask<Lane>)(all != int(n * (n + 1) / 2)));
             if (tied) count_in_lanes<Lane, false, weighted>(column, n, lanes<T>, task.weights, from.data());
-            for (int k = 0; k < width<Lane>; k++) valid[k] = -(j + k >= tiles.fresh(tile) && j + k < tiles.n);
+            for (int k = 0; k < width<Lane>; k++)
+                valid[k] = -(j + k >= tile * lanes<T> - tiles.start(tile) && j + k < tiles.n);
             for (int64_t i = 0; i < n; i++)
                 found(state, i, upto[i], tied ? from[i] : int(n + 1) - upto[i], valid);
         }
