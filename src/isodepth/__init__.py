@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isodepth._version import __version__
 from isodepth.errors import (
     BusyFileError,
+    ColumnWarning,
     DegenerateDepthWarning,
     DeviceMemoryError,
     InvalidInputError,
@@ -99,6 +100,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AIIRWDepth",
     "BusyFileError",
+    "ColumnWarning",
     "Comparison",
     "DegenerateDepthWarning",
     "DepthDistance",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.docstrings import with_metric_options
@@ -17,13 +21,14 @@ from isodepth.significance.two_sample import two_sample_test
 class Metric(BaseMetric):
     __doc__ = BaseMetric.__doc__
 
-    def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
+    def distance(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Any:
         """DR_{p,eps} between two samples.
 
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Columns of frames are matched by name, in the order of X (or of regions). Regions must
+            Columns of frames are matched by name, in the order of X (or of regions). Columns that
+            are no numbers are left out, with a :class:`isodepth.ColumnWarning`. Regions must
             be of this depth and these directions, see `regions`. Sources of
             :func:`isodepth.scan` and Dask collections are read in chunks and compared on a grid of
             levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors of torch
@@ -31,11 +36,25 @@ class Metric(BaseMetric):
         weights : pair (wx, wy) or None
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions already
             include their weights.
+        kinds : dict or None
+            What columns of data frames hold, see :func:`isodepth.two_sample_test`. Columns that are
+            given as "category" or "omit" are left out without a warning.
 
         Returns
         -------
         distance : float, or a tensor without dimensions where X and Y are tensors
         """
+        X, Y, found = _numeric(X, Y, kinds)
+        left = [
+            each for each in found if each.use != "numbers" and each.column not in (kinds or {})
+        ]
+        if left:
+            warnings.warn(
+                f"the distance compares numbers alone; {'; '.join(column_lines(left))} (compare "
+                "lists every column, and two_sample_test compares categories)",
+                ColumnWarning,
+                stacklevel=2,
+            )
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
@@ -46,14 +65,17 @@ class Metric(BaseMetric):
             return tensors.distance(self, X, Y, weights)
         return super().distance(X, Y, weights)
 
-    def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
+    def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
         """Like `distance`, with the levels and directions where the samples differ.
+
+        `kinds` of the result lists every column of data frames, also those that are no numbers.
 
         If `scale` is None and one column has more than a hundred times the spread of another, a
         :class:`isodepth.ScaleWarning` is issued: the wide column then dominates.
 
         With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
         """
+        X, Y, found = _numeric(X, Y, kinds)
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
@@ -62,7 +84,7 @@ class Metric(BaseMetric):
             from isodepth.torch import distance as tensors
 
             return tensors.compare(self, X, Y, weights)
-        return super().compare(X, Y, weights)
+        return replace(super().compare(X, Y, weights), kinds=found)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample on a fixed grid, for comparing it with many others.
@@ -90,17 +112,30 @@ class Metric(BaseMetric):
         return super().table(X, weights, storage=storage)
 
 
+def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
+    """The columns of numbers of two samples; arrays have no others."""
+    if kinds is None and isinstance(X, np.ndarray):
+        return X, Y, ()
+    return numeric_columns(X, Y, kinds)
+
+
 @with_metric_options()
-def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
+def distance(
+    X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None, **options: Any
+) -> float:
     """DR_{p,eps} between two samples: a distance that is robust against a few outliers.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        One observation per row. Columns of frames are matched by name, in the order of X. Also
-        tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Columns of frames are matched by name, in the order of X; those
+        that are no numbers are left out, with a warning. Also tensors of torch on one device, and
+        sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
+    kinds : dict or None
+        What columns of data frames hold, where their types do not say it: "numeric", "category",
+        "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     {options of Metric}
 
     Returns
@@ -116,7 +151,7 @@ def distance(X: Any, Y: Any, *, weights: Any = None, **options: Any) -> float:
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return Metric.from_options(options).distance(X, Y, weights=weights)
+    return Metric.from_options(options).distance(X, Y, weights=weights, kinds=kinds)
 
 
 @with_metric_options()
@@ -125,6 +160,7 @@ def compare(
     Y: Any,
     *,
     weights: Any = None,
+    kinds: dict[str, Any] | None = None,
     n_permutations: int | None = None,
     tolerance: float | None = None,
     blocks: Any = None,
@@ -136,10 +172,14 @@ def compare(
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        One observation per row. Columns of frames are matched by name, in the order of X. Also
-        tensors of torch on one device, and sources of :func:`isodepth.scan`.
+        One observation per row. Columns of frames are matched by name, in the order of X. The
+        distance is between columns of numbers; categories are compared by the test. Also tensors of
+        torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Shares of the mass of each row, of shape (n,) and (m,); either may be None.
+    kinds : dict or None
+        What columns of data frames hold, where their types do not say it: "numeric", "category",
+        "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
         `test` of the comparison. It uses the given `scale` ("pooled" if that is None), `nan_policy`
@@ -173,7 +213,7 @@ def compare(
                 f"{given[0]} belongs to the test of the difference: give n_permutations as well, "
                 "such as 999"
             )
-        return metric.compare(X, Y, weights=weights)
+        return metric.compare(X, Y, weights=weights, kinds=kinds)
     if weights is not None:
         raise InvalidOptionError(
             "n_permutations asks for a permutation test, which has no weights, since rows with "
@@ -182,5 +222,8 @@ def compare(
     taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]
     shared = {name: options[name] for name in taken_over if options.get(name) is not None}
     shared.update({name: value for name, value in asked.items() if value is not None})
-    test = two_sample_test(X, Y, n_permutations=n_permutations, progress=progress, **shared)
-    return replace(metric.compare(X, Y), test=test)
+    comparison = metric.compare(X, Y, kinds=kinds)
+    test = two_sample_test(
+        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **shared
+    )
+    return replace(comparison, test=test)

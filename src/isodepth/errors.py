@@ -39,6 +39,10 @@ class DeviceMemoryError(IsodepthError, MemoryError):
     """The memory of a device does not hold what a computation needs."""
 
 
+class ColumnWarning(UserWarning):
+    """Columns that are no numbers are left out of a distance."""
+
+
 class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
 

@@ -26,9 +26,9 @@ class PlottableResult(ResultMixin):
         ----------
         kind : str, optional
             Which picture. Of a comparison "gaps" (the default), "regions", "columns", and where it
-            was tested "null"; of a test "null" (the default), "gaps", "regions" and "columns"; of
-            a matrix of distances "matrix" (the default), "tree" and "map"; of a verdict "columns";
-            of a monitor "timeline".
+            was tested "null" and "shares" (of categories); of a test "null" (the default), "gaps",
+            "regions", "columns" and "shares"; of a matrix of distances "matrix" (the default),
+            "tree" and "map"; of a verdict "columns"; of a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default. A timeline makes its own.
 

@@ -76,11 +76,53 @@ def test_bad_files(tmp_path: Path, a: Path, name: str, content: bytes, said: str
     assert "there is no such file" in refusal("compare", a, tmp_path / "absent.csv")
 
 
-def test_text_is_refused_by_name(tmp_path: Path) -> None:
+def test_text_is_refused_by_name_where_numbers_are_needed(tmp_path: Path) -> None:
     raw = write(tmp_path / "raw.csv", RAW)
-    said = refusal("compare", raw, raw)
+    said = refusal("depth", raw)
     assert "--drop origin,when" in said
     assert "--drop-text" in said
+
+
+def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    header = "\ufefforigin;zip;late;when;note;size\n"  # a byte order mark, decimal commas
+    rows = "".join(
+        f'"{"EJ"[i % 2]};R";{rng.integers(3)};{i % 4 == 0};2013-06-{i % 28 + 1:02};n{i};{i / 4}\n'
+        for i in range(60)
+    ).replace(".", ",")
+    raw = write(tmp_path / "raw.csv", header + rows)
+    options = (*QUICK, "--permutations", 19)
+    found = run_json("compare", raw, raw, *options, "--category", "zip", "--numeric", "late,when")
+    kinds = {each["column"]: (each["kind"], each["use"]) for each in found["kinds"]}
+    assert kinds == {
+        "origin": ("category", "shares"), "zip": ("category", "shares"),
+        "late": ("numeric", "numbers"), "when": ("numeric", "numbers"),
+        "note": ("identifier", "left out"), "size": ("numeric", "numbers"),
+    }  # fmt: skip
+    assert (found["distance"], found["columns"]) == (0, ["late", "when", "size"])
+    assert {each["column"] for each in found["test"]["columns"]} == kinds.keys() - {"note"}
+    alone = run_json("test", raw, raw, "--columns", "origin", *options[2:])
+    assert "distance" not in alone
+    assert alone["p_value"] == 1
+    said = refusal("compare", raw, raw, "--columns", "origin")
+    assert "no column of numbers to compare (categories: origin); the two-sample test" in said
+    page = tmp_path / "report.html"
+    run("report", raw, "--group-by", "origin", "-o", page, *QUICK, "--permutations", 99)
+    text = page.read_text("utf-8")
+    assert "origin J;R differs significantly from origin E;R" in text
+    assert "Shares of the values of categories in origin E;R and origin J;R" in text
+    assert "does not go with --group-by" in refusal(
+        "report", raw, "--group-by", "origin", "--blocks", "zip", "-o", page
+    )
+
+
+def test_slips_in_columns_of_numbers_are_refused(tmp_path: Path) -> None:
+    slip = write(tmp_path / "slip.csv", "a,b\n1,2\n3,4\n5,x\n6,7\n")
+    good = write(tmp_path / "good.csv", "a,b\n1,2\n3,4\n")
+    assert "line 4, column 2 ('b'): 'x' is not a number" in refusal("compare", slip, good)
+    assert run_json("compare", slip, slip, "--category", "b", *QUICK)["columns"] == ["a"]
+    text = write(tmp_path / "text.csv", "a,b\n1,x\n3,y\n")
+    assert "column 'b' holds numbers in" in refusal("compare", good, text)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +148,7 @@ def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     [
         (("--columns", "temp,dew"), "has no column 'dew'; did you mean 'dewp'?"),
         (("--drop", "dew"), "has no column 'dew'"),
+        (("--category", "dew"), "has no column 'dew'; did you mean 'dewp'?"),
         (("--drop", "temp,dewp,wind"), "no column of"),
     ],
 )
@@ -130,7 +173,6 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
     [
         ("1,2\n3,4\n5,1\n", "has no header: its first row is taken for data"),
         ("a,b\n1,2\n", "has one row only"),
-        ("a,b\n1,true\n2,False\n3,TRUE\n", "column 'b' of"),
     ],
 )
 def test_notes(tmp_path: Path, text: str, said: str) -> None:

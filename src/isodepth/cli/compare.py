@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 import isodepth.cli.options as cli
+from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
 from isodepth.cli.options import Reading
-from isodepth.cli.tables import aligned, file_names, label_column, open_sources, read_tables
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
 #: Files above this are read in chunks.
@@ -30,25 +30,43 @@ def compare_tables(
     paths: Sequence[str], reading: Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
-    from isodepth.api import Metric, compare
+    from isodepth.api import Metric
 
-    options = {**settings, "nan_policy": reading.nan_policy}
-    Metric.from_options(options)  # what is wrong with them is said before anything is read
-    sources = open_sources(paths)
-    labels = [label_column(source, test["blocks"]) for source in sources]
-    found = read_tables(paths, reading, without=[test["blocks"]], sources=sources)
-    if test["n_permutations"]:
-        options |= {**test, "progress": progress_wanted()}
-        if test["blocks"] is not None:
-            options["blocks"] = tuple(labels)
+    # What is wrong with options is said before anything is read.
+    Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    sources = tables.open_sources(paths)
+    labels = [tables.label_column(source, test["blocks"]) for source in sources]
+    found = tables.read_tables(
+        paths, reading, without=[test["blocks"]], sources=sources, text="keep"
+    )
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
-        "names": file_names(paths), "sources": paths,
-        "read_options": [{"columns": list(reading.columns), "drop": f.left_out} for f in found],
+        "names": tables.file_names(paths), "sources": paths,
+        "read_options": [
+            {"columns": list(reading.columns), "drop": f.left_out, "keep_text": f.mixed is f.frame}
+            for f in found
+        ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = aligned(paths, found)
-    return compare(x, y, **options), about
+    x, y = tables.aligned(paths, found, reading.kinds)
+    blocks = None if test["blocks"] is None else tuple(labels)
+    return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
+
+
+def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: Options) -> Any:
+    """The comparison of two samples; their test where they have no numbers, and so no distance."""
+    from isodepth.api import compare
+    from isodepth.significance.two_sample import two_sample_test
+
+    own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
+    if test["n_permutations"]:
+        own |= {**test, "progress": progress_wanted()}
+    try:
+        return compare(x, y, **settings, **own)
+    except NotNumbersError:
+        if not test["n_permutations"]:
+            raise
+        return two_sample_test(x, y, random_state=settings["random_state"], **own)
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -57,7 +75,7 @@ def compare_tables(
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(0)
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
@@ -66,11 +84,12 @@ def compare(
     a: str, b: str, scheduler: str | None, plot: str | None, page: str | None, reading: Reading,
     settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
-    """Compare two tables of numbers.
+    """Compare two tables.
 
     A and B are tables, or folders of them, which are read in chunks. One observation per row;
     columns are matched by name. Prints their distance, the columns that contribute most, and the
-    level at which they differ most.
+    level at which they differ most. The distance is between columns of numbers; categories are
+    compared by the test (--permutations).
 
     \b
     Examples:
@@ -84,12 +103,13 @@ def compare(
     cli.check_outputs(plot, page)
     if scheduler is not None or any(map(_is_large, (a, b))):
         comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
-        about: Options = {"names": file_names((a, b))}
+        about: Options = {"names": tables.file_names((a, b))}
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(comparison, plot, page, "gaps", **about)
-    content = {**comparison.to_dict(), "columns": comparison.columns}
-    del content["levels"], content["gaps"]  # the curve of all levels
+    cli.save_outputs(comparison, plot, page, **about)
+    content = {"columns": comparison.columns, **comparison.to_dict()}
+    for curve in ("levels", "gaps"):  # of all levels
+        content.pop(curve, None)
     return _answer([str(comparison)], content, (a, b), reading, settings["scale"], page)
 
 
@@ -125,7 +145,8 @@ def _compare_chunks(
     from isodepth.progress import progress_bar
 
     given = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text,
+        "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
+        "--numeric": reading.numeric,
         "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in given.items() if value):
@@ -163,7 +184,7 @@ def _client(scheduler: str) -> Any:
 @click.command(cls=Command)
 @click.argument("a")
 @click.argument("b")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options()
 @cli.picture_options("the statistics of all permutations and the observed one")
@@ -185,11 +206,13 @@ def test(
       isodepth test june.csv july.csv --permutations 99 --plot chance.png
     """
     cli.check_outputs(plot, page)
-    comparison, files = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(comparison, plot, page, "null", **files)
-    distance = f"  distance {comparison.distance:.6g}: {comparison.signature}"
-    own = {"distance": comparison.distance, "distance_signature": comparison.signature}
-    lines, content = [str(comparison.test), distance], {**comparison.test.to_dict(), **own}
+    result, files = compare_tables((a, b), reading, settings, test)
+    cli.save_outputs(result, plot, page, "null", **files)
+    tested = getattr(result, "test", result)
+    lines, content = [str(tested)], tested.to_dict()
+    if result is not tested:
+        lines.append(f"  distance {result.distance:.6g}: {result.signature}")
+        content |= {"distance": result.distance, "distance_signature": result.signature}
     return _answer(lines, content, (a, b), reading, settings["scale"], page)
 
 
@@ -201,52 +224,64 @@ def test(
 @click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
-@cli.reading_options()
+@click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
+@cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
     ctx: click.Context, files: tuple[str, ...], page: str, title: str | None, names: str | None,
-    reading: Reading, settings: Options, test: Options,
+    group_by: str | None, reading: Reading, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
     Of two tables, which are compared and tested; of three or more, which are compared with each
-    other; or of a monitor (.npz).
+    other; of the groups of rows of one table; or of a monitor (.npz).
 
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
       isodepth report june.csv july.csv august.csv -o report.html --json
       isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit
+      isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
     cli.check_outputs(None, page)
-    called = file_names(files) if names is None else names.split(",")
-    if len(called) != len(files):
-        raise InvalidOptionError(f"--names must name {len(files)} file(s), got {len(called)}")
     about: Options = {}
-    if len(files) == 1:
+    called, samples = tables.file_names(files), None
+    if group_by is not None:
+        if test["blocks"] is not None:
+            raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
+        groups, samples = tables.read_samples(files, reading, group_by, text="keep")
+        called = [f"{group_by} {group}" for group in groups]
+    given = called if names is None else names.split(",")
+    if len(given) != len(called):
+        raise InvalidOptionError(f"--names must name {len(called)} table(s), got {len(given)}")
+    if len(given) == 1:
         from isodepth.monitor.depth_monitor import DepthMonitor
 
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(f"a report is of two tables or a monitor, got {files[0]} alone")
         kind, result = "monitor", DepthMonitor.load(files[0])
-    elif len(files) == 2:
+    elif len(given) == 2:
         kind = "comparison"
-        result, about = compare_tables(files, reading, settings, test)
-        about["names"] = called
+        if samples is None:
+            result, about = compare_tables(files, reading, settings, test)
+        else:
+            x, y = samples
+            result = compare_samples(x, y, reading, settings, test)
+        about["names"] = given
     else:
         kind = "many samples"
         for name in test:
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise InvalidOptionError(
-                    f"{name} belongs to the test of two tables, got {len(files)}; leave it out"
+                    f"{name} belongs to the test of two tables, got {len(given)}; leave it out"
                 )
         from isodepth.many.pairwise import pairwise
 
-        samples = dict(zip(called, aligned(files, read_tables(files, reading)), strict=True))
-        options = {**settings, "nan_policy": reading.nan_policy}
-        result = pairwise(samples, progress=progress_wanted(), **options)
-    cli.save_outputs(result, None, page, "", title=title, **about)
+        samples = samples or tables.aligned(files, tables.read_tables(files, reading))
+        options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
+        result = pairwise(dict(zip(given, samples, strict=True)), **options)
+    cli.save_outputs(result, None, page, title=title, **about)
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

@@ -15,7 +15,7 @@ import click
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.options import Reading
-from isodepth.cli.tables import label_column, matched, open_sources, read_tables
+from isodepth.cli.tables import frames_of, label_column, matched, open_sources, read_tables
 from isodepth.errors import BusyFileError, InvalidOptionError
 
 _ALARM = 1
@@ -40,7 +40,7 @@ def monitor() -> None:
 @click.option("--arl", type=float, help="Instead: mean batches between false alarms.")
 @click.option("--tolerance", type=float, help="Share of contaminated rows (default 0).")
 @click.option("--patience", type=int, help="Batches it takes to raise an alarm (default 1).")
-@cli.reading_options()
+@cli.reading_options(kinds=True)
 @cli.settings_options(
     without=("directions", "n_levels", "refine"),
     scale="reference", q="2", n_directions="200", levels="20",
@@ -69,10 +69,12 @@ def fit(
         raise InvalidOptionError(f"{output} is there already; replace it with --force")
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
-    (found,) = read_tables([reference], reading, without=[blocks, groups], sources=sources)
+    without = [blocks, groups]
+    found = read_tables([reference], reading, without=without, sources=sources, text="keep")
+    (table,) = frames_of(found, reading.kinds)
     made = DepthMonitor(
-        found.table, batch_size=list(batch_size) or None, path=output,
-        nan_policy=reading.nan_policy, blocks=labels[0], groups=labels[1],
+        table, batch_size=list(batch_size) or None, path=output,
+        nan_policy=reading.nan_policy, blocks=labels[0], groups=labels[1], kinds=reading.kinds,
         **settings, **{name: value for name, value in alarms.items() if value is not None},
     )  # fmt: skip
     return _shown(made)
@@ -118,15 +120,17 @@ def check(
 def _batch(sources: Any, path: str, reading: Reading, fitted: Any) -> Any:
     """The columns of the reference alone, where the batch has all of them by name."""
     columns = fitted.columns if not reading.columns else None
+    categories = tuple(each.column for each in fitted.kinds if each.use == "shares")
+    text = "keep" if categories else "raise"
     try:
-        own = replace(reading, columns=columns or reading.columns)
-        (found,) = read_tables([path], own, sources=sources)
+        own = replace(reading, columns=columns or reading.columns, category=categories)
+        (found,) = read_tables([path], own, sources=sources, text=text)
     except InvalidOptionError:
         if columns is None:
             raise
         # Which columns differ is said where they are matched.
-        (found,) = read_tables([path], reading, sources=sources)
-    return matched(found.table, fitted.columns, path, "the reference")
+        (found,) = read_tables([path], reading, sources=sources, text=text)
+    return found.frame if categories else matched(found.table, columns, path, "the reference")
 
 
 @monitor.command(cls=Command)
@@ -144,7 +148,7 @@ def show(monitor: str, plot: str | None, page: str | None) -> Answer:
 
     cli.check_outputs(plot, page)
     fitted = DepthMonitor.load(monitor)
-    cli.save_outputs(fitted, plot, page, "timeline")
+    cli.save_outputs(fitted, plot, page)
     return _shown(fitted)
 
 
@@ -167,10 +171,12 @@ def reset(monitor: str) -> Answer:
 
 
 def _shown(fitted: Any) -> Answer:
+    from isodepth.data.kinds import column_lines
     from isodepth.report.sentences import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}"]
+    lines += [f"            {line}" for line in column_lines(fitted.kinds)]
     for null in summary["null_intervals"]:
         group = "" if null["group"] is None else f" of group {null['group']}"
         lines.append(

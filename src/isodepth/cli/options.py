@@ -100,9 +100,17 @@ class Reading:
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     drop_text: bool = False
+    category: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
     nan_policy: str = "raise"
     left_out: list[str] = field(default_factory=list)
     omitted: list[Any] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> dict[str, str] | None:
+        """What columns hold, as the library takes it; None where nothing is said."""
+        given = {"category": self.category, "numeric": self.numeric}
+        return {n: kind for kind, each in given.items() for t in each for n in t.split(",")} or None
 
     def omitted_rows(self) -> dict[str, int] | None:
         """How many rows were read and left out for missing values, where that was asked for."""
@@ -120,8 +128,8 @@ class Reading:
         return lines
 
 
-def reading_options(nan_policy: bool = True) -> Any:
-    """Which columns are read, and what becomes of missing values, as one argument `reading`."""
+def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
+    """Which columns are read, as what, and what of missing values, as one argument `reading`."""
     option = click.option
     made = {
         "columns": option("--columns", multiple=True, metavar="NAME,...",
@@ -129,6 +137,12 @@ def reading_options(nan_policy: bool = True) -> Any:
         "drop": option("--drop", multiple=True, metavar="NAME,...", help="All but these columns."),
         "drop_text": option("--drop-text", is_flag=True, help="No columns of text or dates."),
     }  # fmt: skip
+    if kinds:
+        for name, text in (
+            ("category", "Compare the shares of values in these columns."),
+            ("numeric", "Compare these columns as numbers: dates, true and false."),
+        ):
+            made[name] = option(f"--{name}", multiple=True, metavar="NAME,...", help=text)
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
@@ -184,8 +198,10 @@ def check_outputs(plot: str | None, page: str | None) -> None:
         load_extra("matplotlib.figure", "plot", "a report with pictures")
 
 
-def save_outputs(result: Any, plot: str | None, page: str | None, kind: str, **more: Any) -> None:
-    """Write the picture of that kind and the report, where they are asked for."""
+def save_outputs(
+    result: Any, plot: str | None, page: str | None, kind: str | None = None, **more: Any
+) -> None:
+    """Write the picture (of that kind, or the usual one) and the report, where asked for."""
     if plot is not None:
         import matplotlib as mpl
 

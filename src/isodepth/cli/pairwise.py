@@ -61,7 +61,7 @@ def pairwise(
     members = {} if clusters is None else _clusters(labels, values, clusters)
     if target is not None:
         replace_file(target, table_bytes(target.suffix.lower(), matrix._rows(), values))
-    cli.save_outputs(matrix, plot, page, "matrix")
+    cli.save_outputs(matrix, plot, page)
     content = {
         **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
         "clusters": members or None, "missing": reading.omitted_rows(), "output": output,

@@ -41,25 +41,26 @@ def read_tables(
     *,
     without: Sequence[str | None] = (),
     sources: Sequence[InputFile] | None = None,
+    text: str = "raise",
 ) -> list[ReadResult]:
     """Read tables as the options say; `reading` keeps what was left out.
 
     Columns `without` hold labels and are not compared. `sources` are the files, where they were
-    opened already.
+    opened already. `text` is what becomes of columns of text, if they are not dropped.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
-        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else "raise",
-        lenient=True, hints=_HINTS,
+        drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
+        categories=tuple(reading.kinds or ()), lenient=True, hints=_HINTS,
     )  # fmt: skip
     found = [read_with_options(source, options) for source in sources or open_sources(paths)]
     reading.omitted = []
     for path, each in zip(paths, found, strict=True):
-        _check(each.table, path, reading)
-        for text in each.notes:
-            note(text)
-    _refuse_unknown_drops(paths, found)
+        _check(each.numbers, path, reading)
+        for said in each.notes:
+            note(said)
+    _refuse_unknown(paths, found, reading.kinds)
     left_out = dict.fromkeys(name for each in found for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return found
@@ -67,6 +68,8 @@ def read_tables(
 
 def _check(table: Table, path: str, reading: Reading) -> None:
     # Checked here and not only in the library, so that a complaint names the file.
+    if not table.points.size:
+        return
     if reading.nan_policy != "omit":
         check_points(table, str(path), hint=_OMIT)
         return
@@ -80,21 +83,32 @@ def _check(table: Table, path: str, reading: Reading) -> None:
         )
 
 
-def _refuse_unknown_drops(paths: Sequence[str], found: Sequence[ReadResult]) -> None:
-    """A column that is to be left out must be in one of the tables at least."""
+def _refuse_unknown(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any) -> None:
+    """A column that an option names must be in one of the tables at least."""
     absent = set.intersection(*(set(each.absent) for each in found))
-    if absent:
-        first = found[0]
-        names = first.table.columns or map(str, range(first.table.points.shape[1]))
-        raise unknown_column(min(absent), [*names, *first.left_out], paths[0])
+    if absent or kinds:
+        frame = found[0].frame
+        names = getattr(frame, "column_names", None) or map(str, range(frame.shape[1]))
+        known = [*names, *found[0].left_out]
+        absent |= set(kinds or ()) - set(known)
+        if absent:
+            raise unknown_column(min(absent), known, paths[0])
 
 
 # -- columns --------------------------------------------------------------------------------------
 
 
-def aligned(paths: Sequence[str], found: Sequence[ReadResult]) -> list[Any]:
+def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
+    """Tables of numbers; frames, where there are other columns or their `kinds` are given."""
+    mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
+    return [each.frame if mixed else each.table for each in found]
+
+
+def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
     """Tables with the columns of the first that has names; arrays where none has any."""
-    tables = [each.table for each in found]
+    tables = frames_of(found, kinds)
+    if not all(isinstance(table, Table) for table in tables):
+        return tables
     like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
     names = tables[like].columns
     for path, table in zip(paths, tables, strict=True):
@@ -134,7 +148,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 
 
 def read_samples(
-    paths: Sequence[str], reading: Reading, group_by: str | None
+    paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
     """The samples of a command, and their labels: files, folders of files, or groups of rows."""
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
@@ -145,10 +159,14 @@ def read_samples(
         raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
-    (found,) = read_tables(files, reading, without=[group_by], sources=sources)
-    points, columns = found.table
-    groups = {str(label): points[labels == label] for label in np.unique(labels)}
-    return list(groups), [g if columns is None else Table(g, columns) for g in groups.values()]
+    found = read_tables(files, reading, without=[group_by], sources=sources, text=text)
+    (table,) = frames_of(found, reading.kinds)
+    groups = {str(label): labels == label for label in np.unique(labels)}
+    if not isinstance(table, Table):
+        return list(groups), [table.filter(mine) for mine in groups.values()]
+    points, columns = table
+    parts = [points[mine] for mine in groups.values()]
+    return list(groups), [part if columns is None else Table(part, columns) for part in parts]
 
 
 def _natural(text: str) -> list[Any]:

@@ -319,7 +319,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
             for place in numbers:
                 if _number(row[place], form.decimal) is None and row[place] not in _NULLS:
                     said = f"{cell_name(form, line, place)}: {row[place]!r} is not a number"
-                    refuse(file.path, said)
+                    refuse(file.path, f"{said}; choose columns of numbers to read in chunks")
     except csv.Error as error:
         refuse(file.path, f"its quotes are damaged ({error})", error)
     except UnicodeDecodeError as error:

@@ -72,6 +72,8 @@ class ReadOptions:
         Columns to leave out.
     text : {"raise", "drop", "keep"}
         What becomes of columns that hold text or dates.
+    categories : sequence of str
+        Columns that may hold numbers and texts, with ``text="keep"``.
     labels : str or None
         A column that is read as texts, and is not one of the numbers.
     lenient : bool
@@ -84,6 +86,7 @@ class ReadOptions:
     columns: Sequence[str] | None = None
     drop: Sequence[str] = ()
     text: str = "raise"
+    categories: Sequence[str] = ()
     labels: str | None = None
     lenient: bool = False
     hints: Hints = PYTHON_HINTS
@@ -122,11 +125,37 @@ class ReadResult:
     absent: list[str] = field(default_factory=list)
 
     @cached_property
+    def numbers(self) -> Table:
+        """The columns of numbers alone, without booleans; none may be left."""
+        if isinstance(self.frame, np.ndarray):
+            return self.table
+        names = [field.name for field in self.frame.schema if _is_numeric(field.type)]
+        if len(names) == self.frame.num_columns:
+            return self.table
+        chosen = self.frame.select(names)
+        points = read_frame(chosen, "the table")[0] if names else np.empty((len(chosen), 0))
+        return Table(points, tuple(names))
+
+    @property
+    def mixed(self) -> Any:
+        """All columns: the frame where there are others than numbers, else the `table`."""
+        if isinstance(self.frame, np.ndarray):
+            return self.table
+        whole = self.numbers.points.shape[1] == self.frame.num_columns
+        return self.table if whole else self.frame
+
+    @cached_property
     def table(self) -> Table:
         """The numbers as floats, with NaN for what is missing, and the names of the columns."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         return Table(read_frame(self.frame, "the table")[0], self.columns)
+
+
+def _is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind)
 
 
 class Choice(NamedTuple):
@@ -194,8 +223,9 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     drop_text: bool = False,
-) -> Table:
-    """Read a table of numbers from a file.
+    keep_text: bool = False,
+) -> Any:
+    """Read a table from a file: numbers, or with `keep_text` a mixed one.
 
     Parameters
     ----------
@@ -222,10 +252,13 @@ def read_table(
         Columns to leave out.
     drop_text : bool
         Whether to leave out every column that holds text or dates; otherwise they are refused.
+    keep_text : bool
+        Whether to keep them: a table that has any, or booleans, is a `pyarrow.Table`, which is
+        compared like any data frame. Columns of numbers with a few cells of text are refused.
 
     Returns
     -------
-    table : Table
+    table : Table, or pyarrow.Table with `keep_text`
         A pair ``(points, columns)``: the numbers, shape (n, d), and the column names, None where
         the file has none. A ``.npy`` file keeps its shape and dtype; the others give float32
         where all columns are float32 and float64 everywhere else.
@@ -250,8 +283,11 @@ def read_table(
     >>> columns
     ('alcohol', 'ash')
     """
-    text = "drop" if drop_text else "raise"
-    return read_with_options(path, ReadOptions(missing, columns, drop, text)).table
+    if drop_text and keep_text:
+        raise InvalidOptionError("drop_text and keep_text contradict each other; give one of them")
+    text = "drop" if drop_text else "keep" if keep_text else "raise"
+    found = read_with_options(path, ReadOptions(missing, columns, drop, text))
+    return found.mixed if keep_text else found.table
 
 
 def read_with_options(
@@ -398,9 +434,13 @@ def _chosen_columns(
     columns = dict(zip(choice.kept, frame.columns, strict=False))
     texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
     kept, left_out, notes = choice.kept, list(choice.dropped), []
-    if texts and options.text != "keep":
+    if options.text == "keep":
+        # A slip in a column of numbers would make a category of it.
+        others = [place for place in texts if names[place] not in options.categories]
+        texts = [place for place in others if _mostly_numbers(columns[place], decimal)]
+    if texts:
         faults = [(*_text_cells(columns[place], decimal), place) for place in texts[:MOST_NAMED]]
-        if options.text == "raise":
+        if options.text != "drop":
             row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
             named = [names[place] for place in texts]
             kinds = " or ".join(sorted({_kind_of_text(fault[1]) for fault in faults}))
@@ -422,7 +462,11 @@ def _chosen_columns(
         kept = [place for place in kept if holds_numbers(columns[place].type)]
         if not kept:
             refuse(file.path, "none of its columns holds numbers")
-    holes = [(_first(columns[p].is_null()), p) for p in kept if columns[p].null_count]
+    holes = [
+        (_first(columns[p].is_null()), p)
+        for p in kept
+        if columns[p].null_count and holds_numbers(columns[p].type)
+    ]
     if holes and not options.missing:
         row, place = min(holes)
         refuse(
@@ -443,6 +487,11 @@ def _chosen_columns(
     chosen = [names[place] for place in kept]
     table = pa.Table.from_arrays([columns[place] for place in kept], names=chosen)
     return ReadResult(table, tuple(chosen), labels, left_out, notes, choice.absent)
+
+
+def _mostly_numbers(column: Any, decimal: str) -> bool:
+    count = len(column) - column.null_count
+    return bool(count) and 2 * _text_cells(column, decimal)[2] < count
 
 
 def _kind_of_text(cell: str) -> str:

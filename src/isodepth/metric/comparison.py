@@ -11,6 +11,7 @@ import numpy as np
 
 from isodepth.core.regions import TrimmedRegions, power_mean
 from isodepth.data.arrays import column_labels
+from isodepth.data.kinds import ColumnKind, column_lines
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import named_shares, plain
 from isodepth.engine import Resources, write_quantiles, write_supports
@@ -45,6 +46,9 @@ class Comparison(ReportableResult):
     missing : MissingPair or None
         With ``nan_policy="omit"``: how many rows were left out, because of which columns, and
         whether the shares of missing values differ between the samples.
+    kinds : tuple of ColumnKind
+        Every column of data frames with its kind and its use; those that are no numbers are not in
+        the distance. Empty for arrays.
     test : TwoSampleResult or None
         The two-sample test, with ``n_permutations`` of :func:`isodepth.compare`.
 
@@ -74,6 +78,7 @@ class Comparison(ReportableResult):
     _envelope: bool = False
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
+    kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
     _fitted: Any = None
 
@@ -245,7 +250,7 @@ class Comparison(ReportableResult):
         """The result as numbers, strings, lists and dictionaries, for JSON.
 
         With `distance`, `rows`, `column_shares`, `largest_gap`, `levels` and `gaps` (the profile),
-        `missing`, `test` and `signature`.
+        `missing`, `kinds`, `test` and `signature`.
         """
         return plain(
             {
@@ -256,6 +261,7 @@ class Comparison(ReportableResult):
                 "levels": self.levels,
                 "gaps": self.gaps,
                 "missing": None if self.missing is None else self.missing.to_dict(),
+                "kinds": list(self.kinds),
                 "test": None if self.test is None else self.test.to_dict(),
                 "signature": self.signature,
             }
@@ -285,6 +291,7 @@ class Comparison(ReportableResult):
         ]
         if self.missing is not None:
             lines.append(str(self.missing))
+        lines += column_lines(self.kinds)
         if self.test is not None:
             lines.append(self.test.summary)
         return "\n  ".join([*lines, self.signature])

@@ -1,15 +1,22 @@
-"""Batches as a monitor reads them: in the columns and the precision of its reference."""
+"""Batches as a monitor reads them: in the columns and the precision of its reference.
+
+Rows are arrays (m, d + C): d columns of numbers, and for each of C categories the number of its
+value among those of the reference. A value that the reference does not have gets the next number.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import clashing_columns
-from isodepth.data.matching import in_order
+from isodepth.data.kinds import ColumnKind, category_texts, split_columns
+from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.data.missing import MissingReport, omit_missing
 from isodepth.data.validation import OMIT_HINT, check_points, check_weights, is_chunked
 from isodepth.errors import InvalidInputError
@@ -21,13 +28,15 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    points : ndarray of shape (m, d)
+    points : ndarray of shape (m, d + C)
         Without the rows with missing values.
     kept : bool ndarray of shape (n,)
         Which rows these are.
     columns : tuple of str or None
     weights : ndarray of shape (m,) or None
     report : MissingReport
+    new : tuple of (str, str, int)
+        Column, value and number of rows of values that the reference does not have.
     """
 
     points: np.ndarray
@@ -35,6 +44,7 @@ class Rows(NamedTuple):
     columns: tuple[str, ...] | None
     weights: np.ndarray | None
     report: MissingReport
+    new: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,11 +54,17 @@ class BatchReader:
     Attributes
     ----------
     n_features : int
+        Columns of numbers.
     columns : tuple of str or None
+        Their names.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     missing : MissingReport
         Of the reference.
+    categories : dict of tuples of str
+        The values that each category has in the reference.
+    kinds : tuple of ColumnKind
+        Every column of a reference that is a data frame.
     """
 
     n_features: int
@@ -56,6 +72,8 @@ class BatchReader:
     dtype: str
     nan_policy: str
     missing: MissingReport
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    kinds: tuple[ColumnKind, ...] = ()
 
     @classmethod
     def of_reference(
@@ -65,6 +83,7 @@ class BatchReader:
         nan_policy: str,
         memory_mb: float = MEMORY_MB,
         seed: int | None = None,
+        kinds: Any = None,
     ) -> tuple[BatchReader, np.ndarray]:
         """The reader, and the rows of the reference as they are given.
 
@@ -72,7 +91,10 @@ class BatchReader:
         out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
         source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
+        texts: dict[str, list[str]] = {}
+        found: tuple[ColumnKind, ...] = ()
         if is_chunked(reference):
+            split_columns([reference], ["the reference"], kinds)  # an error where there are any
             rows = _load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
             if rows.weights is not None:
                 raise InvalidInputError(
@@ -80,19 +102,41 @@ class BatchReader:
                     "batch_size or blocks; scan the reference without them"
                 )
         else:
-            rows = _read_rows(reference, None, "reference", dtype, nan_policy)
-        width, precision = rows.points.shape[1], rows.points.dtype
-        points = np.full((len(rows.kept), width), np.nan, dtype=precision)
-        points[rows.kept] = rows.points
-        return cls(width, rows.columns, str(precision), nan_policy, rows.report), points
+            rows, texts, found = _read_mixed(reference, None, "reference", dtype, nan_policy, kinds)
+        width, precision = rows.points.shape[1], str(rows.points.dtype)
+        values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
+        reader = cls(width, rows.columns, precision, nan_policy, rows.report, values, found)
+        if reader.given:
+            numeric = [each.column for each in found if each.use == "numbers"]
+            reader = replace(reader, columns=tuple(numeric))
+        points = np.full((len(rows.kept), width + len(texts)), np.nan, dtype=precision)
+        points[rows.kept, :width] = rows.points
+        for at, (name, own) in enumerate(texts.items(), start=width):
+            points[:, at] = np.where(rows.kept, reader.codes(name, own), np.nan)
+        return reader, points
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are called, also where they have no names."""
-        return self.columns or tuple(column_labels(self.n_features))
+        """What the columns are called, categories last, also where they have no names."""
+        return (*(self.columns or column_labels(self.n_features)), *self.categories)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The `kinds` that every batch is read with; empty where all columns are numbers."""
+        uses = {"shares": "category", "left out": "omit"}
+        kinds = {each.column: uses.get(each.use, each.given) for each in self.kinds}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
+
+    def codes(self, column: str, texts: list[str]) -> np.ndarray:
+        """The numbers of values of a category, of shape (m,)."""
+        known = self.categories[column]
+        places = {value: place for place, value in enumerate(known)}
+        return np.array([places.get(text, len(known)) for text in texts], np.int64)
 
     def read(self, batch: Any, weights: Any = None) -> Rows:
         """The rows of a batch."""
+        if self.given:
+            return self._read_frame(batch, weights)
         if is_chunked(batch):
             if weights is not None:
                 raise InvalidInputError(
@@ -115,6 +159,55 @@ class BatchReader:
                 "columns in the same order"
             )
         return rows
+
+    def _read_frame(self, batch: Any, weights: Any) -> Rows:
+        """The rows of a data frame; columns that are left out need not be there."""
+        labels = labels_of(batch)
+        if labels is None:
+            raise InvalidInputError(
+                f"the reference has the columns {', '.join(self.names)}, some of them categories, "
+                f"and the batch is no data frame but {type(batch).__name__}; give one"
+            )
+        given = {name: kind for name, kind in self.given.items() if name in labels}
+        rows, texts, found = _read_mixed(
+            batch, weights, "batch", self.dtype, self.nan_policy, given, self.columns
+        )
+        used = tuple(each.column for each in found if each.use != "left out")
+        if sorted(used) != sorted(self.names):
+            raise differing(self.names, used, "the reference", "the batch")
+        codes = [self.codes(name, texts[name])[rows.kept] for name in self.categories]
+        points = np.column_stack([rows.points, *codes]).astype(self.dtype)
+        new = []
+        for name, known in self.categories.items():
+            counts = Counter(itertools.compress(texts[name], rows.kept)).most_common()
+            new += [(name, value, count) for value, count in counts if value not in known]
+        return rows._replace(points=points, new=tuple(new))
+
+
+def _read_mixed(
+    given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str, kinds: Any,
+    columns: tuple[str, ...] | None = None,
+) -> tuple[Rows, dict[str, list[str]], tuple[ColumnKind, ...]]:  # fmt: skip
+    """The rows of numbers, the texts of categories, and the kinds of all columns of a frame."""
+    called = f"the {name}"
+    mixed = split_columns([given], [called], kinds)
+    if mixed is None:
+        return _read_rows(given, weights, name, dtype, nan_policy), {}, ()
+    texts = {
+        column: category_texts(values, column, called, nan_policy)
+        for column, (values,) in mixed.categories.items()
+    }
+    (numbers,) = mixed.numeric
+    if numbers is not None:
+        numbers = in_order(numbers, columns, called, "the reference")
+        return _read_rows(numbers, weights, name, dtype, nan_policy), texts, mixed.columns
+    if not texts:
+        raise InvalidInputError(
+            f"{called} must have a column of numbers or categories, got neither"
+        )
+    n = len(next(iter(texts.values())))
+    rows = Rows(np.empty((n, 0)), np.ones(n, bool), (), None, MissingReport(n, 0, ()))
+    return rows, texts, mixed.columns
 
 
 def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Rows:

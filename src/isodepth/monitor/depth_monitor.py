@@ -9,6 +9,7 @@ import threading
 from dataclasses import asdict
 from typing import Any
 
+from isodepth.data.kinds import ColumnKind
 from isodepth.data.matching import in_order
 from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -17,8 +18,9 @@ from isodepth.metric.docstrings import with_metric_options
 from isodepth.monitor.calibration import Calibration, central_interval
 from isodepth.monitor.evidence import AlarmPolicy
 from isodepth.monitor.fitting import fit_monitor
+from isodepth.monitor.mixed_scorer import Scorer
 from isodepth.monitor.persistence import Autosave, read_monitor, write_state, write_uncalibrated
-from isodepth.monitor.scorer import RegionScorer, Scorer
+from isodepth.monitor.scorer import RegionScorer
 from isodepth.monitor.uncalibrated import refuse_calibrated_options, uncalibrated_scorer
 from isodepth.monitor.verdict import MonitorState, Verdict, verdict_rows
 from isodepth.results import ReportableResult
@@ -87,6 +89,9 @@ class DepthMonitor(ReportableResult):
         share of contaminated rows.
     patience : int, 1 to 100
         How many batches an alarm takes: with 2, no single batch raises one, however corrupt.
+    kinds : dict, optional
+        What columns of data frames hold, as in :func:`isodepth.two_sample_test`. Texts, booleans
+        and categories are compared by the shares of their values, in batches that are judged.
     path : str or path-like, optional
         Save the monitor there now and after every check, whole or not at all.
     log : str or path-like, optional
@@ -135,6 +140,7 @@ class DepthMonitor(ReportableResult):
         arl: float | None = None,
         tolerance: float = 0.0,
         patience: int = 1,
+        kinds: dict[str, Any] | None = None,
         path: str | os.PathLike[str] | None = None,
         log: str | os.PathLike[str] | None = None,
         **options: Any,
@@ -145,7 +151,7 @@ class DepthMonitor(ReportableResult):
         if batch_size is None and blocks is None:
             refuse_calibrated_options(
                 groups=groups, alpha=alpha, arl=arl, tolerance=tolerance or None,
-                patience=None if patience == 1 else patience, path=path, log=log,
+                patience=None if patience == 1 else patience, kinds=kinds, path=path, log=log,
             )  # fmt: skip
             scorer = uncalibrated_scorer(reference, weights, options)
             self._scorers: dict[str | None, Scorer] = {None: scorer}
@@ -159,8 +165,9 @@ class DepthMonitor(ReportableResult):
         self._autosave = Autosave(path, log)
         self._autosave.log_end(None)
         self._state = fit_monitor(
-            reference, policy, options, batch_size=batch_size, blocks=blocks, groups=groups
-        )
+            reference, policy, options, batch_size=batch_size, blocks=blocks, groups=groups,
+            kinds=kinds,
+        )  # fmt: skip
         self._scorers = self._state.scorers
         with self._autosave.locked(reading=True):
             self._autosave.save(self._state)
@@ -199,8 +206,16 @@ class DepthMonitor(ReportableResult):
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The names of the columns, where the reference had any."""
-        return self.reference.columns if self._state is None else self._state.reader.columns
+        """The names of the columns, categories last, where the reference had any."""
+        if self._state is None:
+            return self.reference.columns
+        reader = self._state.reader
+        return None if reader.columns is None else reader.names
+
+    @property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """Every column of a reference that was a data frame, with its kind and its use."""
+        return self._calibrated().reader.kinds
 
     @property
     def alarm(self) -> bool:
@@ -290,8 +305,8 @@ class DepthMonitor(ReportableResult):
 
         With `policy` (alpha, arl, tolerance, patience), `null_intervals` (for every group and size
         the number of calibration scores and the interval that holds 98% of them), `calibration`
-        (how they were made), `columns`, `signature`, `alarm` (whether there is one now) and
-        `verdicts`.
+        (how they were made), `columns`, `kinds`, `signature`, `alarm` (whether there is one now)
+        and `verdicts`.
         """
         state = self._calibrated()
         intervals = []
@@ -305,6 +320,7 @@ class DepthMonitor(ReportableResult):
             {
                 "signature": self.signature,
                 "columns": list(state.reader.names),
+                "kinds": list(state.reader.kinds),
                 "policy": asdict(state.policy),
                 "calibration": state.calibration.sampling,
                 "null_intervals": intervals,

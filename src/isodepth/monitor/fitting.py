@@ -25,10 +25,11 @@ from isodepth.monitor.calibration import (
     split_rows,
 )
 from isodepth.monitor.evidence import AlarmPolicy
+from isodepth.monitor.mixed_scorer import MixedScorer, Scorer
 from isodepth.monitor.scorer import (
     LEVELS,
+    NumberScorer,
     RegionScorer,
-    Scorer,
     ShareScorer,
     samples_of,
     share_directions,
@@ -41,7 +42,7 @@ _SHARE_OPTIONS = (
 )  # fmt: skip
 
 #: What turns rows of a reference, and their blocks if any, into a scorer.
-Maker = Callable[[np.ndarray, np.ndarray | None], Scorer]
+Maker = Callable[[np.ndarray, np.ndarray | None], NumberScorer]
 
 
 def fit_monitor(
@@ -52,6 +53,7 @@ def fit_monitor(
     batch_size: Any = None,
     blocks: Any = None,
     groups: Any = None,
+    kinds: Any = None,
 ) -> MonitorState:
     """Share out the reference, and calibrate."""
     if blocks is not None and batch_size is not None:
@@ -71,8 +73,9 @@ def fit_monitor(
     seed = _seed(options.get("random_state"))
     # A label for each row needs all of them, in their order.
     drawn = None if blocks is not None or groups is not None else seed
+    memory_mb = options.get("memory_mb", MEMORY_MB)
     reader, points = BatchReader.of_reference(
-        reference, options.get("dtype"), nan_policy, options.get("memory_mb", MEMORY_MB), drawn
+        reference, options.get("dtype"), nan_policy, memory_mb, drawn, kinds
     )
     rng = np.random.default_rng([seed, 0])
     block_of = None if blocks is None else _labels(blocks, len(points), "blocks")
@@ -93,7 +96,16 @@ def fit_monitor(
     strata: list[Stratum] = []
     for group, split in splits.items():
         own_blocks = None if block_of is None else block_of[split.scorer]
-        scorer = scorers[group] = make(points[split.scorer], own_blocks)
+        held = points[split.scorer]
+        if reader.categories:
+            counts = [len(values) for values in reader.categories.values()]
+            size = max(sizes, default=split.sizes[0][1])
+            scorer: Scorer = MixedScorer.fit(
+                make, held, own_blocks, counts, policy.tolerance, size, rng
+            )
+        else:
+            scorer = make(held, own_blocks)
+        scorers[group] = scorer
 
         def score(rows: np.ndarray, scorer: Scorer = scorer) -> float:
             return scorer.null_score(complete(points[rows]), len(rows))
@@ -124,7 +136,7 @@ def _maker(
         levels = check_integer(options.get("levels", LEVELS), "levels", 1)
         directions = share_directions(reader.n_features, options.get("directions"), count, seed)
 
-        def shares(points: np.ndarray, _: np.ndarray | None) -> Scorer:
+        def shares(points: np.ndarray, _: np.ndarray | None) -> NumberScorer:
             whole = complete(points)
             return ShareScorer.fit(whole, directions, tolerance, levels, scale_of(whole))
 
@@ -133,7 +145,7 @@ def _maker(
     defaults = {"q": 2, "n_directions": DIRECTIONS, "directions": "orthogonal"}
     unscaled = table_metric({**defaults, **options, "dtype": reader.dtype, "random_state": seed})
 
-    def regions(points: np.ndarray, blocks: np.ndarray | None) -> Scorer:
+    def regions(points: np.ndarray, blocks: np.ndarray | None) -> NumberScorer:
         metric = replace(unscaled, scale=scale_of(complete(points)))
         if blocks is None:
             drawn = [samples_of(len(points), n, rng) for n in sizes]

@@ -21,6 +21,8 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.archive import SUFFIX, read_archive, unreadable, write_archive
+from isodepth.data.arrays import column_labels
+from isodepth.data.kinds import ColumnKind, check_kinds
 from isodepth.data.missing import NAN_POLICIES, MissingReport
 from isodepth.data.output import check_target, locked
 from isodepth.data.validation import check_choice
@@ -36,7 +38,8 @@ from isodepth.metric.table import table_arrays, table_from, table_header
 from isodepth.monitor.batches import BatchReader
 from isodepth.monitor.calibration import SAMPLINGS, Calibration, Stratum
 from isodepth.monitor.evidence import N_BETS, AlarmPolicy, ExceedanceEvidence, RankEvidence
-from isodepth.monitor.scorer import RegionScorer, Scorer, ShareScorer
+from isodepth.monitor.mixed_scorer import CategoryShares, MixedScorer, Scorer, ShareChange
+from isodepth.monitor.scorer import NumberScorer, RegionScorer, ShareScorer
 from isodepth.monitor.verdict import MonitorState, Record
 
 UNCALIBRATED = "depth monitor"
@@ -86,7 +89,7 @@ def read_uncalibrated(header: Mapping[str, Any], arrays: Arrays, path: PathLike)
     return RegionScorer(metric, [table], [1])
 
 
-def _refuse_own_depth(scorer: Scorer) -> None:
+def _refuse_own_depth(scorer: NumberScorer | None) -> None:
     if isinstance(scorer, RegionScorer) and "custom:" in scorer.signature:
         raise InvalidOptionError(
             "a monitor whose depth is the caller's own object cannot be saved, got "
@@ -106,12 +109,14 @@ def write_state(path: PathLike, state: MonitorState) -> None:
     """Write all of a calibrated monitor."""
     reader, policy, records = state.reader, state.policy, state.records
     scorers, groups = list(state.scorers.values()), list(state.scorers)
-    first, strata = scorers[0], state.calibration.strata
+    strata, mixed = state.calibration.strata, [s for s in scorers if isinstance(s, MixedScorer)]
+    numbers: list[Any] = [scorer.numbers for scorer in mixed] or scorers
+    first = numbers[0]
     _refuse_own_depth(first)
     header = {
         "policy": [policy.alpha, policy.arl, policy.tolerance, policy.patience],
         "dtype": reader.dtype,
-        "scaled": first.scale is not None,
+        "scaled": scorers[0].scale is not None,
         "nan_policy": reader.nan_policy,
         "width": reader.n_features,
         "columns": None if reader.columns is None else list(reader.columns),
@@ -124,31 +129,40 @@ def write_state(path: PathLike, state: MonitorState) -> None:
         "count": state.evidence.count,
         "alarm_since": state.alarm_since,
         "labels": [record.label for record in records],
+        "kinds": reader.kinds,
+        "categories": reader.categories,
+        "changes": [record.categories for record in records],
     }
-    numbers = np.array([record[:_NUMBERS] for record in records], dtype=np.float64)
-    by_column = (-1, reader.n_features)
+    rows = np.array([record[:_NUMBERS] for record in records], dtype=np.float64)
     arrays = {
         "calibration": np.concatenate([s.scores for s in strata]),
-        "records": numbers.reshape(-1, _NUMBERS),
-        "contributions": np.reshape([r.columns for r in records], by_column).astype(np.float64),
-        "missing": np.reshape([r.missing for r in records], by_column).astype(np.int64),
+        "records": rows.reshape(-1, _NUMBERS),
+        "contributions": _stacked([r.columns for r in records], len(reader.names), np.float64),
+        "missing": _stacked([r.missing for r in records], reader.n_features, np.int64),
     }
+    if mixed:
+        arrays["counts"] = np.array([scorer.shares.counts for scorer in mixed])
+        arrays["units"] = np.array([scorer.units for scorer in mixed])
     if isinstance(state.evidence, RankEvidence):
         arrays["logs"] = state.evidence.logs
     else:
         arrays["ranks"] = np.array(state.evidence.ranks, dtype=np.int64).reshape(-1, 2)
-    if first.scale is not None:
+    if scorers[0].scale is not None:
         arrays["scale"] = np.array([scorer.scale for scorer in scorers])
     if isinstance(first, RegionScorer):
-        header["signatures"] = [scorer.signature for scorer in scorers]
+        header["signatures"] = [scorer.signature for scorer in numbers]
         header["algorithm"] = first.reference.algorithm
         header["table_sizes"] = first.sizes
-        tables = [[table.values for table in s.tables] for s in scorers]  # type: ignore[union-attr]
+        tables = [[table.values for table in scorer.tables] for scorer in numbers]
         arrays |= {"tables": np.array(tables), **_own_directions(first)}
-    else:
-        arrays |= {name: np.stack([getattr(s, name) for s in scorers]) for name in _SHARE_PARTS}
+    elif first is not None:
+        arrays |= {name: np.stack([getattr(s, name) for s in numbers]) for name in _SHARE_PARTS}
         arrays["directions"] = first.directions
     write_archive(path, CALIBRATED, header, arrays)
+
+
+def _stacked(rows: list[np.ndarray], width: int, dtype: Any) -> np.ndarray:
+    return np.array(rows, dtype=dtype).reshape(len(rows), width)
 
 
 def read_monitor(path: PathLike) -> MonitorState | RegionScorer:
@@ -177,17 +191,27 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
     _demand(header["scaled"] is ("scale" in arrays), "scale")
     _demand(len(groups) > 0 and len(set(groups)) == len(groups), "groups")
     _demand(groups == [None] or all(isinstance(group, str) for group in groups), "groups")
-    parts = ("scale", "tables", *_SHARE_PARTS)
+    parts = ("scale", "tables", "units", "counts", *_SHARE_PARTS)
     _demand(all(len(arrays[part]) == len(groups) for part in parts if part in arrays), "groups")
     scorers: dict[str | None, Scorer] = {}
     for at, group in enumerate(groups):
         own = {**arrays, "scale": arrays["scale"][at]} if header["scaled"] else dict(arrays)
-        if policy.tolerance > 0:
-            scorers[group] = _read_shares(own, at, reader.n_features, policy.tolerance)
+        scorer: Any = None
+        if not reader.n_features:
+            pass
+        elif policy.tolerance > 0:
+            scorer = _read_shares(own, at, reader.n_features, policy.tolerance)
         else:
-            scorers[group] = _read_regions(header, own, at, path)
+            scorer = _read_regions(header, own, at, path)
+        if reader.categories:
+            shares = _read_category_shares(arrays["counts"][at], reader)
+            units = arrays["units"][at]
+            _demand(units.shape == (2, 2) and np.isfinite(units).all(), "units")
+            _demand((units[:, 1] > 0).all(), "units")
+            scorer = MixedScorer(scorer, shares, policy.tolerance, units)
+        scorers[group] = scorer
     calibration = _read_calibration(header, arrays["calibration"], groups)
-    records = _read_records(header, arrays, reader.n_features, len(calibration.strata))
+    records = _read_records(header, arrays, reader, len(calibration.strata))
     # Every batch of the past must be of a size that can be judged.
     for n_rows, at in {(r.n_rows + r.n_dropped, r.stratum) for r in records}:
         calibration.null_scores(n_rows, calibration.strata[at].group)
@@ -210,7 +234,10 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
 
 
 def _read_reader(header: Mapping[str, Any]) -> BatchReader:
-    width, columns = _count(header["width"], 1), header["columns"]
+    categories = {name: tuple(own) for name, own in header["categories"].items()}
+    texts = [value for own in categories.values() for value in own]
+    _demand(all(isinstance(text, str) for text in texts), "categories")
+    width, columns = _count(header["width"], 0 if categories else 1), header["columns"]
     rows, dropped = (_count(number) for number in header["missing"])
     counts = [_count(number) for number in header["missing_counts"]]
     _demand(len(counts) == width and 0 <= dropped < rows, "missing")
@@ -219,9 +246,21 @@ def _read_reader(header: Mapping[str, Any]) -> BatchReader:
         columns = tuple(columns)
     dtype = check_choice(header["dtype"], "dtype", ("float32", "float64"))
     nan_policy = check_choice(header["nan_policy"], "nan_policy", NAN_POLICIES)
-    nameless = BatchReader(width, columns, dtype, nan_policy, MissingReport(rows, dropped, ()))
-    report = MissingReport(rows, dropped, tuple(zip(nameless.names, counts, strict=True)))
-    return BatchReader(width, columns, dtype, nan_policy, report)
+    names = columns or column_labels(width)
+    report = MissingReport(rows, dropped, tuple(zip(names, counts, strict=True)))
+    kinds = tuple(ColumnKind(*map(str, each[:4]), *each[4:]) for each in header["kinds"])
+    _demand([k.column for k in kinds if k.use == "shares"] == list(categories), "kinds")
+    check_kinds({each.column: each.given for each in kinds if each.given is not None})
+    return BatchReader(width, columns, dtype, nan_policy, report, categories, kinds)
+
+
+def _read_category_shares(counts: np.ndarray, reader: BatchReader) -> CategoryShares:
+    sizes = [len(values) for values in reader.categories.values()]
+    starts = CategoryShares.fit(np.empty((0, len(sizes))), sizes).starts
+    _demand(counts.shape == starts[-1:] and counts.dtype == np.int64, "counts")
+    rows = np.add.reduceat(counts, starts[:-1])
+    _demand((counts >= 0).all() and rows[0] > 0 and (rows == rows[0]).all(), "counts")
+    return CategoryShares(counts, starts)
 
 
 def _read_regions(
@@ -267,22 +306,28 @@ def _read_calibration(
 
 
 def _read_records(
-    header: Mapping[str, Any], arrays: Arrays, width: int, n_strata: int
+    header: Mapping[str, Any], arrays: Arrays, reader: BatchReader, n_strata: int
 ) -> list[Record]:
     numbers, columns, missing = arrays["records"], arrays["contributions"], arrays["missing"]
     labels, n = header["labels"], len(numbers)
+    changes = [
+        [ShareChange(str(a), str(b), float(x), float(y), bool(new)) for a, b, x, y, new in own]
+        for own in header["changes"]
+    ]
+    _demand(len(changes) == n, "changes")
     _demand(numbers.shape == (n, _NUMBERS) and np.isfinite(numbers).all(), "records")
-    _demand(columns.shape == (n, width) and np.isfinite(columns).all(), "contributions")
-    _demand(missing.shape == (n, width) and missing.dtype == np.int64, "missing")
+    _demand(columns.shape == (n, len(reader.names)) and np.isfinite(columns).all(), "contributions")
+    _demand(missing.shape == (n, reader.n_features) and missing.dtype == np.int64, "missing")
     _demand((missing >= 0).all() and isinstance(labels, list) and len(labels) == n, "labels")
     _demand(all(label is None or isinstance(label, str) for label in labels), "labels")
     whole = numbers[:, :_WHOLE].astype(np.int64)
     _demand((whole == numbers[:, :_WHOLE]).all() and (whole >= 0).all(), "records")
     _demand((whole[:, 0] > 0).all() and (whole[:, 2] < n_strata).all(), "records")
-    rest = zip(whole.tolist(), numbers[:, _WHOLE:].tolist(), columns, missing, labels, strict=True)
+    scores = numbers[:, _WHOLE:].tolist()
+    rest = zip(whole.tolist(), scores, columns, missing, labels, changes, strict=True)
     return [
-        Record._make([*row[:3], bool(row[3]), bool(row[4]), row[5], *scores, *others])
-        for row, scores, *others in rest
+        Record._make([*row[:3], bool(row[3]), bool(row[4]), row[5], *own, *others])
+        for row, own, *others in rest
     ]
 
 

@@ -191,7 +191,7 @@ def share_directions(width: int, further: Any, count: int, seed: int) -> np.ndar
     axes = np.eye(width)
     if further is not None and not isinstance(further, str):
         return np.vstack([axes, check_direction_rows(further, width)])
-    if width == 1:
+    if width < 2:
         return axes
     rng = np.random.default_rng(seed)
     drawn = unit_vectors(width, count, further or "orthogonal", rng)
@@ -341,4 +341,4 @@ def _shares(ordered: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return np.transpose(counts) / ordered.shape[1]
 
 
-Scorer = RegionScorer | ShareScorer
+NumberScorer = RegionScorer | ShareScorer

@@ -21,7 +21,7 @@ from isodepth.monitor.evidence import (
     batch_uniform,
     conformal_p_value,
 )
-from isodepth.monitor.scorer import Scorer
+from isodepth.monitor.mixed_scorer import MixedScorer, Scorer, ShareChange
 from isodepth.results import PlottableResult
 
 
@@ -40,7 +40,8 @@ class Verdict(PlottableResult):
         Rows that were looked at, those with missing values left out.
     score : float
         Distance from the reference; with a tolerance, the largest difference of shares that
-        contaminated rows cannot explain.
+        contaminated rows cannot explain. With categories, the larger of the scores of numbers and
+        of categories, in standard deviations above their means over undrifted batches.
     null_interval : pair of float
         Between them lie 98% of the scores of undrifted batches of this size.
     p_value : float
@@ -58,6 +59,9 @@ class Verdict(PlottableResult):
         The batch at which it was raised.
     columns : list of (str, float)
         The columns with their contributions to the difference, largest first.
+    categories : list of ShareChange
+        Values of categories that the reference does not have, and those whose shares moved by
+        more than chance explains in 99% of batches; at most five.
     missing : dict or None
         With ``nan_policy="omit"``: rows dropped, and for each column the share of missing values in
         the batch and in the reference.
@@ -85,6 +89,7 @@ class Verdict(PlottableResult):
     alarm: bool
     alarm_since: int | None
     columns: list[tuple[str, float]]
+    categories: list[ShareChange]
     missing: dict[str, Any] | None
     calibration: str
     interpolated: bool
@@ -115,6 +120,8 @@ class Verdict(PlottableResult):
         missing = ""
         if self.missing is not None and self.missing["n_dropped"]:
             missing = f"\n  left out   {self.missing['n_dropped']} row(s) with missing values"
+        if self.categories:
+            missing = f"\n  shares     {', '.join(map(str, self.categories))}{missing}"
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
         low, high = self.null_interval
@@ -143,6 +150,7 @@ class Record(NamedTuple):
     missing : int64 ndarray of shape (d,)
         Missing values of each column.
     label : str or None
+    categories : list of ShareChange
     """
 
     n_rows: int
@@ -158,6 +166,7 @@ class Record(NamedTuple):
     columns: np.ndarray
     missing: np.ndarray
     label: str | None
+    categories: list[ShareChange]
 
 
 @dataclass(frozen=True)
@@ -207,11 +216,16 @@ class MonitorState:
             alarm_since = number
         if enough and evidence.restarting:
             evidence.restart()
+        scorer, changes = self.scorers[self.calibration.strata[null.stratum].group], []
+        if isinstance(scorer, MixedScorer):
+            codes = rows.points[:, self.reader.n_features :]
+            changes = scorer.shares.changes(codes, self.reader.categories, rows.new)
         exact = null.exact and (not self.records or self.records[-1].exact)
         record = Record(
             len(rows.points), rows.report.n_dropped, null.stratum, null.interpolated, exact,
             alarm_since, score, in_stratum, null.p_value(score), log_evidence, columns,
-            np.array([count for _, count in rows.report.counts], dtype=np.int64), label,
+            np.array([count for _, count in rows.report.counts], dtype=np.int64),
+            label, changes,
         )  # fmt: skip
         return dataclasses.replace(
             self, evidence=evidence, records=[*self.records, record], alarm_since=alarm_since
@@ -243,6 +257,7 @@ class MonitorState:
             alarm=record.alarm_since > 0,
             alarm_since=record.alarm_since or None,
             columns=[(self.reader.names[j], float(record.columns[j])) for j in order],
+            categories=record.categories,
             missing=self._missing(record),
             calibration=self.calibration.sampling,
             interpolated=record.interpolated,

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
+from isodepth.plot.comparisons import (
+    category_shares,
+    column_shares,
+    gap_profile,
+    null_distribution,
+)
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours
@@ -14,6 +19,7 @@ from isodepth.plot.regions import nested_regions
 
 __all__ = [
     "bagplot",
+    "category_shares",
     "column_shares",
     "depth_contours",
     "distance_matrix",
@@ -32,10 +38,17 @@ def _timeline(monitor: Any, ax: Any) -> Any:
     return monitor_timeline(monitor)
 
 
-def _null(comparison: Any, ax: Any) -> Any:
-    if comparison.test is None:
-        raise InvalidOptionError("this comparison was not tested; make it with n_permutations=999")
-    return null_distribution(comparison.test, ax)
+def _of_test(draw_test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A picture of the test of a comparison."""
+
+    def drawn(comparison: Any, ax: Any) -> Any:
+        if comparison.test is None:
+            raise InvalidOptionError(
+                "this comparison was not tested; make it with n_permutations=999"
+            )
+        return draw_test(comparison.test, ax)
+
+    return drawn
 
 
 #: The pictures of each type of result, the usual one first.
@@ -44,13 +57,15 @@ PICTURES: dict[str, dict[str, Callable[[Any, Any], Any]]] = {
         "gaps": gap_profile,
         "regions": nested_regions,
         "columns": column_shares,
-        "null": _null,
+        "null": _of_test(null_distribution),
+        "shares": _of_test(category_shares),
     },
     "test": {
         "null": null_distribution,
         "gaps": lambda test, ax: gap_profile(test.comparison, ax),
         "regions": lambda test, ax: nested_regions(test.comparison, ax),
         "columns": column_shares,
+        "shares": category_shares,
     },
     "verdict": {"columns": column_shares},
     "monitor": {"timeline": _timeline},

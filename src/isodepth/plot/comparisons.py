@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.errors import InvalidInputError
 from isodepth.plot.style import (
     DASHED,
     FAINT,
@@ -13,6 +15,7 @@ from isodepth.plot.style import (
     INK,
     MARK,
     QUIET,
+    SECOND,
     dress,
     legend_below,
     new_axes,
@@ -173,9 +176,7 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
     if of_shares:
-        from matplotlib.ticker import PercentFormatter
-
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        _as_percent(ax)
     what = (
         "contribution to the difference"
         if of_shares
@@ -202,6 +203,72 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
         pvalues = {column.column: column.p_value for column in result.columns}
         return [(column.column, column.difference) for column in result.columns], pvalues, False
     return list(result.columns), None, True
+
+
+def category_shares(
+    test: Any,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[str] = ("X", "Y"),
+    most: int = 20,
+) -> Axes:
+    """Draw the shares of the values of categories in both samples, side by side.
+
+    Parameters
+    ----------
+    test : TwoSampleResult
+        A test of samples with categories.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    names : pair of str
+        What to call the samples.
+    most : int
+        How many values to show: those whose shares are furthest apart.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import pandas as pd, isodepth
+    >>> from isodepth.plot import category_shares
+    >>> X, Y = (pd.DataFrame({"carrier": list(text)}) for text in ("AAAB", "ABBB"))
+    >>> test = isodepth.two_sample_test(X, Y, n_permutations=9, random_state=0)
+    >>> [label.get_text() for label in category_shares(test).get_yticklabels()]
+    ['carrier = A', 'carrier = B']
+    """
+    if not test.shares:
+        raise InvalidInputError("there are no categories in this test, so no shares to draw")
+    order = sorted(range(len(test.shares)), key=lambda k: -abs(test.shares[k].x - test.shares[k].y))
+    shown = [test.shares[k] for k in sorted(order[:most])]
+    if ax is None:
+        ax = new_axes(8, 1.6 + 0.36 * len(shown))
+    places = np.arange(len(shown))
+    for name, color, offset, hatch, lengths in (
+        (names[0], FIRST, -0.19, None, [each.x for each in shown]),
+        (names[1], SECOND, 0.19, "////", [each.y for each in shown]),
+    ):
+        bars = ax.barh(places + offset, lengths, height=0.36, facecolor=color if not hatch else
+                       "none", edgecolor=color, hatch=hatch, label=short(name))  # fmt: skip
+        ax.bar_label(bars, [f"{length:.1%}" for length in lengths], padding=3, fontsize="x-small",
+                     color=INK)  # fmt: skip
+    ax.set_yticks(places, [short(f"{each.column} = {each.value}") for each in shown])
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(0, 1.15 * max(max(each.x, each.y) for each in shown))
+    _as_percent(ax)
+    left = len(test.shares) - len(shown)
+    label = "share of the rows" + (f"; {left} more value(s) differ less" if left else "")
+    dress(ax, "Shares of the categories", x=label, grid="x")
+    ax.tick_params(axis="y", length=0)
+    legend_below(ax, ncols=2)
+    return ax
+
+
+def _as_percent(ax: Axes) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def null_distribution(test: Any, ax: Axes | None = None) -> Axes:

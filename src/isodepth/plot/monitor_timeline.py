@@ -122,7 +122,9 @@ def _draw_scores(
     ax.plot(at[beyond], scores[beyond], "D", color=MARK, markersize=4.5, zorder=3,
             label="evidence beyond the threshold")  # fmt: skip
     # Space for the legend.
-    ax.set_ylim(0, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
+    # With categories scores are deviations from a mean, and may be negative.
+    least = 1.1 * min(0.0, float(scores.min()), float(low.min()))
+    ax.set_ylim(least, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
     dress(ax, "Batches against their reference", y="score")
     legend(ax, loc="upper left", ncols=3 if wide else 2)
 

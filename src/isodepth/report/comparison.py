@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.plot.comparisons import column_shares, gap_profile, null_distribution
+from isodepth.data.kinds import ColumnKind
+from isodepth.data.results import p_text
+from isodepth.plot.comparisons import (
+    category_shares,
+    column_shares,
+    gap_profile,
+    null_distribution,
+)
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
@@ -17,69 +24,82 @@ from isodepth.report.sentences import comparison_headline, largest_contributions
 from isodepth.report.tables import report_table
 
 _MOST_OUTSIDE = 50
+_MOST_VALUES = 16
 
 
 def comparison_context(
-    comparison: Any,
+    result: Any,
     names: Sequence[str],
     sources: Sequence[str] | None,
     read_options: Sequence[dict[str, Any]] | None,
     block_column: str | None,
 ) -> dict[str, Any]:
-    """What the template of a comparison is filled with."""
+    """What the template of a comparison is filled with; categories alone are tested only."""
     x, y = names
-    test = comparison.test
-    tiles = [("distance", f"{comparison.distance:.3g}")]
+    alone = result.result_type == "test"
+    test = result if alone else result.test
+    comparison = getattr(result, "comparison", None) if alone else result
+    context: dict[str, Any] = {"comparison": comparison, "test": test, "x": x, "y": y}
+    tiles, signatures, counts = [], [], [0, 0]
+    if comparison is not None:
+        counts = [regions.n_points for regions in comparison.regions]
+        tiles.append(("distance", f"{comparison.distance:.3g}"))
+        signatures.append(("", comparison.signature))
+        context |= {
+            "eps": 1.0 - float(np.max(comparison.levels)),
+            "contributions": largest_contributions(comparison.column_shares),
+            "outside": _outside(comparison, y) if comparison.keeps_rows else None,
+            "most_outside": _MOST_OUTSIDE,
+        }
     if test is not None:
+        counts = list(test.n_rows)
         tiles += [
-            ("p-value", f"{test.p_value:.3g}"),
+            ("effect", test.effect.size if test.effect else "in no column"),
+            ("p-value", p_text(test.p_value)),
             ("test statistic", f"{test.statistic:.3g}"),
             ("statistic by chance", f"{test.null_mean:.3g}"),
         ]
-    counts = [regions.n_points for regions in comparison.regions]
-    tiles += [(f"rows of {name}", f"{n:,}") for name, n in zip(names, counts, strict=True)]
-    signatures = [("", comparison.signature)]
-    if test is not None:
         signatures.append(("The test", test.signature))
-    return {
-        "verdict": comparison_headline(comparison, names),
+    tiles += [(f"rows of {name}", f"{n:,}") for name, n in zip(names, counts, strict=True)]
+    missing = result.missing
+    return context | {
+        "verdict": comparison_headline(comparison, test, names),
         "tiles": tiles,
-        "x": x,
-        "y": y,
-        "test": test,
-        "distance": comparison.distance,
-        "largest_gap": comparison.largest_gap.gap,
-        "eps": 1.0 - float(np.max(comparison.levels)),
-        "contributions": largest_contributions(comparison.column_shares),
-        "samples": _samples(comparison, names, sources),
-        "missing": _missing(comparison, names),
-        "columns": _columns(comparison, names),
-        "outside": _outside(comparison, y) if comparison.keeps_rows else None,
-        "most_outside": _MOST_OUTSIDE,
-        "pictures": _pictures(comparison, names),
+        "samples": _samples(counts, missing, names, sources),
+        "kinds": _kinds(result.kinds if test is None else test.kinds),
+        "missing": _missing(missing, names),
+        "columns": _columns(comparison, test, names),
+        "pictures": _pictures(comparison, test, names),
         "signatures": signatures,
-        "code": compare_code(comparison, sources, read_options, block_column),
+        "code": compare_code(comparison, test, sources, read_options, block_column),
     }
 
 
-def _pictures(comparison: Any, names: Sequence[str]) -> dict[str, Any]:
-    height = 1.3 + 0.29 * min(len(comparison.column_shares), 15)
-    drawn = {
-        "gaps": gap_profile(comparison, loose_axes(WIDTH, 3.8)),
-        "columns": column_shares(comparison, loose_axes(WIDTH, height)),
-    }
-    if comparison.keeps_rows:
-        drawn["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
-    if comparison.test is not None:
-        drawn["null"] = null_distribution(comparison.test, loose_axes(WIDTH, 3.0))
+def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
+    drawn = {}
+    if comparison is not None:
+        height = 1.3 + 0.29 * min(len(comparison.column_shares), 15)
+        drawn["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
+        drawn["columns"] = column_shares(comparison, loose_axes(WIDTH, height))
+        if comparison.keeps_rows:
+            drawn["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
+    if test is not None:
+        drawn["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
+        if test.shares:
+            axes = loose_axes(WIDTH, 1.3 + 0.36 * min(len(test.shares), _MOST_VALUES))
+            drawn["shares"] = category_shares(test, axes, names=names, most=_MOST_VALUES)
     return drawn
 
 
+def _kinds(kinds: Sequence[ColumnKind]) -> dict[str, Any] | None:
+    heads = {"column": "column", "kind": "kind", "use": "compared by", "note": "note"}
+    columns = {head: [getattr(each, name) for each in kinds] for name, head in heads.items()}
+    return report_table(columns, name="kinds", filter_above=15) if kinds else None
+
+
 def _samples(
-    comparison: Any, names: Sequence[str], sources: Sequence[str] | None
+    compared: Sequence[int], missing: Any, names: Sequence[str], sources: Sequence[str] | None
 ) -> dict[str, Any]:
-    missing = comparison.missing
-    compared = [regions.n_points for regions in comparison.regions]
     dropped = [0, 0] if missing is None else [missing.x.n_dropped, missing.y.n_dropped]
     columns: dict[str, Any] = {"sample": names}
     if sources is not None:
@@ -88,13 +108,12 @@ def _samples(
         "rows": [n + m for n, m in zip(compared, dropped, strict=True)],
         "left out, with missing values": dropped,
         "rows compared": compared,
-        "columns": [comparison.regions[0].n_features] * 2,
     }
     return report_table(columns)
 
 
-def _missing(comparison: Any, names: Sequence[str]) -> dict[str, Any] | None:
-    shares = [] if comparison.missing is None else comparison.missing.shares
+def _missing(missing: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    shares = [] if missing is None else missing.shares
     shares = [share for share in shares if share.x or share.y]
     heads = [f"missing in {name}" for name in names]
     columns: dict[str, Any] = {
@@ -106,23 +125,30 @@ def _missing(comparison: Any, names: Sequence[str]) -> dict[str, Any] | None:
     return report_table(columns, percents=heads) if shares else None
 
 
-def _columns(comparison: Any, names: Sequence[str]) -> dict[str, Any]:
-    rows = comparison._rows()
-    columns: dict[str, Any] = {"column": rows["column"], "contribution": rows["share"]}
-    if comparison.test is not None:
-        columns |= {
-            "change": rows["kind"], "difference of shares": rows["difference"],
-            "p-value": rows["p_value"],
-        }  # fmt: skip
-    if comparison.keeps_rows:
-        known = list(comparison.columns or column_labels(comparison.regions[0].n_features))
-        places = [known.index(name) for name in rows["column"]]
+def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Every column that was compared: its contribution, what the test says of it, its medians."""
+    contributions = {} if comparison is None else dict(comparison.column_shares)
+    tested = {} if test is None else {column.column: column for column in test.columns}
+    # Categories have no contribution; without a test there are none.
+    rows = list(dict.fromkeys([*contributions, *tested]))
+    columns: dict[str, Any] = {"column": rows}
+    if contributions:
+        columns["contribution"] = [contributions.get(name) for name in rows]
+    if tested:
+        for head, field in (
+            ("change", "kind"), ("difference of shares", "difference"),
+            ("shift of the median, in spreads", "shift"), ("p-value", "p_value"),
+        ):  # fmt: skip
+            columns[head] = [getattr(tested[name], field) for name in rows]
+    if comparison is not None and comparison.keeps_rows:
+        known = comparison.columns or column_labels(comparison.regions[0].n_features)
         scale = getattr(comparison.regions[0].origin, "scale", None)
         for name, regions in zip(names, comparison.regions, strict=True):
             medians = np.median(regions.points, axis=0)
             # In the units in which the columns were given.
             medians = medians if scale is None else medians * np.asarray(scale, dtype=float)
-            columns[f"median of {name}"] = medians[places].tolist()
+            of_column = dict(zip(known, medians.tolist(), strict=True))
+            columns[f"median of {name}"] = [of_column.get(row) for row in rows]
     return report_table(columns, name="columns", share="contribution", filter_above=5)
 
 

@@ -48,7 +48,7 @@ def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
             ("evidence", f"{last.evidence:.3g}"),
             ("threshold", f"{last.threshold:g}"),
             ("last score", f"{last.score:.3g}"),
-            ("undrifted scores", f"{last.null_interval[0]:.3g}–{last.null_interval[1]:.3g}"),
+            ("undrifted scores", f"{last.null_interval[0]:.2g} to {last.null_interval[1]:.2g}"),
         ]
         figure = loose_figure(WIDTH, 4.6 + 0.2 * min(width, 12))
         context |= {
@@ -78,4 +78,6 @@ def _batches(verdicts: list[Any], labels: Any) -> dict[str, Any]:
         "alarm": [verdict.alarm for verdict in verdicts],
         "largest contributions": [largest_contributions(verdict.columns) for verdict in verdicts],
     }
+    if any(verdict.categories for verdict in verdicts):
+        columns["categories"] = [", ".join(map(str, verdict.categories)) for verdict in verdicts]
     return report_table(columns, name="batches", filter_above=5)

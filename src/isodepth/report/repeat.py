@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from isodepth.data.kinds import MISSING
+
 _WORDS = {
     "depth": "depth that orders the rows of each sample",
     "method": "method of the test",
@@ -40,25 +42,35 @@ def settings_in_words(signature: str) -> dict[str, list[str]]:
 
 def compare_code(
     comparison: Any,
+    test: Any,
     sources: Sequence[str] | None,
     read_options: Sequence[dict[str, Any]] | None,
     block_column: str | None,
 ) -> str:
-    """Python that makes the comparison again, as far as its signature says how."""
+    """Python that makes the comparison, or the test of categories alone, again."""
     lines = ["import isodepth"]
-    missing = {"missing": True} if comparison.missing is not None else {}
+    result = test if comparison is None else comparison
+    missing = {"missing": True} if result.missing is not None else {}
+    if test is not None and any(each.value == MISSING for each in test.shares):
+        missing = {"missing": True}
     if sources is not None:
         lines.append("")
         given = read_options or ({}, {})
         for name, path, own in zip("XY", sources, given, strict=True):
             lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
-    options = comparison.changed_options()
+    if comparison is not None:
+        options = comparison.changed_options()
+    else:
+        seed = test.signature.partition("|seed=")[2].partition("|")[0]
+        options = {"random_state": int(seed) if seed.isdigit() else None}
     if options is None:
         lines.append("# Directions, scales or a depth of your own were used: give them again.")
         return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
     if missing:
         options["nan_policy"] = "omit"
-    test = comparison.test
+    kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
+    if kinds:
+        options["kinds"] = kinds
     blocks = ""
     if test is not None:
         options["n_permutations"] = len(test.null_distribution)
@@ -67,7 +79,8 @@ def compare_code(
         if getattr(test, "_blocks", None) is not None:
             blocks = ", blocks=blocks"
             lines.append(_blocks_code(sources, block_column))
-    lines.append(f"result = isodepth.compare(X, Y{_keywords(options)}{blocks})")
+    call = "two_sample_test" if comparison is None else "compare"
+    lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
     return "\n".join([*lines, 'result.report("report.html")'])
 
 
@@ -83,6 +96,6 @@ def _keywords(options: dict[str, Any]) -> str:
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()
-        if value not in ([], ())
+        if value is not False and value not in ([], ())
     }
     return "".join(f", {name}={text}" for name, text in texts.items())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-#: p-values up to this one are called significant.
-LEVEL = 0.05
+from isodepth.data.results import p_text
+
 # Columns are named until they make up this much of a difference, three at most.
 _NAMED_SHARE = 0.6
 _MOST_NAMED = 3
@@ -36,20 +36,29 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     return ", ".join(named)
 
 
-def comparison_headline(comparison: Any, names: Sequence[str]) -> Headline:
-    """Whether two samples differ by the test, with the distance as the size of the difference."""
+def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Headline:
+    """Whether two samples differ by the test, with the distance beside it.
+
+    Either may be None: a comparison that was not tested, and a test of categories alone.
+    """
     x, y = names
-    size = f"distance {comparison.distance:.3g}"
-    largest = f"largest contributions: {largest_contributions(comparison.column_shares)}"
-    test = comparison.test
+    size = largest = ""
+    if comparison is not None:
+        size = f"; distance {comparison.distance:.3g}"
+        largest = f"; largest contributions: {largest_contributions(comparison.column_shares)}"
     if test is None:
-        return Headline(f"{y} is at {size} from {x}, not tested; {largest}.", "open")
+        apart = f"distance {comparison.distance:.3g}"
+        return Headline(f"{y} is at {apart} from {x}, not tested{largest}.", "open")
     beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    if test.p_value <= LEVEL:
-        text = f"{y} differs significantly from {x}{beyond}: p = {test.p_value:.2g}, {test.what}"
-        return Headline(f"{text}; {size}, {largest}.", "differs")
-    text = f"No significant difference between {x} and {y}{beyond}: p = {test.p_value:.2g}, {size}."
-    return Headline(text, "alike")
+    p = f"p = {p_text(test.p_value)}"
+    if not test.significant:
+        text = f"No significant difference between {x} and {y}{beyond}: {p}{size}."
+        return Headline(text, "alike")
+    parts = [str(test.effect or ""), p, test.what, test.explained]
+    text = ", ".join(filter(None, parts))
+    return Headline(
+        f"{y} differs significantly from {x}{beyond}: {text}{size}{largest}.", "differs"
+    )
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
@@ -62,7 +71,9 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
     if alarm and last.evidence >= last.threshold:
         text = f"Alarm since batch {last.alarm_since} of {last.batch}: {evidence}"
         largest = largest_contributions(last.columns)
-        return Headline(f"{text}; largest contributions to the last batch: {largest}.", "differs")
+        named = "".join(f", {change}" for change in last.categories)
+        text = f"{text}; largest contributions to the last batch: {largest}{named}."
+        return Headline(text, "differs")
     if alarm:
         text = (
             f"The alarm of batch {last.alarm_since} has not been reset, but the evidence has "

@@ -42,10 +42,12 @@ def report_table(
     rows = [
         [
             {
-                "text": f"{value:.1%}" if text in (share, *percents) else shown(value),
+                "text": _text(value, text in (share, *percents)),
                 "value": _sorted_by(value),
                 "number": head["number"],
-                "width": f"{4 * max(value, 0.0):.2f}" if text == share else None,
+                "width": f"{4 * max(value, 0.0):.2f}"
+                if text == share and value is not None
+                else None,
             }
             for text, head, value in zip(columns, heads, values, strict=True)
         ]
@@ -53,6 +55,12 @@ def report_table(
     ]
     filtered = filter_above is not None and len(rows) > filter_above
     return {"heads": heads, "rows": rows, "name": name, "filtered": filtered}
+
+
+def _text(value: Any, is_share: bool) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1%}" if is_share else shown(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -104,10 +104,9 @@ def html_report(
         _refuse(value, name, compared, "a comparison")
     _refuse(labels, "labels", kind == "monitor", "a monitor")
     if compared:
-        comparison = result.comparison if kind == "test" else result
         called = _pair(names or ("X", "Y"), "names")
         files = None if sources is None else _pair(sources, "sources")
-        context = comparison_context(comparison, called, files, read_options, block_column)
+        context = comparison_context(result, called, files, read_options, block_column)
         template, usual_title = "comparison.html", f"{called[1]} against {called[0]}"
     elif kind == "monitor":
         context = monitor_context(result, labels)

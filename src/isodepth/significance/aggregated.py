@@ -17,6 +17,7 @@ from isodepth.core.regions import midpoint_levels
 from isodepth.core.scaling import pooled_spread
 from isodepth.metric.base import BaseMetric
 from isodepth.significance.combination import (
+    Candidate,
     Findings,
     changes_of,
     changes_of_shares,
@@ -32,6 +33,7 @@ from isodepth.significance.pooled_sample import (
     direction_text,
     unit_ranks,
 )
+from isodepth.significance.result import Change
 
 if TYPE_CHECKING:
     from isodepth.significance.settings import Settings
@@ -55,6 +57,8 @@ _WAVES, _WAVES_ALONE = 4, 6
 _PAIRS = 64 * 63 // 2
 # Columns with no more values than this have no shape beside their location and spread.
 _FEW_VALUES = 20
+# A sample with fewer rows of a category has no mean among them.
+_FEWEST_INSIDE = 5
 # Labelings of one call, between which progress is shown: whole words of labels.
 _LABELINGS = 4 * WORD
 
@@ -68,6 +72,8 @@ def aggregated_statistics(
         _add_functions(rows, found)
     if rows.points.shape[1] > 1:
         _add_pairs(rows, found)
+    if rows.points.shape[1] and rows.categories:
+        _add_category_means(rows, found)
     for category in rows.categories:
         indicators = category.indicators()
         squares = np.square(rows.permutations.contrasts(indicators))
@@ -182,6 +188,48 @@ def _add_pairs(rows: PooledSample, found: Findings) -> None:
         each = evidence(np.square(moments.correlation_change(ranks, pairs)))
         found.add("dependence", each, labels)
         family.add(named, each)
+
+
+def _add_category_means(rows: PooledSample, found: Findings) -> None:
+    """The change of the mean rank of each column among the rows of each category."""
+    values = [(category, v) for category in rows.categories for v in range(len(category.values))]
+    pairs = [(j, at) for at in range(len(values)) for j in range(rows.points.shape[1])]
+    if len(pairs) > _PAIRS:
+        pairs = [pairs[k] for k in rows.rng.choice(len(pairs), _PAIRS, replace=False)]
+        found.notes.append(
+            f"means by category were looked at in {_PAIRS} pairs of a column and a value at random"
+        )
+    ranks, draws = unit_ranks(rows.points.T) - 0.5, rows.permutations
+    step = max(1, BLOCK // max(len(rows.points), draws.count))
+    for first in range(0, len(pairs), step):
+        some = pairs[first : first + step]
+        inside = np.array([values[at][0].codes == values[at][1] for _, at in some], np.float64)
+        each = evidence(np.square(mean_changes(draws, ranks[[j for j, _ in some]], inside)))
+        named: list[Candidate] = []
+        for j, at in some:
+            (category, v), name = values[at], rows.names[j]
+            text = f"the dependence between {name} and {category.name} = {category.values[v]}"
+            named.append((Change("dependence", (name, category.name), text, 1.0),))
+        texts = [own[0].text.removeprefix("the dependence between ") for own in named]
+        found.add("dependence", each, [("dependence", text) for text in texts])
+        found.pairs.add(named, each)
+
+
+def mean_changes(draws: Permutations, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """How the means of values (F, n) inside of sets, less those of all rows, differ, (F, B + 1).
+
+    `inside` (F, n) is 0 or 1. In units of the error of such a mean; 0 where a sample has fewer than
+    five rows in the set.
+    """
+    sides = []
+    for part in (values * inside, inside, values):
+        first = draws.sums(part)
+        sides.append(np.stack([first, part.sum(axis=1)[:, None] - first]))
+    inner, counts, whole = sides
+    sizes = np.maximum(counts, 1.0)
+    apart = inner / sizes - whole / draws.sizes[:, None]
+    change = (apart[0] - apart[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
+    return np.where(counts.min(axis=0) < _FEWEST_INSIDE, 0.0, change)
 
 
 class Moments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,15 @@ import numpy as np
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
 #: What pooled categories are called.
 OTHERS = "(rare values)"
+
+
+class ValueShare(NamedTuple):
+    """A value of a category, and the shares of the rows of X and of Y that have it."""
+
+    column: str
+    value: str
+    x: float
+    y: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,13 @@ class Category:
     def indicators(self) -> np.ndarray:
         """Whether each row has each value, 0 or 1, of shape (values, n)."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
+
+    def shares(self, n_x: int) -> list[ValueShare]:
+        """The shares of all values among the first n_x rows, and among the others."""
+        parts = self.codes[:n_x], self.codes[n_x:]
+        x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
+        each = zip(self.values, x.tolist(), y.tolist(), strict=True)
+        return [ValueShare(self.name, *one) for one in each]
 
 
 def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import plain
+from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.results import ReportableResult
 
 if TYPE_CHECKING:
     from isodepth.data.kinds import ColumnKind
+    from isodepth.significance.categories import ValueShare
     from isodepth.significance.null_profile import NullProfile
 
 #: The level at which verdicts are given.
 ALPHA = 0.05
 _SHOWN = 5
+# Differences of shares from which an effect is small, medium and large.
+_SIZES = {"large": 0.31, "medium": 0.2, "small": 0.08, "very small": 0.0}
 
 
 class Component(NamedTuple):
@@ -78,15 +81,49 @@ class ColumnTest(NamedTuple):
     difference : float in [0, 1]
         The largest difference between the shares of rows up to a value in the two samples; of a
         category, half of the sum of the differences of all shares.
+    shift : float or None
+        The median of Y less that of X, in units of the spread of both; None for a category.
     p_value : float
-        Adjusted for all columns. If the unchanged columns have jointly the same distribution in
-        both samples, the chance that any of them has one of at most a is at most a.
+        Adjusted for all columns, and not below that of the test. If the unchanged columns have
+        jointly the same distribution in both samples, the chance that any of them has one of at
+        most a is at most a.
     """
 
     column: str
     kind: str
     difference: float
+    shift: float | None
     p_value: float
+
+
+class Effect(NamedTuple):
+    """How large a significant difference is, by the column whose shares differ most.
+
+    Attributes
+    ----------
+    size : {"very small", "small", "medium", "large"}
+        By the difference of shares: below 0.08, 0.2 and 0.31, which normal columns have whose means
+        are 0.2, 0.5 and 0.8 standard deviations apart, and above.
+    column : str
+    difference : float
+        Of the shares, see :class:`ColumnTest`.
+    shift : float or None
+        Of the medians, in units of the spread.
+    """
+
+    size: str
+    column: str
+    difference: float
+    shift: float | None
+
+    def __str__(self) -> str:
+        medians = "" if self.shift is None else f"medians {abs(self.shift):.2g} spreads apart, "
+        apart = f"{medians}shares {_percent(self.difference)} apart"
+        return f"{self.size} effect by columns, largest in {self.column} ({apart})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}%" if share < 0.995 else "100%"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,10 +155,12 @@ class TwoSampleResult(ReportableResult):
     missing : MissingPair or None
         What ``nan_policy="omit"`` left out.
     notes : tuple of str
-        What else is to be known, such as columns that were left out, or categories that only one
-        of the samples has.
+        What else is to be known, such as columns that are categories or were left out, and
+        categories that only one of the samples has.
     kinds : tuple of ColumnKind
         Every column of data frames, with its kind and what was done with it; empty for arrays.
+    shares : list of ValueShare
+        The shares of all values of categories in X and in Y, rare ones together.
     signature : str
         How the numbers were made.
     moved_from : str or None
@@ -152,6 +191,7 @@ class TwoSampleResult(ReportableResult):
     missing: MissingPair | None
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
+    shares: list[ValueShare]
     signature: str
     moved_from: str | None = None
     _compare: Callable[[], Comparison] | None = field(default=None, repr=False)
@@ -195,10 +235,27 @@ class TwoSampleResult(ReportableResult):
             if self.tolerance
             else ""
         )
-        p = f"(p = {self.p_value:.3g})"
+        p = f"(p = {p_text(self.p_value)})"
         if not self.significant:
             return f"no significant difference{beyond and ' beyond the tolerance'} {p}"
         return f"the samples differ{beyond} {p}: {self.what}"
+
+    @property
+    def effect(self) -> Effect | None:
+        """How large the difference is; None where none is significant, or in no single column."""
+        found = [column for column in self.columns if column.p_value <= ALPHA]
+        if not self.significant or not found:
+            return None
+        most = max(found, key=lambda column: column.difference)
+        size = next(word for word, least in _SIZES.items() if most.difference >= least)
+        return Effect(size, most.column, most.difference, most.shift)
+
+    @property
+    def explained(self) -> str:
+        """Up to which tolerance the difference stays significant, where that is known."""
+        if not self.significant or self.smallest_tolerance is None:
+            return ""
+        return f"significant with every tolerance below {_percent(self.smallest_tolerance)}"
 
     @property
     def what(self) -> str:
@@ -221,6 +278,7 @@ class TwoSampleResult(ReportableResult):
         """Everything as plain numbers and texts; the null distribution by a few quantiles."""
         result: dict[str, Any] = {
             "verdict": self.verdict,
+            "effect": self.effect,
             "statistic": self.statistic,
             "p_value": self.p_value,
             "null": {
@@ -239,6 +297,7 @@ class TwoSampleResult(ReportableResult):
             "columns": [column._asdict() for column in self.columns],
             "notes": list(self.notes),
             "kinds": [kind._asdict() for kind in self.kinds],
+            "shares": self.shares,
             "signature": self.signature,
         }
         if self.missing is not None:
@@ -263,16 +322,17 @@ class TwoSampleResult(ReportableResult):
 
     @property
     def summary(self) -> str:
-        """One line: the verdict, and the statistic beside what chance gives."""
+        """One line: how large the difference is, the verdict, and the statistic beside chance."""
         low, high = self.null_interval
+        known = [str(self.effect) if self.effect else "", self.verdict, self.explained]
         return (
-            f"{self.verdict}; statistic {self.statistic:.3g}, by chance {low:.3g} to {high:.3g} "
-            f"in 95% of {len(self.null_distribution)} permutations"
+            f"{'; '.join(filter(None, known))}; statistic {self.statistic:.3g}, by chance "
+            f"{low:.3g} to {high:.3g} in 95% of {len(self.null_distribution)} permutations"
         )
 
     def __repr__(self) -> str:
         n, m = self.n_rows
-        shown = ", ".join(f"{c.column} (p = {c.p_value:.3g})" for c in self.columns[:_SHOWN])
+        shown = ", ".join(f"{c.column} (p = {p_text(c.p_value)})" for c in self.columns[:_SHOWN])
         more = len(self.columns) - _SHOWN
         parts = ", ".join(f"{c.name} {c.p_value:.3g}" for c in self.components)
         lines = [
@@ -282,7 +342,7 @@ class TwoSampleResult(ReportableResult):
             f"p by statistic: {parts}",
         ]
         if self.smallest_tolerance is not None:
-            lines.append(f"smallest tolerance not rejected: {self.smallest_tolerance:.3g}")
+            lines.append(f"smallest tolerance not rejected: {_percent(self.smallest_tolerance)}")
         if self.missing is not None:
             lines.append(str(self.missing))
         lines += self.notes

@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.core.scaling import check_scale
 from isodepth.data.arrays import describe
 from isodepth.data.frames import Table
-from isodepth.data.kinds import ColumnKind, MixedPair, split_columns
+from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
 from isodepth.data.validation import (
@@ -132,11 +132,11 @@ class Samples:
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Two samples with the names of their columns, their blocks, and what is left out."""
     missing = kept = None
-    mixed = split_columns(X, Y, kinds, nan_policy)
+    mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is not None:
-        X, Y = mixed.x, mixed.y
+        X, Y = mixed.numeric
         if X is None:
-            return _categories_alone(mixed, blocks)
+            return _categories_alone(mixed, nan_policy, blocks)
     Y = in_order(Y, labels_of(X), "Y", "X")
     if nan_policy == "omit":
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
@@ -151,27 +151,30 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
             )
     n, m = (len(side) for side in kept or (x, y))
     numbers = check_blocks(blocks, n, m, kept)
-    found = _categories(mixed, kept) if mixed else []
+    found = _categories(mixed, nan_policy, kept) if mixed else []
     return Samples(x, y, columns, found, mixed.columns if mixed else (), numbers, missing)
 
 
 def _categories(
-    mixed: MixedPair, kept: tuple[np.ndarray, np.ndarray] | None = None
+    mixed: MixedFrames, nan_policy: str, kept: tuple[np.ndarray, np.ndarray] | None = None
 ) -> list[Category]:
     """The category columns of the rows that are kept."""
     found = []
     for name, both in mixed.categories.items():
-        x, y = both if kept is None else (
-            list(itertools.compress(values, mine)) for values, mine in zip(both, kept, strict=True)
-        )  # fmt: skip
+        x, y = (category_texts(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True))
+        if kept is not None:
+            x, y = list(itertools.compress(x, kept[0])), list(itertools.compress(y, kept[1]))
         found.append(category_of(name, x, y))
     return found
 
 
-def _categories_alone(mixed: MixedPair, blocks: Any) -> Samples:
-    found = _categories(mixed)
+def _categories_alone(mixed: MixedFrames, nan_policy: str, blocks: Any) -> Samples:
+    found = _categories(mixed, nan_policy)
     if not found:
-        raise InvalidInputError("X and Y must have a column of numbers or categories, got neither")
+        raise InvalidInputError(
+            "X and Y must have a column of numbers or categories, got neither; "
+            f"{'; '.join(column_lines(mixed.columns))}"
+        )
     x, y = (np.empty((len(side), 0)) for side in next(iter(mixed.categories.values())))
     return Samples(x, y, (), found, mixed.columns, check_blocks(blocks, len(x), len(y)), None)
 

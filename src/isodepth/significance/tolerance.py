@@ -105,6 +105,17 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
     return max(math.floor(tolerance * size * (1 + 1e-12)) / size for size in (n, m))
 
 
+def whole_rows(share: float, sizes: tuple[int, int]) -> float:
+    """The smallest tolerance that allows at least this share of the rows of a sample.
+
+    Examples
+    --------
+    >>> whole_rows(0.04, (30, 20))
+    0.05
+    """
+    return min(math.ceil(share * size * (1 - 1e-12)) / size for size in sizes)
+
+
 def tolerant_statistics(
     rows: PooledSample, given: Settings, advance: Callable[[int], None]
 ) -> Findings:

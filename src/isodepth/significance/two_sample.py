@@ -11,8 +11,10 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
+from isodepth.core.scaling import pooled_spread
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
+from isodepth.data.kinds import column_lines
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
@@ -31,7 +33,7 @@ from isodepth.significance.pooled_sample import (
 )
 from isodepth.significance.result import ALPHA, Change, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
-from isodepth.significance.tolerance import tolerant_statistics
+from isodepth.significance.tolerance import allowed_share, tolerant_statistics, whole_rows
 from isodepth.tensors.host import arrays_on_host
 
 
@@ -45,7 +47,7 @@ def two_sample_test(
     blocks: Any = None,
     scale: Any = "pooled",
     nan_policy: str = "raise",
-    kinds: dict[str, str] | None = None,
+    kinds: dict[str, Any] | None = None,
     n_directions: int | None = None,
     q: float | None = None,
     p: float | None = None,
@@ -90,9 +92,10 @@ def two_sample_test(
         Rows with missing numbers are an error, or are left out; the result says how many. Missing
         values of a category are an error, or a category of their own.
     kinds : dict or None
-        For columns of data frames, by name: "numeric", "category", or "omit" to leave one out,
-        where that is not what its type says. Dates and identifiers are left out; `kinds` of the
-        result lists every column.
+        For columns of data frames, by name, where its type does not say it: "numeric" (dates then
+        are days since 1970, ordered categories ranks), "category", "omit" to leave one out, or a
+        list of its values in their order. Dates and identifiers are left out otherwise; `kinds` of
+        the result lists every column.
     n_directions : int or None
         Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
         frames at least.
@@ -173,10 +176,16 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         parts = {"regions": parts["regions"]}
     else:
         scores = combined(parts, found.weights)
+    p_value = float(permutation_p_value(scores[0], scores[1:]))
+    smallest = found.smallest_tolerance
+    if smallest is not None and given.tolerance is not None:
+        # It is known to 0.0001, and the tolerance of the test is on its other side or not.
+        most = 1.0 if p_value <= ALPHA else allowed_share(given.tolerance, len(x), len(y))
+        smallest = whole_rows(min(smallest, most), (len(x), len(y)))
     order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
     return TwoSampleResult(
         statistic=float(scores[0]),
-        p_value=float(permutation_p_value(scores[0], scores[1:])),
+        p_value=p_value,
         null_distribution=scores[1:],
         components=[
             Component(
@@ -187,24 +196,30 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
             )
             for name in order
         ],
-        changes=_changes(found),
-        columns=_columns(rows, found),
+        # No part of the samples differs where the whole does not.
+        changes=_changes(found) if p_value <= ALPHA else [],
+        columns=_columns(rows, found, p_value),
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
-        smallest_tolerance=found.smallest_tolerance,
+        smallest_tolerance=smallest,
         missing=samples.missing,
-        notes=(*found.notes, *_notes(samples)),
+        notes=(*found.notes, *_notes(samples, given.tolerance)),
         kinds=samples.kinds,
+        shares=[each for category in samples.categories for each in category.shares(len(x))],
         signature=_signature(given, directions, samples.blocks),
         _compare=_comparing(samples, units, directions, given) if d else None,
         _blocks=samples.blocks,
     )
 
 
-def _notes(samples: Samples) -> list[str]:
-    """Columns that were left out, and categories that one sample does not have."""
-    notes = [f"{each.column} is left out: {each.note}" for each in samples.kinds if each.note]
+def _notes(samples: Samples, tolerance: float | None) -> list[str]:
+    """Columns that are no numbers, and categories that one sample does not have."""
+    notes = column_lines(samples.kinds)
+    if samples.categories and tolerance is not None and samples.x.shape[1]:
+        notes.append("with a tolerance, numbers are not compared within categories")
+    if len(samples.categories) > 1:
+        notes.append("the dependence between categories is not compared")
     for category in samples.categories:
         for only, name in ((category.only_x, "X"), (category.only_y, "Y")):
             if only:
@@ -223,13 +238,19 @@ def _changes(found: Findings) -> list[Change]:
     return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
 
 
-def _columns(rows: PooledSample, found: Findings) -> list[ColumnTest]:
-    """Each column by its own values, adjusted by the maximum over columns."""
+def _columns(rows: PooledSample, found: Findings, p_value: float) -> list[ColumnTest]:
+    """Each column by its own values, adjusted by the maximum over columns and by the whole."""
     names = [*rows.names, *(category.name for category in rows.categories)]
     family, differences = found.columns, _differences(rows)
-    p_values = family.p_values()
+    p_values = np.maximum(family.p_values(), p_value)
+    n_x = rows.permutations.n_x
+    medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
+    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points) if len(rows.names) else []
+    shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
-        ColumnTest(names[j], family.candidates[j][0].kind, differences[j], float(p_values[j]))
+        ColumnTest(
+            names[j], family.candidates[j][0].kind, differences[j], shifts[j], float(p_values[j])
+        )
         for j in np.argsort(-np.array(family.observed), kind="stable")
     ]
 
@@ -243,13 +264,8 @@ def _differences(rows: PooledSample) -> list[float]:
         float(ks_2samp(column[:n_x], column[n_x:], method="asymp").statistic)
         for column in rows.points.T
     ]
-    for category in rows.categories:
-        shares = [
-            np.bincount(part, minlength=len(category.values)) / len(part)
-            for part in (category.codes[:n_x], category.codes[n_x:])
-        ]
-        found.append(0.5 * float(np.abs(shares[0] - shares[1]).sum()))
-    return found
+    shares = [category.shares(n_x) for category in rows.categories]
+    return found + [0.5 * sum(abs(each.x - each.y) for each in own) for own in shares]
 
 
 def _comparing(

@@ -1,0 +1,125 @@
+"""Tables with categories: level and power of the test, false alarms and delays of the monitor.
+
+`python -m experiments.power.mixed_tables --jobs 16` takes some minutes; `--runs 0.1` is a tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from multiprocessing import Pool
+from typing import Any
+
+import numpy as np
+
+from isodepth import DepthMonitor, two_sample_test
+
+#: Very different sizes: the rarest are pooled.
+SIZES = [0.6, 0.29, 0.05, 0.03, 0.015, 0.01, 0.005]
+CARRIERS = ["UA", "AA", "B6", "HA", "OO"]
+
+
+def null_p_value(seed: int) -> bool:
+    """A test of two samples of one distribution, with categories of very different sizes."""
+    import pandas as pd
+
+    rng = np.random.default_rng([1, seed])
+    n, m = rng.integers(40, 300, 2)
+    x, y = (
+        pd.DataFrame(
+            {"c": rng.choice(list("abcdefg"), rows, p=SIZES), "d": rng.random(rows) < 0.02,
+             "x": rng.lognormal(size=rows), "y": rng.integers(0, 4, rows)}
+        )
+        for rows in (n, m)
+    )  # fmt: skip
+    return _rejected(x, y, seed)
+
+
+def _rejected(x: Any, y: Any, seed: int, **options: Any) -> bool:
+    given = {"n_permutations": 199, "random_state": seed, "n_jobs": 1, **options}
+    return two_sample_test(x, y, **given).p_value <= 0.05
+
+
+def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0.0) -> Any:
+    """Rows with one carrier of that share, and a carrier that is not there otherwise."""
+    import pandas as pd
+
+    shares = [share, 0.6, 0.4 - share - 0.03, 0.02, 0.01]
+    carrier = rng.choice(CARRIERS, n, p=shares).astype(object)
+    carrier[rng.random(n) < new] = "ZZ"
+    origin = rng.choice(["EWR", "JFK", "LGA"], n)
+    numbers = {"delay": rng.lognormal(size=n), "distance": rng.normal(size=n)}
+    return pd.DataFrame({"carrier": carrier, "origin": origin, **numbers})
+
+
+def moved_share(seed: int) -> bool:
+    """One share moves from 10% to 16%, n = 1000."""
+    rng = np.random.default_rng([2, seed])
+    return _rejected(flights(rng, 1000), flights(rng, 1000, 0.16), seed)
+
+
+def tolerated(seed: int) -> bool:
+    """5% of the rows of one sample get a carrier of their own; a tolerance of 5%."""
+    rng = np.random.default_rng([3, seed])
+    x, y = flights(rng, 1000), flights(rng, 1000)
+    y.loc[:49, "carrier"] = "ZZ"
+    return _rejected(x, y, seed, tolerance=0.05)
+
+
+def unchanged_column(seed: int) -> bool:
+    """Whether a column is called different that does not change, while all others do."""
+    rng = np.random.default_rng([4, seed])
+    x, y = flights(rng, 200), flights(rng, 200, 0.3)
+    y["delay"] = np.where(rng.random(200) < 0.5, 0.1, 9.0)
+    options = {"n_permutations": 199, "random_state": seed, "n_jobs": 1}
+    columns = {each.column: each for each in two_sample_test(x, y, **options).columns}
+    return columns["distance"].p_value <= 0.05 or columns["origin"].p_value <= 0.05
+
+
+def stream(seed: int) -> dict[str, bool]:
+    """A stream of 100 batches without drift, then a share that moves, then a new value."""
+    rng = np.random.default_rng([5, seed])
+    monitor = DepthMonitor(
+        flights(rng, 40_000), batch_size=500, alpha=0.05, n_directions=50, levels=10,
+        random_state=seed, n_jobs=1,
+    )  # fmt: skip
+    found = {"false alarm": any(monitor.check(flights(rng, 500)).alarm for _ in range(100))}
+    for name, value, change in (("share", "UA", {"share": 0.16}), ("new", "ZZ", {"new": 0.02})):
+        monitor.reset()
+        verdicts = [monitor.check(flights(rng, 500, **change)) for _ in range(5)]
+        named = {each.value for verdict in verdicts for each in verdict.categories}
+        found |= {f"{name}: named": value in named, f"{name}: alarm": verdicts[-1].alarm}
+    return found
+
+
+PARTS: dict[str, tuple[Callable[[int], Any], int, str]] = {
+    "level": (null_p_value, 2000, "5% within three standard errors, or below"),
+    "share 10% -> 16%, n = 1000": (moved_share, 500, "at least 80%"),
+    "5% foreign values, tolerance 5%": (tolerated, 200, "0"),
+    "unchanged columns": (unchanged_column, 1000, "5% within three standard errors, or below"),
+    "streams": (stream, 500, "false alarms at most 5%; named within 5 batches"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--runs", type=float, default=1.0, help="share of the runs of each part")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS))
+    given = parser.parse_args(arguments)
+    with Pool(given.jobs) as pool:
+        for name in given.only or PARTS:
+            run, count, wanted = PARTS[name]
+            seeds = range(max(1, round(given.runs * count)))
+            found = pool.map(run, seeds, chunksize=1)
+            rows = found if isinstance(found[0], dict) else [{"rejected": each} for each in found]
+            for key in rows[0]:
+                share = np.mean([row[key] for row in rows])
+                error = np.sqrt(0.05 * 0.95 / len(rows))
+                print(f"{name:33}{key:14}{share:7.1%} of {len(rows)} (+-{3 * error:.1%}); {wanted}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
