@@ -1,9 +1,8 @@
 // Medians, orders and the passes of the depths, as Python sees them.
 #include <numeric>
 
-#include "few_ranks.hpp"
+#include "halfspace.hpp"
 #include "module.hpp"
-#include "ranks.hpp"
 #include "rows.hpp"
 #include "spread.hpp"
 
@@ -18,57 +17,39 @@ static const int64_t* weights_or_null(const Weights& weights, int64_t n) {
     return weights->data();
 }
 
+static int64_t total_of(const int64_t* weights, int64_t n) {
+    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
+}
+
 // Checks shapes; the points and what is asked of them have the same columns.
-template <class T> static RankTask<T> rank_task(Matrix<T>& points, Matrix<T>& directions,
-                                                const Weights& weights, Optional<Matrix<T>>& queries) {
+template <class T> static DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
+                                                   const Weights& weights, const Optional<Matrix<T>>& queries,
+                                                   Resources resources) {
     const int64_t n = points.shape(0), d = points.shape(1);
     if (n == 0 || directions.shape(0) == 0) throw nb::value_error("points and directions must not be empty");
     if (int64_t(directions.shape(1)) != d || (queries && int64_t(queries->shape(1)) != d))
         throw nb::value_error("points, directions and queries need the same number of columns");
-    RankTask<T> task = {points.data(),
-                        weights_or_null(weights, n),
-                        directions.data(),
-                        queries ? queries->data() : nullptr,
-                        n,
-                        d,
-                        int64_t(directions.shape(0)),
-                        queries ? int64_t(queries->shape(0)) : n,
-                        n};
-    if (task.weights) task.total = std::accumulate(task.weights, task.weights + n, int64_t(0));
+    DirectionTask<T> task = {};
+    task.points = points.data(), task.directions = directions.data(), task.resources = resources;
+    task.n = n, task.d = d, task.count = int64_t(directions.shape(0));
+    task.weights = weights_or_null(weights, n), task.total = total_of(task.weights, n);
+    task.queries = queries ? queries->data() : nullptr, task.m = queries ? int64_t(queries->shape(0)) : n;
     return task;
 }
 
-template <class T> static std::pair<Result<T>, Optional<Result<int64_t>>> largest_outlyingness(
-    Matrix<T> points, Matrix<T> directions, Weights weights, Optional<Matrix<T>> queries, bool locate,
-    int64_t n_threads, double memory_mb) {
-    const RankTask<T> task = rank_task(points, directions, weights, queries);
-    auto out = new_array<T>({size_t(task.m)});
-    Optional<Result<int64_t>> where;
-    if (locate) where = new_array<int64_t>({size_t(task.m)});
-    {
-        nb::gil_scoped_release released;
-        const SpreadTask<T> spread = {
-            task.points, task.weights, task.directions, task.queries, task.n,
-            task.d,      task.count,   task.m,          out.data(),   where ? where->data() : nullptr};
-        if (task.m) SpreadPass<T>(spread, {n_threads, memory_mb}).run();
-    }
-    return {std::move(out), std::move(where)};
-}
+template <class Value> using Located = std::pair<Result<Value>, Optional<Result<int64_t>>>;
 
-template <class T> static std::pair<Result<int64_t>, Optional<Result<int64_t>>> smallest_halfspace(
-    Matrix<T> points, Matrix<T> directions, Weights weights, Optional<Matrix<T>> queries, bool locate,
-    int64_t n_threads, double memory_mb) {
-    const RankTask<T> task = rank_task(points, directions, weights, queries);
-    auto out = new_array<int64_t>({size_t(task.m)});
+// A pass that finds a value for each target and, where asked for, the direction that gave it.
+template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*, int64_t*)>
+static Located<Value> located(Matrix<T> points, Matrix<T> directions, Weights weights,
+                              Optional<Matrix<T>> queries, bool locate, int64_t n_threads, double memory_mb) {
+    const auto task = task_of(points, directions, weights, queries, {n_threads, memory_mb});
+    auto out = new_array<Value>({size_t(task.m)});
     Optional<Result<int64_t>> where;
     if (locate) where = new_array<int64_t>({size_t(task.m)});
-    {
+    if (task.m) {
         nb::gil_scoped_release released;
-        int64_t* at = where ? where->data() : nullptr;
-        const Resources resources = {n_threads, memory_mb};
-        if (are_few(task) && !locate) few_halfspaces(task, out.data());
-        else if (task.weights) smallest_halfspaces<T, int64_t>(task, resources, out.data(), at);
-        else smallest_halfspaces<T, int32_t>(task, resources, out.data(), at);
+        pass(task, out.data(), where ? where->data() : nullptr);
     }
     return {std::move(out), std::move(where)};
 }
@@ -76,17 +57,10 @@ template <class T> static std::pair<Result<int64_t>, Optional<Result<int64_t>>> 
 template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matrix<T> directions,
                                                           Weights weights, Optional<Matrix<T>> queries,
                                                           int64_t n_threads, double memory_mb) {
-    const RankTask<T> task = rank_task(points, directions, weights, queries);
+    const auto task = task_of(points, directions, weights, queries, {n_threads, memory_mb});
     auto out = new_array<double>({size_t(task.m)});
     nb::gil_scoped_release released;
-    const Resources resources = {n_threads, memory_mb};
-    // No weight is above half of 2 total. What a shift drops, at most 2**shift / total a direction, is below
-    // the rounding of a double.
-    const double largest = double(task.total) * double(task.count);
-    const int shift = std::max(0, std::ilogb(largest) + 3 - 63);
-    if (are_few(task)) few_rank_weights(task, out.data());
-    else if (largest < 4e9) mean_rank_weights<T, uint32_t>(task, 0, resources, out.data());
-    else mean_rank_weights<T, int64_t>(task, shift, resources, out.data());
+    if (task.m) mean_rank_weights(task, out.data());
     return out;
 }
 
@@ -94,13 +68,11 @@ template <class T>
 static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> points, Matrix<T> directions,
                                                                       Vector<int64_t> weights,
                                                                       int64_t n_threads) {
-    Optional<Matrix<T>> queries;
-    const RankTask<T> task = rank_task(points, directions, Weights(weights), queries);
+    const auto task = task_of<T>(points, directions, weights, {}, {n_threads, 0});
     auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
     {
         nb::gil_scoped_release released;
-        centered_ranks(task.points, task.n, task.d, task.weights, task.directions, task.count, n_threads,
-                       sizes.data(), squares.data());
+        centered_ranks<T, true>(task, sizes.data(), squares.data());
     }
     return {std::move(sizes), std::move(squares)};
 }
@@ -122,13 +94,12 @@ template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_thre
     return out;
 }
 
-template <class T> static Result<T> take_rows(Matrix<T> rows, Vector<int64_t> places, int64_t n_threads) {
-    const int64_t count = places.shape(0), n = rows.shape(0), d = rows.shape(1);
+template <class T> static Result<T> take_rows(Matrix<T> rows, Vector<int64_t> indices, int64_t n_threads) {
+    const int64_t count = indices.shape(0), n = rows.shape(0), d = rows.shape(1), *at = indices.data();
     auto out = new_array<T>({size_t(count), size_t(d)});
     nb::gil_scoped_release released;
-    const int64_t* at = places.data();
     for (int64_t i = 0; i < count; i++)
-        if (at[i] < 0 || at[i] >= n) throw nb::index_error("a place lies outside of the rows");
+        if (at[i] < 0 || at[i] >= n) throw nb::index_error("an index lies outside of the rows");
     over_rows(count, 2 * d, n_threads, [&](int64_t start, int64_t stop) {
         for (int64_t i = start; i < stop; i++) std::copy_n(rows.data() + at[i] * d, d, out.data() + i * d);
     });
@@ -147,124 +118,109 @@ template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
 template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weights, int64_t n_threads) {
     const int64_t n = rows.shape(0), d = rows.shape(1), *own = weights_or_null(weights, n);
     if (n == 0 || d == 0) throw nb::value_error("rows must not be empty");
-    auto inverse = new_array<int64_t>({size_t(n)});
-    Optional<OrderedRows<T>> ordered;
-    Workspace<int64_t> places;
-    int64_t count = n;
+    Optional<DistinctRows<T>> distinct;
     {
         nb::gil_scoped_release released;
-        ordered.emplace(rows.data(), n, d, n_threads);
-        if (!ordered->distinct()) {
-            places = Workspace<int64_t>(n);
-            count = 0;
-            for (int64_t i = 0; i < n; i++) {
-                count += i == 0 || !ordered->same(i - 1, i);
-                places[i] = count - 1;
-            }
-        }
+        distinct.emplace(rows.data(), n, d, n_threads);
     }
-    auto out = new_array<T>({size_t(count), size_t(d)});
-    Optional<Result<int64_t>> merged;
-    if (own || places) merged = new_array<int64_t>({size_t(count)});
-    bool equal = true;
+    const size_t count = size_t(distinct->count());
+    auto out = new_array<T>({count, size_t(d)});
+    auto inverse = new_array<int64_t>({size_t(n)}), merged = new_array<int64_t>({count});
+    bool equal = !own && int64_t(count) == n;
     {
         nb::gil_scoped_release released;
-        ordered->write(places ? places.data() : nullptr, out.data(), inverse.data());
-        if (merged) {
-            std::fill_n(merged->data(), count, 0);
-            for (int64_t i = 0; i < n; i++) merged->data()[inverse.data()[i]] += own ? own[i] : 1;
-            for (int64_t i = 1; i < count; i++) equal &= merged->data()[i] == merged->data()[0];
+        distinct->write(out.data(), inverse.data());
+        if (!equal) {
+            int64_t* sums = merged.data();
+            std::fill_n(sums, count, 0);
+            for (int64_t i = 0; i < n; i++) sums[inverse.data()[i]] += own ? own[i] : 1;
+            equal = std::all_of(sums, sums + count, [=](int64_t sum) { return sum == sums[0]; });
         }
     }
-    if (equal) merged.reset();
-    return nb::make_tuple(std::move(out), std::move(inverse), std::move(merged));
+    return nb::make_tuple(std::move(out), std::move(inverse),
+                          equal ? nb::object(nb::none()) : nb::cast(std::move(merged)));
 }
 
-// Calls `work(room, row)` for the rows (K, n) of a matrix, with room of each thread's own.
+// Calls `work(row, numbers, workspace)` for the rows (K, n) of a matrix, with a workspace for each thread.
 template <class T, class Work>
 static void over_matrix(const Matrix<T>& rows, const Weights& weights, int64_t n_threads, Work work) {
     const int64_t count = rows.shape(0), n = rows.shape(1), *own = weights_or_null(weights, n);
     if (n == 0) throw nb::value_error("there is no median of no numbers");
     nb::gil_scoped_release released;
-    const int64_t total = own ? std::accumulate(own, own + n, int64_t(0)) : n;
-    const int64_t workers = worker_count(n_threads, count, 4 * n * count);
-    PerWorker<SelectRoom<T>> rooms(workers);
+    const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
+    PerWorker<SelectWorkspace<T>> workspaces(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t row) {
-        const auto& room = rooms.of(worker, [&] { return std::make_unique<SelectRoom<T>>(n, own); });
-        work(Numbers<T>(rows.data() + row * n, n, own, total), room, row);
+        const auto& workspace =
+            workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
+        work(row, Numbers<T>(rows.data() + row * n, n, own, total), workspace);
     });
-}
-
-template <class T> static Result<T> medians(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads,
-                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-                       out.data()[row] = median(of, room);
-                   });
-    return out;
 }
 
 template <class T>
 static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    auto middle = new_array<T>({rows.shape(0)}), mad = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads,
-                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-                       const auto found = median_and_mad(of, room);
-                       middle.data()[row] = found.median, mad.data()[row] = found.mad;
-                   });
-    return {std::move(middle), std::move(mad)};
+    auto medians = new_array<T>({rows.shape(0)}), mads = new_array<T>({rows.shape(0)});
+    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
+        Guess<T> center, deviation;
+        const auto found = median_and_mad(of, workspace, center, deviation);
+        medians.data()[row] = found.median, mads.data()[row] = found.mad;
+    });
+    return {std::move(medians), std::move(mads)};
 }
 
 template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
     if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
     auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads,
-                   [&](const Numbers<T>& of, const SelectRoom<T>& room, int64_t row) {
-                       const auto [guess, spread] = center_and_spread(of.values, of.n, room.values.data());
-                       const double rank = q * double(of.total - 1);
-                       const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-                       Guess<T> start = {guess, spread};
-                       const auto [lower, upper] = at_ranks<T, false>(of, first, last, start, room);
-                       const T share = T(rank - double(first));
-                       out.data()[row] = lower + share * (upper - lower);
-                   });
+    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
+        Guess<T> start;
+        const double rank = q * double(of.total - 1);
+        const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
+        const auto [lower, upper] = at_ranks(of, first, last, workspace, start);
+        const T share = T(rank - double(first));
+        // Symmetric under a change of sign, and nothing can overflow.
+        out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
+    });
+    return out;
+}
+
+// Not by the quantile of order 1/2: a rank as a double is off by one where the total is large.
+template <class T> static Result<T> medians(Matrix<T> rows, Weights weights, int64_t n_threads) {
+    auto out = new_array<T>({rows.shape(0)});
+    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
+        Guess<T> start;
+        out.data()[row] = median(of, workspace, start);
+    });
     return out;
 }
 
 template <class T> static void bind(nb::module_& m) {
-    const auto none = nb::none();
-    m.def(
-        "largest_outlyingness", largest_outlyingness<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
-        "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "locate"_a = false, "n_threads"_a = 1,
-        "memory_mb"_a = 256.0,
-        "Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, d); "
-        "and which direction gave it.");
-    m.def("smallest_halfspace", smallest_halfspace<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
-          "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "locate"_a = false,
-          "n_threads"_a = 1, "memory_mb"_a = 256.0,
+    const auto points = "points"_a.noconvert(), directions = "directions"_a.noconvert();
+    const auto rows = "rows"_a.noconvert();
+    const auto weights = "weights"_a.noconvert() = nb::none(), queries = "queries"_a.noconvert() = nb::none();
+    const auto locate = "locate"_a = false, threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
+    m.def("largest_outlyingness", located<T, T, largest_outlyingness<T>>, points, directions, weights,
+          queries, locate, threads, memory,
+          "Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, "
+          "d); and which direction gave it.");
+    m.def("smallest_halfspace", located<T, int64_t, smallest_halfspaces<T>>, points, directions, weights,
+          queries, locate, threads, memory,
           "Smallest weight of a closed halfspace with the point on its boundary, over directions and their "
           "opposites; and which direction gave it.");
-    m.def("mean_rank_weight", mean_rank_weight<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
-          "weights"_a.noconvert() = none, "queries"_a.noconvert() = none, "n_threads"_a = 1,
-          "memory_mb"_a = 256.0, "The mean over directions of min(F, 1 - F), F being the mid-rank.");
-    m.def("centered_rank_sums", centered_rank_sums<T>, "points"_a.noconvert(), "directions"_a.noconvert(),
-          "weights"_a.noconvert(), "n_threads"_a = 1,
+    m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
+          "The mean over directions of min(F, 1 - F), F being the mid-rank.");
+    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(), threads,
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
-    m.def("order", order<T>, "values"_a.noconvert(), "n_threads"_a = 1, "Stable order of finite values.");
-    m.def("take_rows", take_rows<T>, "rows"_a.noconvert(), "places"_a.noconvert(), "n_threads"_a = 1,
-          "The rows at the given places.");
-    m.def("center_and_exponent", center_and_exponent<T>, "points"_a.noconvert(),
+    m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
+    m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
+    m.def("center_and_exponent", center_and_exponent<T>, points,
           "A middle (d,) of the points, and the power of two next to the typical distance from it.");
-    m.def("distinct_rows", distinct_rows<T>, "rows"_a.noconvert(), "weights"_a.noconvert() = none,
-          "n_threads"_a = 1,
+    m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
           "Distinct rows in lexicographic order, where each given row is among them, and their weights, None "
           "where all are equal.");
-    m.def("median", medians<T>, "rows"_a.noconvert(), "weights"_a.noconvert() = none, "n_threads"_a = 1,
-          "The median of each row of (K, n), with weights (n,).");
-    m.def("median_and_mad", medians_and_mads<T>, "rows"_a.noconvert(), "weights"_a.noconvert() = none,
-          "n_threads"_a = 1, "The median, and the median absolute deviation from it, of each row of (K, n).");
-    m.def("quantile", quantiles<T>, "rows"_a.noconvert(), "q"_a, "weights"_a.noconvert() = none,
-          "n_threads"_a = 1, "The q-quantile of each row of (K, n), by linear interpolation.");
+    m.def("median_and_mad", medians_and_mads<T>, rows, weights, threads,
+          "The median, and the median absolute deviation from it, of each row of (K, n).");
+    m.def("median", medians<T>, rows, weights, threads, "The median of each row of (K, n).");
+    m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
+          "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }
 
 void bind_depths(nb::module_& m) {

@@ -1,54 +1,132 @@
 // Ranks of a few points along many directions, and the mean of their squares along all directions.
+//
+// Comparing all with all is quicker than sorting up to a few hundred points: nothing branches, and the
+// directions of a tile are done together.
 #pragma once
 
-#include "blocks.hpp"
+#include <numeric>
+
+#include "direction_pass.hpp"
 
 namespace isodepth {
 
-// Sums over directions of |2 F - 1| times the total weight, and of its square: int64 (n,) each. Comparing
-// all with all is quicker than sorting up to a few hundred points: nothing branches, and the directions of
-// a tile are done together. The weight below less the weight above is 2 F - 1 of all.
-template <class T> void centered_ranks(const T* points, int64_t n, int64_t d, const int64_t* weights,
-                                       const T* directions, int64_t count, int64_t n_threads, int64_t* sizes,
-                                       int64_t* squares) {
-    const Tiles<T> tiles(directions, count, d, 1);
-    struct State {
-        Workspace<T> along;
-        Workspace<double> columns;
-        Workspace<int64_t> sizes, squares;
-    };
-    const int64_t workers = worker_count(n_threads, tiles.count, 8 * n * n * count / 16);
-    PerWorker<State> states(workers);
-    auto make = [&] {
-        return std::make_unique<State>(State{Workspace<T>(n * lanes<T>), Workspace<double>(n * lanes<T>),
-                                             Workspace<int64_t>(n, 0), Workspace<int64_t>(n, 0)});
-    };
-    parallel_for(workers, tiles.count, [&](int64_t worker, int64_t tile) {
-        State& state = states.of(worker, make);
-        project_rows(tiles.tile(tile), points, n, d, state.along.data());
-        std::copy_n(state.along.data(), n * lanes<T>, state.columns.data());
-        // The last tile may repeat directions.
-        const int64_t first = tile * lanes<T> - tiles.start(tile), stop = std::min<int64_t>(lanes<T>, count);
-        for (int j = 0; j < lanes<T>; j += width<double>)
-            for (int64_t i = 0; i < n; i++) {
-                const Vec<double> own = load(state.columns.data() + i * lanes<T> + j);
-                Mask<double> balance = {};
-                for (int64_t other = 0; other < n; other++) {
-                    const Vec<double> x = load(state.columns.data() + other * lanes<T> + j);
-                    balance += weights[other] & (Mask<double>)(x < own);
-                    balance -= weights[other] & (Mask<double>)(x > own);
-                }
-                for (int k = 0; k < width<double>; k++) {
-                    if (j + k < first || j + k >= stop) continue;
-                    state.sizes[i] += std::abs(int64_t(balance[k]));
-                    state.squares[i] += int64_t(balance[k]) * int64_t(balance[k]);
-                }
+// For each number of `column` (n, stride), in all lanes of a vector, to `out` (n,): the mass of the numbers
+// that are no larger, or else no smaller; one unit each unless weighted.
+template <class T, bool no_larger, bool weighted>
+void count_in_lanes(const T* column, int64_t n, int64_t stride, const int64_t* weights, Mask<T>* out) {
+    auto count = [&]<int H>(int64_t i) {
+        Vec<T> own[H];
+        Mask<T> counted[H] = {};
+        for (int h = 0; h < H; h++) own[h] = load(column + (i + h) * stride);
+        for (int64_t other = 0; other < n; other++) {
+            const Vec<T> x = load(column + other * stride);
+            for (int h = 0; h < H; h++) {
+                const Mask<T> inside = no_larger ? (Mask<T>)(x <= own[h]) : (Mask<T>)(x >= own[h]);
+                if constexpr (weighted) counted[h] += weights[other] & inside;
+                else counted[h] -= inside;
             }
+        }
+        for (int h = 0; h < H; h++) out[i + h] = counted[h];
+    };
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) count.template operator()<8>(i);
+    for (; i + 2 <= n; i += 2) count.template operator()<2>(i);
+    for (; i < n; i++) count.template operator()<1>(i);
+}
+
+// Calls `found(state, i, upto, from, valid)` for each point and several directions, one in each lane, with
+// the masses of the points that are no larger and no smaller; lanes that are not valid repeat a direction.
+// Returns the states of the workers, which `make` makes.
+template <class T, bool weighted, class Make, class Found>
+auto ranks_of_few(const DirectionTask<T>& task, int64_t n_threads, Make make, Found found) {
+    using Lane = std::conditional_t<weighted, double, T>;  // masses are as wide as the numbers
+    const int64_t n = task.n, d = task.d;
+    const Frame<T> frame(task.points, n, d);
+    const Tiles<T> tiles(task.directions, task.count, d, 1);
+    const Workspace<T> rows(n * d);
+    for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
+    struct Counts {
+        Workspace<T> along;
+        Workspace<Lane> columns;
+        Workspace<Mask<Lane>> upto, from;
+        explicit Counts(int64_t n) : along(n * lanes<T>), columns(n * lanes<T>), upto(n), from(n) {}
+    };
+    const int64_t workers = worker_count(n_threads, tiles.count, n * n * task.count / 2);
+    PerWorker<Counts> counts(workers);
+    PerWorker<typename decltype(make())::element_type> states(workers);
+    parallel_for(workers, tiles.count, [&](int64_t worker, int64_t tile) {
+        auto& state = states.of(worker, make);
+        const auto& [along, columns, upto, from] =
+            counts.of(worker, [&] { return std::make_unique<Counts>(n); });
+        project_rows(tiles.tile(tile), rows.data(), n, d, along.data());
+        std::copy_n(along.data(), n * lanes<T>, columns.data());
+        for (int j = 0; j < lanes<T>; j += width<Lane>) {
+            const Lane* column = columns.data() + j;
+            count_in_lanes<Lane, true, weighted>(column, n, lanes<T>, task.weights, upto.data());
+            Mask<Lane> all = {}, valid;
+            for (int64_t i = 0; i < n; i++) all += upto[i];
+            // Where no two units are equal, which the sum of all counts says, one count gives the other.
+            const bool tied = weighted || any<Lane>((Mask<Lane>)(all != int(n * (n + 1) / 2)));
+            if (tied) count_in_lanes<Lane, false, weighted>(column, n, lanes<T>, task.weights, from.data());
+            for (int k = 0; k < width<Lane>; k++)
+                valid[k] = -(j + k >= tile * lanes<T> - tiles.start(tile) && j + k < tiles.n);
+            for (int64_t i = 0; i < n; i++)
+                found(state, i, upto[i], tied ? from[i] : int(n + 1) - upto[i], valid);
+        }
     });
-    std::fill_n(sizes, n, 0);
-    std::fill_n(squares, n, 0);
-    for (const State* state : states.made())
-        for (int64_t i = 0; i < n; i++) sizes[i] += state->sizes[i], squares[i] += state->squares[i];
+    return states;
+}
+
+template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t* out) {
+    using Masses = Workspace<Mask<T>>;
+    auto make = [&] { return std::make_unique<Masses>(task.n, int(task.n) - Mask<T>{}); };
+    const auto states = ranks_of_few<T, false>(
+        task, 1, make, [](Masses& best, int64_t i, Mask<T> upto, Mask<T> from, Mask<T>) {
+            const Mask<T> smaller = upto < from ? upto : from;
+            best[i] = smaller < best[i] ? smaller : best[i];
+        });
+    for (int64_t i = 0; i < task.n; i++) {
+        const Mask<T> best = (*states.made()[0])[i];
+        out[i] = best[0];
+        for (int k = 1; k < width<T>; k++) out[i] = std::min<int64_t>(out[i], best[k]);
+    }
+}
+
+// Sums over directions of |2 F - 1| times the total weight, which is the mass up to a point less the mass
+// from it on; and, if weighted, of its square: (n,) each.
+template <class T, bool weighted>
+void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
+    using Masses = Mask<std::conditional_t<weighted, double, T>>;
+    struct Sums {
+        Workspace<Masses> sizes, squares;
+    };
+    auto make = [&] {
+        return std::make_unique<Sums>(
+            Sums{Workspace<Masses>(task.n, Masses{}), Workspace<Masses>(task.n, Masses{})});
+    };
+    const auto states = ranks_of_few<T, weighted>(
+        task, task.resources.n_threads, make,
+        [](Sums& sums, int64_t i, Masses upto, Masses from, Masses valid) {
+            const Masses balance = upto - from, size = (balance < 0 ? -balance : balance) & valid;
+            sums.sizes[i] += size;
+            if constexpr (weighted) sums.squares[i] += size * size;
+        });
+    std::fill_n(sizes, task.n, 0);
+    if (weighted) std::fill_n(squares, task.n, 0);
+    for (const Sums* sums : states.made())
+        for (int64_t i = 0; i < task.n; i++)
+            for (size_t k = 0; k < sizeof(Masses) / sizeof(sums->sizes[i][0]); k++) {
+                sizes[i] += sums->sizes[i][k];
+                if (weighted) squares[i] += sums->squares[i][k];
+            }
+}
+
+// The mean over directions of min(F, 1 - F).
+template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double* out) {
+    std::vector<int64_t> sizes(size_t(task.n));
+    centered_ranks<T, false>(task, sizes.data(), nullptr);
+    const int64_t all = task.n * task.count;
+    for (int64_t i = 0; i < task.n; i++) out[i] = double(all - sizes[size_t(i)]) / (2.0 * double(all));
 }
 
 // asin on [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without calls.
@@ -67,28 +145,19 @@ inline double arcsine(double x) {
 inline void mean_squared_ranks(const double* distances, const double* shares, int64_t n, int64_t n_threads,
                                double* out) {
     constexpr double pi = 3.141592653589793;
-    constexpr int together = 8;  // sums side by side, so that vectors can be used
     parallel_for(worker_count(n_threads, n, 8 * n * n * n), n, [&](int64_t, int64_t i) {
         const double* row = distances + i * n;
+        const Workspace<double> terms(n);
         double total = 0;
         for (int64_t j = 0; j < n; j++) {
             if (j == i) continue;
             const double near = row[j], *other = distances + j * n;
-            double sums[together] = {};
-            auto pulled = [&](int64_t k) {
+            for (int64_t k = 0; k < j; k++) {
                 const double cosine = (near + row[k] - other[k]) / (2.0 * std::sqrt(near * row[k]));
-                return shares[k] * std::copysign(arcsine(std::min(1.0, std::fabs(cosine))), cosine);
-            };
-            auto add = [&](int64_t start, int64_t stop) {
-                int64_t k = start;
-                for (; k + together <= stop; k += together)
-                    for (int l = 0; l < together; l++) sums[l] += pulled(k + l);
-                for (; k < stop; k++) sums[0] += pulled(k);
-            };
-            add(0, std::min(i, j));
-            add(i + 1, j);
-            double sum = 0;
-            for (double part : sums) sum += part;
+                terms[k] = shares[k] * std::copysign(arcsine(std::min(1.0, std::fabs(cosine))), cosine);
+            }
+            if (i < j) terms[i] = 0;
+            const double sum = std::reduce(terms.data(), terms.data() + j, 0.0);
             total += shares[j] * (shares[j] + 4.0 / pi * sum);
         }
         out[i] = total;

@@ -1,59 +1,48 @@
-// Lower the smallest halfspace masses along one direction, mostly without sorting.
+// The smallest halfspace masses over directions, mostly without sorting.
 //
 // A direction matters to few points: among a thousand, the smallest mass of a point is lowered about seven
 // times. Counts of buckets bound every mass from below at once, and only the points for which that bound is
 // an improvement are ranked among the others of their bucket.
 #pragma once
 
-#include "sort.hpp"
+#include "ranks.hpp"
 
 namespace isodepth {
 
-constexpr int64_t worth_bounds = 128;  // fewer points are sorted in the same time
-
-// Lower two arrays of masses to the smaller of both. What others write to `known` at the same time may be
-// lost, or come a little later: it need not hold the smallest, only true ones.
-template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-        const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);
-        if (theirs < mine) best[i] = theirs;
-        else if (mine < theirs) __atomic_store_n(known + i, mine, __ATOMIC_RELAXED);
-    }
-}
-
 template <class T, class Mass> class HalfspaceBounds {
   public:
-    HalfspaceBounds(int64_t n, const int64_t* weights, Mass total)
-        : n_(n),
-          buckets_(bucket_count(n)),
-          total_(total),
-          weights_(weights),
-          bucket_(n),
-          found_(n + 1),
+    static constexpr int64_t fewest_points = 128;  // fewer are sorted in the same time
+
+    explicit HalfspaceBounds(const DirectionTask<T>& task)
+        : n_(task.n),
+          buckets_(bucket_count(n_)),
+          total_(Mass(task.total)),
+          weights_(task.weights),
+          bucket_(n_ + bucket_padding),
+          found_(n_ + 1),
           start_(buckets_ + 1),
           bound_(buckets_),
           wanted_(buckets_, uint8_t(0)),
-          values_(std::max<int64_t>(n / few, most_probes)),
-          sorter_(std::max<int64_t>(n / few, most_probes)) {}
+          values_(n_ / share),
+          sorter_(n_ / share) {}
 
     static double bytes(int64_t n) {
         return 8.0 * double(n) + (2 * sizeof(Mass) + 1.0) * double(bucket_count(n)) +
-               double(n / few) * sizeof(T) + Sorter<T>::bytes(n / few);
+               double(n / share) * sizeof(T) + Sorter<T>::bytes(n / share);
     }
 
     // Calls `lower(i, mass)` for all points whose mass may be less than what is known in `best` (n,).
     // Returns false, with nothing called, where so many are to be ranked that sorting all is faster.
     template <class Lower> bool lower(const T* values, const Mass* best, Lower lower) {
-        const auto at = center_and_spread(values, n_, values_.data());
-        if (!(at.spread > 0)) return false;
-        bound_masses(values, at);
+        bound_masses(values);
         int64_t count = 0;
         for (int64_t i = 0; i < n_; i++) {
             found_[count] = uint32_t(i);
             count += bound_[bucket_[i]] < best[i];
         }
         if (count == 0) return true;
-        if (count > n_ / few) return false;
+        if (count > n_ / share) return false;
+        // All the points of their buckets are ranked.
         for (int64_t j = 0; j < count; j++) wanted_[bucket_[found_[j]]] = 1;
         count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -61,14 +50,14 @@ template <class T, class Mass> class HalfspaceBounds {
             count += wanted_[bucket_[i]];
         }
         std::fill_n(wanted_.data(), buckets_, uint8_t(0));
-        if (count > n_ / few) return false;
+        if (count > n_ / share) return false;
         rank_found(values, count, lower);
         return true;
     }
 
   private:
     // Where more than one in so many points has to be ranked, sorting all of them is faster.
-    static constexpr int64_t few = 3;
+    static constexpr int64_t share = 3;
     int64_t n_, buckets_;
     Mass total_;
     const int64_t* weights_;
@@ -84,20 +73,11 @@ template <class T, class Mass> class HalfspaceBounds {
         return std::max<int64_t>(1, std::min(n / 2, std::max<int64_t>(1 << 15, n / 8)));
     }
 
-    void bound_masses(const T* values, CenterAndSpread<T> at) {
+    void bound_masses(const T* values) {
         Mass* counts = start_.data() + 1;
         std::fill_n(start_.data(), buckets_ + 1, Mass(0));
-        const bool crowds = has_crowds(values_.data(), probe_count(n_), at);
-        if (crowds) fill_by_crowds(values, n_, at, values_.data(), found_.data(), buckets_, bucket_.data());
-        const BucketOf<T> place(at, buckets_);
-        // Counted while they are still in the cache.
-        constexpr int64_t chunk = 1 << 11;
-        for (int64_t first = 0; first < n_; first += chunk) {
-            const int64_t some = std::min(chunk, n_ - first);
-            if (!crowds) place.fill(values + first, some, bucket_.data() + first);
-            for (int64_t i = first; i < first + some; i++)
-                counts[bucket_[i]] += weights_ ? Mass(weights_[i]) : Mass(1);
-        }
+        fill_buckets(values, n_, buckets_, bucket_.data());
+        for (int64_t i = 0, n = n_; i < n; i++) counts[bucket_[i]] += weights_ ? Mass(weights_[i]) : Mass(1);
         Mass running = 0, *bound = bound_.data();
         const Mass total = total_;
         for (int64_t b = 0, buckets = buckets_; b < buckets; b++) {
@@ -112,21 +92,74 @@ template <class T, class Mass> class HalfspaceBounds {
     template <class Lower> void rank_found(const T* values, int64_t count, Lower lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
         sorter_.sort(values_.data(), count);
-        const T* keys = sorter_.keys.data();
-        const uint32_t* index = sorter_.index.data();
-        int64_t here = -1;
-        Mass below = 0;
-        for (int64_t i = 0, stop; i < count; i = stop) {
-            const int64_t bucket = bucket_[found_[index[i]]];
-            if (bucket != here) here = bucket, below = start_[bucket];
-            Mass upto = below;
-            for (stop = i; stop < count && keys[stop] == keys[i]; stop++)
-                upto += weights_ ? Mass(weights_[found_[index[stop]]]) : Mass(1);
-            const Mass smaller = std::min<Mass>(upto, total_ - below);
-            for (int64_t j = i; j < stop; j++) lower(int64_t(found_[index[j]]), smaller);
-            below = upto;
+        uint32_t* index = sorter_.index.data();
+        for (int64_t i = 0; i < count; i++) index[i] = found_[index[i]];
+        for (int64_t start = 0, stop; start < count; start = stop) {
+            const uint32_t bucket = bucket_[index[start]];
+            for (stop = start; stop < count && bucket_[index[stop]] == bucket; stop++) {
+            }
+            masses_around(sorter_.keys.data() + start, index + start, stop - start, weights_, start_[bucket],
+                          [&](int64_t i, int64_t below, int64_t upto) {
+                              lower(i, Mass(std::min<int64_t>(upto, total_ - below)));
+                          });
         }
     }
 };
+
+// Lower two arrays of masses to the smaller of both. What others write to `known` at the same time may be
+// lost, or come a little later: it need not hold the smallest, only true ones.
+template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);
+        if (theirs < mine) best[i] = theirs;
+        else if (mine < theirs) __atomic_store_n(known + i, mine, __ATOMIC_RELAXED);
+    }
+}
+
+// Smallest closed-halfspace mass at each target, over directions and their opposites, to `out` (m,); to
+// `where` (m,), unless null, the first direction that gave it.
+template <class T, class Mass>
+void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
+    const int64_t m = task.m, total = task.total;
+    struct State {
+        Best<Mass> best;
+        Ranks<T> ranks;
+        std::optional<HalfspaceBounds<T, Mass>> bounds;
+    };
+    const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
+    auto make = [&] {
+        auto state = std::make_unique<State>(State{Best<Mass>(m, Mass(total), where), Ranks<T>(task), {}});
+        if (bounded) state->bounds.emplace(task);
+        return state;
+    };
+    const double held = double(m) * (sizeof(Mass) + (where ? 8 : 0)) + Ranks<T>::bytes(task.n) +
+                        (bounded ? HalfspaceBounds<T, Mass>::bytes(task.n) : 0);
+    // The smaller the masses found so far, the fewer points a direction can matter to: so workers tell each
+    // other. Not where a direction is named: it must not be somebody else's finding.
+    const bool shared = bounded && !where && task.resources.n_threads > 1;
+    const Workspace<Mass> known(shared ? m : 0, Mass(total));
+    const DirectionPass<T> pass(task);
+    const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
+        Mass* best = state.best.values.data();
+        if (shared && direction % 16 == 0) exchange(best, known.data(), m);
+        auto lower = [&](int64_t i, Mass mass) {
+            if (mass >= best[i]) return;
+            best[i] = mass;
+            if (where) state.best.where[i] = direction;
+        };
+        if (bounded && state.bounds->lower(along, best, lower)) return;
+        state.ranks.find(along, asked, [&](int64_t i, int64_t below, int64_t upto) {
+            lower(i, Mass(std::min(upto, total - below)));
+        });
+    });
+    merge_best(states, m, task.resources.n_threads, std::less<Mass>(), out, where);
+}
+
+// Masses of unit weights fit into 32 bits, and twice as many counters into the cache.
+template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
+    if (task.few() && !where) halfspaces_of_few(task, out);
+    else if (task.weights) smallest_halfspaces<T, int64_t>(task, out, where);
+    else smallest_halfspaces<T, int32_t>(task, out, where);
+}
 
 }  // namespace isodepth

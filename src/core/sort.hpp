@@ -1,4 +1,4 @@
-// Sorting numbers together with the places they came from.
+// Sorting numbers together with the indices they came from.
 //
 // Ranks need the order of the points, not only the sorted values, and a comparison sort of pairs costs
 // several times a sort of bare values. A bucket sort places nearly every value at once; a last insertion
@@ -8,249 +8,175 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 
 #include "parallel.hpp"
 #include "simd.hpp"
 
 namespace isodepth {
 
-constexpr int most_probes = 16;  // so many values are looked at to know roughly where all are
-constexpr int64_t most_crowd_parts = 1 << 11;
-constexpr int64_t crowded = 24;            // larger buckets are sorted by comparison
-constexpr int64_t stretch_size = 1 << 15;  // a scatter of more values misses the cache
-constexpr int64_t stretch_buckets = 1 << 13;
-constexpr int64_t most_stretches = 256;
+// Some values, evenly spaced and sorted, to know roughly where all are.
+template <class T> struct Probes {
+    static constexpr int64_t most = 16;
+    int64_t count;
+    T values[most];
+    T center, spread;  // a middle value, and roughly the distance of the quartiles: 0 only if all are equal
 
-inline int64_t probe_count(int64_t n) { return std::min(n, std::clamp<int64_t>(n / 16, 8, most_probes)); }
-
-template <class T> struct CenterAndSpread {
-    T center, spread;
-};
-
-// A middle value and roughly the distance of the quartiles, zero only where all values are equal.
-// `probes` is left with `probe_count(n)` rising values.
-template <class T> CenterAndSpread<T> center_and_spread(const T* values, int64_t n, T* probes) {
-    const int64_t m = probe_count(n);
-    for (int64_t i = 0; i < m; i++) {
-        const T x = values[i * n / m];
-        int64_t j = i;
-        for (; j > 0 && probes[j - 1] > x; j--) probes[j] = probes[j - 1];
-        probes[j] = x;
-    }
-    T spread = probes[3 * m / 4] - probes[m / 4];
-    if (!(spread > 0)) spread = probes[m - 1] - probes[0];
-    if (!(spread > 0)) {
-        T low = values[0], high = values[0];
-        for (int64_t i = 0; i < n; i++) {
-            low = values[i] < low ? values[i] : low;
-            high = values[i] > high ? values[i] : high;
+    Probes(const T* all, int64_t n) : count(std::min(n, std::clamp<int64_t>(n / 16, 8, most))) {
+        for (int64_t i = 0; i < count; i++) {
+            const T x = all[i * n / count];
+            int64_t j = i;
+            for (; j > 0 && values[j - 1] > x; j--) values[j] = values[j - 1];
+            values[j] = x;
         }
-        spread = high - low;
-    }
-    return {probes[m / 2], spread};
-}
-
-// Which of `count` buckets a value belongs to: for bell-shaped and heavy-tailed values about as many in
-// each. Three straight lines: without a division, and rising with the value also after rounding. Only
-// distances from the center are taken in full precision.
-template <class T> class BucketOf {
-  public:
-    BucketOf(CenterAndSpread<T> at, int64_t count) : center_(at.center), half_(0.5f * float(count - 1)) {
-        // A scale that overflows, or vanishes, is as good as any that does not.
-        constexpr T largest = std::numeric_limits<T>::max();
-        scale_ = std::min(T(1.35) / std::min(at.spread, largest), largest);
-    }
-    void fill(const T* values, int64_t n, uint32_t* bucket) const {
-        constexpr int64_t chunk = 256;
-        float away[chunk];
-        for (int64_t first = 0; first < n; first += chunk) {
-            const int64_t some = std::min(chunk, n - first);
-            const T center = center_, scale = scale_;
-            for (int64_t i = 0; i < some; i++) away[i] = float((values[first + i] - center) * scale);
-            const int64_t rest = some % width<float>;
-            std::fill_n(away + some, rest ? width<float> - rest : 0, 0.0f);
-            bend(away, some, bucket + first);
-        }
-    }
-    // The same for one value, not rounded down.
-    float place(T x) const { return half_ + half_ * bent(float((x - center_) * scale_)); }
-
-  private:
-    T center_, scale_;
-    float half_;
-
-    static float bent(float away) {
-        const float size = std::fabs(away);
-        return std::copysign(std::min({0.5f * size, 0.63f + 0.08f * size, 0.898f + 0.0034f * size, 1.0f}),
-                             away);
-    }
-    // The buckets of `n` distances; up to a whole vector of these may be read.
-    void bend(const float* away, int64_t n, uint32_t* bucket) const {
-        typedef int32_t Whole __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
-        using V = Vec<float>;
-        const V half = broadcast(half_), one = broadcast(1.0f), first = broadcast(0.5f);
-        const V second = broadcast(0.08f), third = broadcast(0.0034f), sign = broadcast(-0.0f);
-        auto place = [&](const float* at) {
-            const V x = load(at), size = absolute<float>(x);
-            const V lines = minimum<float>(multiply_add<float>(second, size, broadcast(0.63f)),
-                                           multiply_add<float>(third, size, broadcast(0.898f)));
-            const V bent = minimum<float>(minimum<float>(first * size, lines), one);
-            const V with_sign = (V)((Mask<float>)bent | ((Mask<float>)x & (Mask<float>)sign));
-            return __builtin_convertvector(multiply_add<float>(half, with_sign, half), Mask<float>);
-        };
-        int64_t i = 0;
-        for (; i + width<float> <= n; i += width<float>)
-            *reinterpret_cast<Whole*>(bucket + i) = place(away + i);
-        if (i == n) return;
-        const Mask<float> last = place(away + i);
-        for (int64_t k = 0; i + k < n; k++) bucket[i + k] = uint32_t(last[k]);
+        center = values[count / 2];
+        spread = values[3 * count / 4] - values[count / 4];
+        if (!(spread > 0)) spread = values[count - 1] - values[0];
+        if (spread > 0) return;
+        const auto [low, high] = std::minmax_element(all, all + n);
+        spread = *high - *low;
     }
 };
 
-// Whether an eighth of the rising probes shares a five hundredth of the buckets; equal ones do no harm.
-template <class T> bool has_crowds(const T* probes, int64_t m, CenterAndSpread<T> at) {
-    const int64_t step = m / 8;
-    if (step < 2) return false;
-    const BucketOf<T> unit(at, 3);
-    bool found = false;
-    for (int64_t j = 0; j + step < m; j++)
-        found |=
-            probes[j] < probes[j + step] && unit.place(probes[j + step]) - unit.place(probes[j]) < 0.004f;
-    return found;
+// Buckets are written in whole vectors: so much room is needed behind the last.
+typedef int32_t BucketVector __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
+constexpr int64_t bucket_padding = 16;
+
+// Which of `count` buckets each value belongs to, to `bucket` (n + padding,): for bell-shaped and
+// heavy-tailed values about as many in each. Three straight lines: without a division, and rising with the
+// value also after rounding. Only distances from the center are taken in full precision.
+template <class T>
+void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
+    using V = Vec<float>;
+    // A scale that overflows, or vanishes, is as good as any that does not.
+    constexpr T largest = std::numeric_limits<T>::max();
+    const T center = at.center, scale = std::min(T(1.35) / std::min(at.spread, largest), largest);
+    const V half = broadcast(0.5f * float(count - 1)), sign = broadcast(-0.0f);
+    const V slope = broadcast(0.08f), last_slope = broadcast(0.0034f);
+    constexpr int64_t chunk = 256;
+    float away[chunk] = {};
+    for (int64_t first = 0; first < n; first += chunk) {
+        const int64_t some = std::min(chunk, n - first);
+        for (int64_t i = 0; i < some; i++) away[i] = float((values[first + i] - center) * scale);
+        for (int64_t i = 0; i < some; i += width<float>) {
+            const V x = load(away + i), size = absolute<float>(x);
+            const V outer = minimum<float>(multiply_add<float>(slope, size, broadcast(0.63f)),
+                                           multiply_add<float>(last_slope, size, broadcast(0.898f)));
+            const V bent = minimum<float>(minimum<float>(0.5f * size, outer), broadcast(1.0f));
+            const V place = (V)((Mask<float>)bent | ((Mask<float>)x & (Mask<float>)sign));
+            *reinterpret_cast<BucketVector*>(bucket + first + i) =
+                __builtin_convertvector(multiply_add<float>(half, place, half), Mask<float>);
+        }
+    }
 }
 
-// Buckets for values in crowds far from each other: divided coarsely first, and each part then has as many
-// of the buckets as it has values, evenly from its smallest to its largest. `scratch` has room for a
-// quarter, and `starts` for an eighth of the values and one.
-template <class T> void fill_by_crowds(const T* values, int64_t n, CenterAndSpread<T> at, T* scratch,
-                                       uint32_t* starts, int64_t count, uint32_t* bucket) {
-    const int64_t parts = std::max<int64_t>(1, std::min(n / 8, most_crowd_parts));
-    BucketOf<T>(at, parts).fill(values, n, bucket);
-    T *lows = scratch, *slopes = scratch + parts;
-    std::fill_n(starts, parts, 0u);
-    std::fill_n(lows, parts, std::numeric_limits<T>::infinity());
-    std::fill_n(slopes, parts, -std::numeric_limits<T>::infinity());
+// The same for values in clusters far from each other: divided coarsely first, and each part then has as many
+// of the buckets as it has values, evenly from its smallest to its largest.
+template <class T>
+void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
+    const int64_t parts = std::clamp<int64_t>(n / 8, 1, 1 << 11);
+    buckets_of_bell(values, n, at, parts, bucket);
+    struct Part {
+        T low = std::numeric_limits<T>::max(), high = std::numeric_limits<T>::lowest(), slope = 0;
+        uint32_t size = 0, start = 0;
+    };
+    std::vector<Part> all(size_t(parts) + 1);
     for (int64_t i = 0; i < n; i++) {
-        const uint32_t c = bucket[i];
-        starts[c]++;
-        lows[c] = std::min(lows[c], values[i]);
-        slopes[c] = std::max(slopes[c], values[i]);
+        Part& part = all[bucket[i]];
+        part.size++;
+        part.low = std::min(part.low, values[i]);
+        part.high = std::max(part.high, values[i]);
     }
     const double each = double(count) / double(n);
     int64_t before = 0;
-    for (int64_t c = 0; c < parts; c++) {
-        const int64_t size = starts[c];
-        const double span = double(slopes[c]) - double(lows[c]);
-        slopes[c] = size && span > 0 && each * size > 1 ? T((each * size - 1) / span) : T(0);
-        if (!(slopes[c] < std::numeric_limits<T>::max())) slopes[c] = 0;
-        if (!size) lows[c] = 0;
-        starts[c] = uint32_t(each * before);
-        before += size;
+    for (Part& part : all) {
+        const double own = each * part.size - 1, slope = own / (double(part.high) - double(part.low));
+        if (own > 0 && slope < double(std::numeric_limits<T>::max())) part.slope = T(slope);
+        part.start = uint32_t(each * double(before));
+        before += part.size;
     }
     for (int64_t i = 0; i < n; i++) {
-        const uint32_t c = bucket[i];
+        const Part& part = all[bucket[i]];
         // Not beyond the buckets of its part, whatever rounding does.
-        const double most = double(c + 1 < parts ? std::max(starts[c + 1], starts[c] + 1) : count) - 1;
-        const double place = double(starts[c]) + double((values[i] - lows[c]) * slopes[c]);
-        bucket[i] = uint32_t(int32_t(std::min(place, most)));
+        const double last = double(std::max((&part + 1)->start, part.start + 1)) - 1;
+        bucket[i] =
+            uint32_t(std::min(double(part.start) + double((values[i] - part.low) * part.slope), last));
     }
 }
 
-// Room to sort up to n values; the result is in `keys` and `index`.
+// Buckets of either kind. Those of clusters make sorts and halfspace masses 1.4 to 5 times as fast where two
+// clusters are 100 or more times as far apart as they are wide: where an eighth of the probes that differ
+// shares a five hundredth of the buckets.
+template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, uint32_t* bucket) {
+    const Probes<T> probes(values, n);
+    uint32_t coarse[Probes<T>::most + bucket_padding];
+    buckets_of_bell(probes.values, probes.count, probes, 1000, coarse);
+    bool clusters = false;
+    for (int64_t j = 0, step = probes.count / 8; step > 1 && j + step < probes.count; j++)
+        clusters |= probes.values[j] < probes.values[j + step] && coarse[j + step] - coarse[j] < 2;
+    if (clusters) buckets_of_clusters(values, n, probes, count, bucket);
+    else buckets_of_bell(values, n, probes, count, bucket);
+}
+
+// Room to sort up to n values.
 template <class T> class Sorter {
   public:
     Workspace<T> keys;          // the values, rising
-    Workspace<uint32_t> index;  // the places they came from
-    // Of many values: where stretches start and end, and by which bucket each value goes to one.
-    Workspace<uint32_t> starts, bucket, spare_index;
-    Workspace<uint32_t> count;  // scratch of 2 n + 1
+    Workspace<uint32_t> index;  // the indices they came from
+    // Where stretches of the values start and end: all of one are below all of the next.
+    std::vector<uint32_t> starts;
 
-    explicit Sorter(int64_t n) : keys(n + most_probes), index(n), bucket(n), count(2 * n + most_stretches) {
-        if (n <= stretch_size) return;
-        spare_keys_ = Workspace<T>(n);
-        spare_index = Workspace<uint32_t>(n);
-        spare_bucket_ = Workspace<uint32_t>(n);
-        starts = Workspace<uint32_t>(most_stretches + 2);
-        cursors_ = Workspace<uint32_t>(most_stretches + 2);
-    }
+    explicit Sorter(int64_t n)
+        : keys(n),
+          index(n),
+          bucket_(n + bucket_padding),
+          ends_(2 * n),
+          spare_index_(spare(n)),
+          spare_bucket_(spare(n)),
+          spare_keys_(spare(n)) {}
     static double bytes(int64_t n) {
-        return double(n) * (sizeof(T) + 16 + (n > stretch_size ? sizeof(T) + 8 : 0));
+        return double(n) * (sizeof(T) + 16) + double(spare(n)) * (sizeof(T) + 8);
     }
 
     void sort(const T* values, int64_t n) {
-        if (n > stretch_size) return sort_many(values, n);
-        const auto at = center_and_spread(values, n, keys.data());
-        if (!(at.spread > 0)) {
-            std::copy_n(values, n, keys.data());
-            for (int64_t i = 0; i < n; i++) index[i] = uint32_t(i);
-            return;
+        divide(values, n);
+        if (starts.size() == 2) return sort_stretch(0, 0);
+        for (int64_t i = 0; i < n; i++) spare_index_[next_in_stretch(i)] = uint32_t(i);
+        for (size_t s = 0; s + 1 < starts.size(); s++) {
+            sort_stretch(s, starts[s]);
+            for (int64_t i = starts[s]; i < starts[s + 1]; i++) index[i] = spare_index_[starts[s] + index[i]];
         }
-        fill(values, n, at);
-        by_buckets(values, bucket.data(), n, 0, 2 * n, keys.data(), index.data());
     }
 
-    // Divide many values into stretches: all of one are below all of the next. Returns how many there are.
-    int64_t divide(const T* values, int64_t n) {
-        auto at = center_and_spread(values, n, keys.data());
-        if (!(at.spread > 0)) at.spread = 1;
-        fill(values, n, at);
-        const int bits = stretch_bits(n);
-        const int64_t stretches = (2 * n >> bits) + 1;
-        std::fill_n(starts.data(), stretches + 1, 0u);
-        for (int64_t i = 0; i < n; i++) starts[(bucket[i] >> bits) + 1]++;
-        for (int64_t s = 0; s < stretches; s++) starts[s + 1] += starts[s];
-        rewind(stretches);
+    // Divide values into stretches that fit into the cache.
+    void divide(const T* values, int64_t n) {
+        fill_buckets(values, n, 2 * n, bucket_.data());
+        values_ = values, value_buckets_ = bucket_.data(), buckets_ = 2 * n;
+        for (bits_ = n > stretch_size ? 13 : 31; (buckets_ >> bits_) > 255;) bits_++;
+        starts.assign(size_t(buckets_ >> bits_) + 2, 0);
+        if (starts.size() == 2) return void(starts[1] = uint32_t(n));
+        for (int64_t i = 0; i < n; i++) starts[(bucket_[i] >> bits_) + 1]++;
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        cursors_ = starts;
         for (int64_t i = 0; i < n; i++) {
-            const uint32_t place = cursors_[bucket[i] >> bits]++;
-            spare_keys_[place] = values[i];
-            spare_bucket_[place] = bucket[i];
+            const uint32_t to = next_in_stretch(i);
+            spare_keys_[to] = values[i];
+            spare_bucket_[to] = bucket_[i];
         }
-        rewind(stretches);
-        return stretches;
+        cursors_ = starts;
+        values_ = spare_keys_.data(), value_buckets_ = spare_bucket_.data();
     }
-    // The next free place in the stretch of value i, one after the other.
-    uint32_t next_place(int64_t i, int bits) { return cursors_[bucket[i] >> bits]++; }
-    // Sort one stretch of what was divided; places are counted from its start.
-    void sort_stretch(int64_t n, int64_t number, T* into, uint32_t* places) {
-        const int bits = stretch_bits(n);
-        const int64_t first = starts[number], size = starts[number + 1] - first;
-        by_buckets(spare_keys_.data() + first, spare_bucket_.data() + first, size, uint32_t(number << bits),
-                   int64_t(1) << bits, into, places);
-    }
-    // How many buckets make a stretch, as a power of two.
-    static int stretch_bits(int64_t n) {
-        int bits = 0;
-        while ((2 * n >> bits) > most_stretches || (int64_t(1) << bits) < stretch_buckets) bits++;
-        return bits;
-    }
+    // Where value i was put, asked for one value after the other.
+    uint32_t next_in_stretch(int64_t i) { return cursors_[bucket_[i] >> bits_]++; }
 
-  private:
-    Workspace<T> spare_keys_;
-    Workspace<uint32_t> spare_bucket_, cursors_;
-
-    void rewind(int64_t stretches) { std::copy_n(starts.data(), stretches, cursors_.data()); }
-
-    void fill(const T* values, int64_t n, CenterAndSpread<T> at) {
-        if (has_crowds(keys.data(), probe_count(n), at))
-            fill_by_crowds(values, n, at, keys.data(), count.data(), 2 * n, bucket.data());
-        else BucketOf<T>(at, 2 * n).fill(values, n, bucket.data());
-    }
-
-    void sort_many(const T* values, int64_t n) {
-        const int64_t stretches = divide(values, n);
-        const int bits = stretch_bits(n);
-        for (int64_t i = 0; i < n; i++) spare_index[next_place(i, bits)] = uint32_t(i);
-        for (int64_t s = 0; s < stretches; s++) {
-            const int64_t first = starts[s], last = starts[s + 1];
-            sort_stretch(n, s, keys.data() + first, index.data() + first);
-            for (int64_t i = first; i < last; i++) index[i] = spare_index[first + index[i]];
-        }
-    }
-
-    // Sort values whose buckets are first..first + buckets.
-    void by_buckets(const T* values, const uint32_t* bucket, int64_t n, uint32_t first, int64_t buckets,
-                    T* keys, uint32_t* index) {
-        uint32_t* ends = count.data();
+    // Sort a stretch and write it from `offset` on; indices are counted from its start.
+    void sort_stretch(size_t number, int64_t offset) {
+        const int64_t start = starts[number], n = starts[number + 1] - start;
+        const T* values = values_ + start;
+        const uint32_t *bucket = value_buckets_ + start, first = uint32_t(number << bits_);
+        const int64_t buckets = std::min(int64_t(1) << bits_, buckets_ - first);
+        T* keys = this->keys.data() + offset;
+        uint32_t *index = this->index.data() + offset, *ends = ends_.data();
         std::fill_n(ends, buckets, 0u);
         for (int64_t i = 0; i < n; i++) ends[bucket[i] - first]++;
         uint32_t running = 0, largest = 0;
@@ -261,33 +187,42 @@ template <class T> class Sorter {
             largest = size > largest ? size : largest;
         }
         for (int64_t i = 0; i < n; i++) {
-            const uint32_t place = ends[bucket[i] - first]++;
-            keys[place] = values[i];
-            index[place] = uint32_t(i);
+            const uint32_t to = ends[bucket[i] - first]++;
+            keys[to] = values[i];
+            index[to] = uint32_t(i);
         }
-        if (largest > crowded) sort_crowded(ends, buckets, keys, index);
+        if (largest > crowded) sort_crowded(buckets, keys, index);
         for (int64_t i = 1; i < n; i++) {
             const T x = keys[i];
             if (!(x < keys[i - 1])) continue;
-            const uint32_t item = index[i];
+            const uint32_t own = index[i];
             int64_t j = i;
             for (; j > 0 && keys[j - 1] > x; j--) keys[j] = keys[j - 1], index[j] = index[j - 1];
-            keys[j] = x, index[j] = item;
+            keys[j] = x, index[j] = own;
         }
     }
 
-    static void sort_crowded(const uint32_t* ends, int64_t buckets, T* keys, uint32_t* index) {
+  private:
+    static constexpr int64_t crowded = 24;            // larger buckets are sorted by comparison
+    static constexpr int64_t stretch_size = 1 << 15;  // a scatter of more values misses the cache
+    static int64_t spare(int64_t n) { return n > stretch_size ? n : 0; }
+    const T* values_;                // of one stretch after the other
+    const uint32_t* value_buckets_;  // theirs
+    int64_t buckets_;
+    int bits_;  // a stretch has 2**bits buckets
+    std::vector<uint32_t> cursors_;
+    Workspace<uint32_t> bucket_, ends_, spare_index_, spare_bucket_;
+    Workspace<T> spare_keys_;
+
+    void sort_crowded(int64_t buckets, T* keys, uint32_t* index) const {
         std::vector<std::pair<T, uint32_t>> pairs;
-        int64_t start = 0;
-        for (int64_t b = 0; b < buckets; b++) {
-            const int64_t stop = ends[b];
-            if (stop - start > crowded && !std::is_sorted(keys + start, keys + stop)) {
-                pairs.resize(size_t(stop - start));
-                for (int64_t i = start; i < stop; i++) pairs[size_t(i - start)] = {keys[i], index[i]};
-                std::sort(pairs.begin(), pairs.end());
-                for (int64_t i = start; i < stop; i++) std::tie(keys[i], index[i]) = pairs[size_t(i - start)];
-            }
-            start = stop;
+        for (int64_t b = 0, start = 0, stop; b < buckets; b++, start = stop) {
+            stop = ends_[b];
+            if (stop - start <= crowded || std::is_sorted(keys + start, keys + stop)) continue;
+            pairs.clear();
+            for (int64_t i = start; i < stop; i++) pairs.emplace_back(keys[i], index[i]);
+            std::sort(pairs.begin(), pairs.end());
+            for (int64_t i = start; i < stop; i++) std::tie(keys[i], index[i]) = pairs[size_t(i - start)];
         }
     }
 };
@@ -295,57 +230,29 @@ template <class T> class Sorter {
 // Indices that sort `values` (n,), equal ones in the order in which they stand, whatever the threads.
 template <class T> void stable_order(const T* values, int64_t n, int64_t n_threads, int64_t* order) {
     // Sorting a number takes about as long as projecting so many.
-    constexpr int64_t cost = 16, probes_each = 32, most_parts = 255, rows_each = 1 << 13;
-    const int64_t parts = std::min(most_parts, n / rows_each);
-    const int64_t workers = worker_count(n_threads, parts, cost * n);
-    if (workers < 2) {
-        Sorter<T> sorter(n);
-        sorter.sort(values, n);
-        for (int64_t i = 0; i < n; i++) order[i] = sorter.index[i];
-        return;
-    }
-    // Divide by values, and sort the parts: equal values are in one part.
-    std::vector<T> cuts(size_t(parts * probes_each));
-    for (int64_t i = 0; i < parts * probes_each; i++) cuts[size_t(i)] = values[i * n / (parts * probes_each)];
-    std::sort(cuts.begin(), cuts.end());
-    for (int64_t i = 1; i < parts; i++) cuts[size_t(i - 1)] = cuts[size_t(i * probes_each)];
-    cuts.resize(size_t(parts - 1));
-    const int64_t blocks = (n + rows_each - 1) / rows_each;
-    Workspace<uint8_t> part_of(n);
-    Workspace<int64_t> begins(blocks * (parts + 1), 0);
-    parallel_for(workers, blocks, [&](int64_t, int64_t block) {
-        int64_t* counts = begins.data() + block * (parts + 1);
-        for (int64_t i = block * rows_each; i < std::min(n, (block + 1) * rows_each); i++) {
-            part_of[i] = uint8_t(std::upper_bound(cuts.begin(), cuts.end(), values[i]) - cuts.begin());
-            counts[part_of[i]]++;
+    constexpr int64_t cost = 16, probes_each = 64;
+    const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
+    // Each worker sorts the values between two cuts. Equal values are on one side of a cut.
+    std::vector<T> probes, cuts = {-std::numeric_limits<T>::infinity()};
+    for (int64_t i = 0; i < parts * probes_each; i++) probes.push_back(values[i * n / (parts * probes_each)]);
+    std::sort(probes.begin(), probes.end());
+    for (int64_t part = 1; part < parts; part++) cuts.push_back(probes[size_t(part * probes_each)]);
+    cuts.push_back(std::numeric_limits<T>::infinity());
+    parallel_for(parts, parts, [&](int64_t, int64_t part) {
+        const T low = cuts[size_t(part)], high = cuts[size_t(part) + 1];
+        const Workspace<T> keys(n + 1);
+        const Workspace<uint32_t> from(n + 1);
+        int64_t below = 0, size = 0;
+        for (int64_t i = 0; i < n; i++) {
+            keys[size] = values[i];
+            from[size] = uint32_t(i);
+            below += values[i] < low;
+            size += (values[i] >= low) & (values[i] < high);
         }
-    });
-    std::vector<int64_t> first(size_t(parts + 1), 0);
-    int64_t running = 0, largest = 0;
-    for (int64_t part = 0; part < parts; part++) {
-        first[size_t(part)] = running;
-        for (int64_t block = 0; block < blocks; block++)
-            running += std::exchange(begins[block * (parts + 1) + part], running);
-        largest = std::max(largest, running - first[size_t(part)]);
-    }
-    first[size_t(parts)] = n;
-    Workspace<T> keys(n);
-    Workspace<uint32_t> places(n);
-    parallel_for(workers, blocks, [&](int64_t, int64_t block) {
-        int64_t* at = begins.data() + block * (parts + 1);
-        for (int64_t i = block * rows_each; i < std::min(n, (block + 1) * rows_each); i++) {
-            const int64_t to = at[part_of[i]]++;
-            keys[to] = values[i];
-            places[to] = uint32_t(i);
-        }
-    });
-    PerWorker<Sorter<T>> sorters(workers);
-    parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
-        Sorter<T>& sorter = sorters.of(worker, [&] { return std::make_unique<Sorter<T>>(largest); });
-        const int64_t start = first[size_t(part)], size = first[size_t(part) + 1] - start;
         if (!size) return;
-        sorter.sort(keys.data() + start, size);
-        for (int64_t i = 0; i < size; i++) order[start + i] = places[start + sorter.index[i]];
+        Sorter<T> sorter(size);
+        sorter.sort(keys.data(), size);
+        for (int64_t i = 0; i < size; i++) order[below + i] = from[sorter.index[i]];
     });
 }
 

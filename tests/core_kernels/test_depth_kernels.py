@@ -28,6 +28,9 @@ KINDS = {
     ),
     "huge": lambda rng, shape: 1e37 * rng.uniform(-1, 1, shape),
     "denormal": lambda rng, shape: 1e-43 * rng.standard_normal(shape),
+    "far clusters": lambda rng, shape: (
+        1e5 * rng.integers(0, 2, (shape[0], 1)) + rng.standard_normal(shape)
+    ),
     "rising": lambda rng, shape: np.sort(rng.standard_normal(shape), axis=0),
     "periodic": lambda rng, shape: np.where(
         np.arange(np.prod(shape)).reshape(shape) % 8 == 0, 5.0, rng.standard_normal(shape)
@@ -80,6 +83,13 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
     ):
         assert np.array_equal(found, expected)
     assert np.array_equal(_core.quantile(rows, 0.3, weights), _core.quantile(repeated, 0.3))
+
+
+def test_medians_of_large_weights() -> None:
+    """Exactly half of a weight that a double cannot count lies on either side."""
+    rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
+    assert _core.median(rows, weights)[0] == 3.0
+    assert np.array_equal(_core.median_and_mad(rows, weights), [[3.0], [2.0]])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -199,6 +209,15 @@ def test_the_same_bits_for_any_threads(n: int, count: int, dtype: str, weighted:
     for threads, memory_mb in ((2, 256.0), (7, 256.0), (16, 4.0)):
         for one, other in zip(everything(threads, memory_mb), expected, strict=True):
             assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("n", [5, 200])
+def test_no_queries_have_no_depth(n: int) -> None:
+    points = made("normal", (n, 2), "float64")
+    for kernel in (_core.smallest_halfspace, _core.largest_outlyingness):
+        found, where = kernel(points, np.eye(2), None, np.empty((0, 2)), True)
+        assert found.shape == where.shape == (0,)
+    assert _core.mean_rank_weight(points, np.eye(2), None, np.empty((0, 2))).shape == (0,)
 
 
 @settings(max_examples=60, deadline=None)

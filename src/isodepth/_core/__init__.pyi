@@ -267,7 +267,7 @@ def take_rows(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    places: Annotated[
+    indices: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     n_threads: int = 1,
@@ -277,12 +277,12 @@ def take_rows(
     rows: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    places: Annotated[
+    indices: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The rows at the given places."""
+    """The rows with given indices."""
 
 @overload
 def center_and_exponent(
@@ -327,30 +327,6 @@ def distinct_rows(
     """
 
 @overload
-def median(
-    rows: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
-@overload
-def median(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The median of each row of (K, n), with weights (n,)."""
-
-@overload
 def median_and_mad(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -383,6 +359,30 @@ def median_and_mad(
     """
 
 @overload
+def median(
+    rows: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def median(
+    rows: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weights: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ]
+    | None = None,
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """The median of each row of (K, n)."""
+
+@overload
 def quantile(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -406,7 +406,9 @@ def quantile(
     | None = None,
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The q-quantile of each row of (K, n), by linear interpolation."""
+    """
+    The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.
+    """
 
 def mean_squared_rank(
     distances: Annotated[
