@@ -127,23 +127,16 @@ def test_outlyingness_where_brackets_miss(sure, monkeypatch):
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("levels", [65535, 60])
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
-def test_halfspaces_by_sorting(kind, levels, monkeypatch):
+def test_halfspaces_by_sorting(kind, monkeypatch):
     """Where tails would hold too much; many equal values, and runs of any length."""
     monkeypatch.setattr(tails, "_RANKED", 128)
-    monkeypatch.setattr(tails, "_BLOCK", 128)
-    monkeypatch.setattr(tails, "_LEVELS", levels)
-    # With few levels nearly all rows share theirs, and are told apart one by one.
-    monkeypatch.setattr(tails, "_CROWD", 16 if levels > 60 else 100)
     points = cloud(2, 300, 2 if kind != "lattice" else 3, kind)
-    points[7:11] = points[3]
     n = len(points)
     u = units(2, 6, points.shape[1], axes=kind == "lattice")
-    pilot = (u @ points[:100].T).sort(dim=1).values
     expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
     for budget in (BUDGET, 20_000):
-        assert torch.equal(tails._by_sorting(points, u, budget, pilot), expected)
+        assert torch.equal(tails._by_sorting(points, u, budget), expected)
 
 
 @pytest.mark.parametrize("folded", [False, True])

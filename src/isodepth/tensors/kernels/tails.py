@@ -21,9 +21,6 @@ from isodepth.tensors.products import blocks
 _BLOCK = 1024
 _WARPS = 4
 _RANKED = 1024
-# Levels that projections are rounded to before a sort, and so many pilot rows on one are a crowd.
-_LEVELS = 65535
-_CROWD = 16
 # Of the pilot rows so many may be deeper than the tails; the rest is counted.
 _DEEPER = 0.05
 # Tails that hold more than this share on each side are not worth it: everything is sorted.
@@ -50,7 +47,7 @@ def smallest_halfspace(
     size = pilot.shape[1]
     share, deepest = _shares(depths)
     if share > _MOST:
-        return _by_sorting(points, directions, budget, pilot)
+        return _by_sorting(points, directions, budget)
     at = min(size - 1, max(0, int(share * size)))
     low, high = pilot[:, at].contiguous(), pilot[:, -1 - at].contiguous()
     cap = min(n, int(n * (share + 6 * math.sqrt(share / size))) + 256)
@@ -66,12 +63,12 @@ def smallest_halfspace(
         projections = products(directions[which], points)
         found = _lower_by_tails(projections, low[which], high[which], cap, best)
         if found is None:
-            return _by_sorting(points, directions, budget, pilot)
+            return _by_sorting(points, directions, budget)
         fewest = min(fewest, found)
     # Outside a tail of that many at least one more is on either side.
     deep = (best > fewest + 1).nonzero()[:, 0]
     if len(deep) > n // _MANY:
-        return _by_sorting(points, directions, budget, pilot)
+        return _by_sorting(points, directions, budget)
     if len(deep):
         rest = best[deep]
         cuts = pilot[:, _places_of_cuts(share, deepest, size, points.device)]
@@ -85,40 +82,19 @@ def smallest_halfspace(
     return best.long()
 
 
-def _by_sorting(
-    points: torch.Tensor, directions: torch.Tensor, budget: int, pilot: torch.Tensor
-) -> torch.Tensor:
-    """The masses from a sort of everything along every direction.
-
-    Sorted are numbers of 16 bits, in half of the time: where a projection lies between the smallest
-    and the largest of the pilot (K, s), which is sorted. Among equal ones the projections decide.
-    """
+def _by_sorting(points: torch.Tensor, directions: torch.Tensor, budget: int) -> torch.Tensor:
+    """The masses from a sort of everything along every direction."""
     n = len(points)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
-    low, width = pilot[:, 0].contiguous(), pilot[:, -1] - pilot[:, 0]
-    scale = _LEVELS / width
-    places = (pilot - low[:, None]).mul_(scale[:, None]).long()
-    # Where many rows share a level (heavy tails, ties) the numbers themselves are sorted.
-    crowded = (places[:, _CROWD:] == places[:, :-_CROWD]).any() | (width <= 0).any()
-    rounded = not bool(crowded)
-    # Projections, levels, and what a sort of (level, place) holds.
+    # Projections, and what a sort of (value, place) holds.
     for which in blocks(len(directions), n * (4 + 3 * 12), budget):
-        projections = products(directions[which], points)
-        keys = projections
-        if rounded:
-            keys = torch.empty_like(projections, dtype=torch.int16)
-            block = block_for(n, _BLOCK)
-            _levels[(len(keys), triton.cdiv(n, block))](
-                projections, low[which], scale[which], keys, n, _LEVELS,
-                BLOCK=block, num_warps=_WARPS,
-            )  # fmt: skip
-        keys, order = keys.sort(dim=1)
+        values, order = products(directions[which], points).sort(dim=1)
         parts = triton.cdiv(n, _RANKED)
-        _lower_all[(parts * len(keys),)](
-            projections, keys, order, best, n, parts, ROUNDED=rounded, BLOCK=_RANKED, num_warps=4
+        _lower_all[(parts * len(values),)](
+            values, order, best, n, parts, BLOCK=_RANKED, num_warps=4
         )
         # Or the next block would be made while this one is still held.
-        del projections, keys, order
+        del values, order
     return best.long()
 
 
@@ -133,7 +109,7 @@ def _pilot(
     for which in blocks(len(directions), size * 40, budget // 2):
         values, index = (directions[which] @ few.T).sort(dim=1)
         _lower_all[(parts * len(values),)](
-            values, values, index, masses, size, parts, ROUNDED=False, BLOCK=_RANKED, num_warps=4
+            values, index, masses, size, parts, BLOCK=_RANKED, num_warps=4
         )
         ordered.append(values)
     depths = masses.sort().values / size
@@ -332,19 +308,19 @@ def _equal_to_come(base, v, j, ok, size, STEP: tl.constexpr):
     """
     at = j + STEP
     there = ok & (at >= 0) & (at < size)
-    going = there & (tl.load(base + at, mask=there, other=0) == v)
+    going = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
     known = going.to(tl.int32)
     while tl.max(going.to(tl.int32), axis=0) > 0:
         at = j + STEP * 2 * known
         there = going & (at >= 0) & (at < size)
-        going = there & (tl.load(base + at, mask=there, other=0) == v)
+        going = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
         known = tl.where(going, 2 * known, known)
     beyond = tl.where(known > 0, 2 * known, 1)
     while tl.max(beyond - known, axis=0) > 1:
         half = (known + beyond) // 2
         at = j + STEP * half
         there = (beyond - known > 1) & (at >= 0) & (at < size)
-        same = there & (tl.load(base + at, mask=there, other=0) == v)
+        same = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
         wide = beyond - known > 1
         known = tl.where(wide & same, half, known)
         beyond = tl.where(wide & ~same, half, beyond)
@@ -368,45 +344,17 @@ def _lower(values, order, rows, found, best, width, cap, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _levels(P, low, scale, keys, n, levels, BLOCK: tl.constexpr):
-    """Projections as 16-bit integers in the same order; different ones may become equal."""
-    k = tl.program_id(0)
-    i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    at = k.to(tl.int64) * n + i
-    level = (tl.load(P + at, mask=i < n, other=0.0) - tl.load(low + k)) * tl.load(scale + k)
-    level = tl.minimum(tl.maximum(level, 0.0), levels).to(tl.int32) - 32768
-    tl.store(keys + at, level.to(tl.int16), mask=i < n)
-
-
-@triton.jit
-def _lower_all(P, keys, order, best, n, parts, ROUNDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Lower the masses of a block of one direction, sorted by keys, from both of its ends."""
+def _lower_all(values, order, best, n, parts, BLOCK: tl.constexpr):
+    """Lower the masses of a block of one direction, sorted, from both of its ends."""
     line = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     ok = j < n
-    base = keys + line * n
-    key = tl.load(base + j, mask=ok, other=0)
+    base = values + line * n
+    v = tl.load(base + j, mask=ok, other=0.0)
     row = tl.load(order + line * n + j, mask=ok, other=0)
-    known = tl.load(best + row, mask=ok, other=0)
-    first = j - _equal_to_come(base, key, j, ok, n, -1)
-    last = j + 1 + _equal_to_come(base, key, j, ok, n, 1)
-    mass = tl.minimum(last, n - first)
-    if ROUNDED:
-        # Equal keys: the projections are counted, where the mass may be smaller than known.
-        asked = ok & (tl.minimum(first, n - last) + 1 < known)
-        v = tl.load(P + line * n + row, mask=asked, other=0.0)
-        upto = first
-        beyond = n - last
-        at = first
-        while tl.max((asked & (at < last)).to(tl.int32), axis=0) > 0:
-            there = asked & (at < last)
-            other_row = tl.load(order + line * n + at, mask=there, other=0)
-            other = tl.load(P + line * n + other_row, mask=there, other=0.0)
-            upto += (there & (other <= v)).to(tl.int32)
-            beyond += (there & (other >= v)).to(tl.int32)
-            at += 1
-        mass = tl.where(asked, tl.minimum(upto, beyond), n)
-    lower = ok & (mass < known)
+    upto = j + 1 + _equal_to_come(base, v, j, ok, n, 1)
+    mass = tl.minimum(upto, n - j + _equal_to_come(base, v, j, ok, n, -1))
+    lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
     tl.atomic_min(best + row, mass, mask=lower)
 
 
