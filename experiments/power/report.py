@@ -103,7 +103,7 @@ def verdicts(size: str, folder: Path) -> list[str]:
         lines += _at_most(every, at5, group, "tolerance 0.05", f"tolerance 5%, {what}")
     lines += _behind(every, at5)
     for cell in every:
-        if cell.group == "kinds" and cell.n >= 1000 and cell.key in at5:
+        if cell.group == "kinds" and cell.n >= 1000 and "right kind" in at5.get(cell.key, {}):
             rate = at5[cell.key]["right kind"]
             lines.append(
                 f"{_word(rate.share >= 0.9)}: {cell.kind} is named rightly in {rate.share:.3f} of "
@@ -117,7 +117,8 @@ def _at_most(
 ) -> list[str]:
     """Whether a method rejects in at most 5% of each cell of a group."""
     there = [(cell, found[cell.key][method]) for cell in every
-             if cell.group == group and cell.kind != "selective" and cell.key in found]  # fmt: skip
+             if cell.group == group and cell.kind != "selective"
+             and method in found.get(cell.key, {})]  # fmt: skip
     if not there:
         return []
     worst = max(there, key=lambda pair: pair[1].share)
@@ -141,7 +142,8 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
             (max(found[cell.key][m].share for m in others if m in found[cell.key])
              - found[cell.key]["aggregated"].share, cell)
             for cell in every
-            if cell.group == "laws" and cell.n == n and cell.kind != "null" and cell.key in found
+            if cell.group == "laws" and cell.n == n and cell.kind != "null"
+            and "aggregated" in found.get(cell.key, {})
         ]  # fmt: skip
         if gaps:
             gap, cell = max(gaps, key=lambda pair: pair[0])
