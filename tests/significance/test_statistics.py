@@ -171,14 +171,14 @@ def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> N
 def test_more_than_the_cuts_are_cut_evenly() -> None:
     """With more values than cuts, shares are compared at some of the values, and exactly there."""
     rng = np.random.default_rng(0)
-    values = rng.normal(size=400)
-    permutations = Permutations(150, 250, 3, rng)
-    found, _ = share_differences(values[None], permutations.words, 4, 64)
+    values = rng.normal(size=200)
+    permutations = Permutations(75, 125, 1, rng)
+    found, _ = share_differences(values[None], permutations.words, 2, 32)
     mine = permutations.labels(dtype=bool).T
     exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
-    # Between two cuts lie at most 7 of 400 rows.
+    # Between two cuts lie at most 7 of 200 rows.
     assert (found[0] <= np.array(exact) + 1e-6).all()
-    assert (found[0] >= np.array(exact) - 7 * (1 / 150 + 1 / 250)).all()
+    assert (found[0] >= np.array(exact) - 7 * (1 / 75 + 1 / 125)).all()
 
 
 @settings(max_examples=30, deadline=None)
