@@ -131,7 +131,7 @@ links: docs  ## check the addresses of other sites that the documentation names;
 	$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=0 docs docs/_build/links
 
 release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the tests of the other
-	$(BIN)/python .ci/release_check.py dist $(addprefix --python ,$(RELEASE_PYTHONS)) $(RELEASE_TESTS)
+	$(BIN)/python .ci/release_check.py dist $(RELEASE_TESTS) $(addprefix --python ,$(RELEASE_PYTHONS))
 
 picture: $(TEST_ENV) core  ## draw the pictures of README and of the layers, in docs/figures
 	$(BIN)/python examples/readme_picture.py
