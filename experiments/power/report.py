@@ -57,6 +57,10 @@ def most_allowed(tests: int, alpha: float = ALPHA, errors: float = 2.0) -> float
     return alpha + errors * math.sqrt(alpha * (1 - alpha) / tests)
 
 
+#: Measured apart from our tests, and kept when those change.
+RIVALS = {"energy", "mmd", "dcmmd 0.05", "dcmmd 0.1", "ks + holm"}
+
+
 def table(
     chosen: Sequence[Cell],
     found: dict[str, dict[str, Rate]],
@@ -70,8 +74,8 @@ def table(
         "|" + "---|" * (len(heads) + len(methods)),
     ]
     for cell in chosen:
-        here = found.get(cell.key)
-        if here is None:
+        here = found.get(cell.key, {})
+        if not here.keys() - RIVALS:  # not measured with this version of the test
             continue
         names = {
             "kind": cell.kind, "n": f"{cell.n}", "d": f"{cell.d}", "share": f"{cell.share:.0%}",
