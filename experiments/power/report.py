@@ -152,8 +152,8 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
         if gaps:
             gap, cell = max(gaps, key=lambda pair: pair[0])
             lines.append(
-                f"{_word(gap <= allowed)}: n = {n}: at most {100 * gap:.1f} points behind the best "
-                f"of {', '.join(others)} ({cell.key})"
+                f"{_word(gap <= allowed)}: n = {n}, {len(gaps)} cells: at most {100 * gap:.1f} "
+                f"points behind the best of {', '.join(others)} ({cell.key})"
             )
     return lines
 
