@@ -27,7 +27,6 @@ from isodepth.many.collections import as_list, matched, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,
-    TABLE_OPTIONS,
     fit_tables,
     table_metric,
 )
@@ -38,15 +37,6 @@ from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 
 _NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
-_BAG_OPTIONS = {
-    "levels": TABLE_OPTIONS["levels"],
-    "scale": """\
-        scale : None, "pooled" or array of shape (d,), default None
-            What columns are divided by; "pooled" for their spread in all bags fitted.""",
-    "random_state": """\
-        random_state : None, int or numpy.random.Generator, default None
-            None samples directions when fitting and keeps them.""",
-}
 
 
 class _BagTransformer(TransformerMixin, BaseEstimator):
@@ -121,7 +111,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
+@with_metric_options(_NOT_HERE)
 class RegionTransformer(_BagTransformer):
     """Turn each bag of points into one row: its flattened region table.
 
@@ -131,6 +121,12 @@ class RegionTransformer(_BagTransformer):
 
     Parameters
     ----------
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+    scale : None, "pooled" or array of shape (d,), default None
+        What columns are divided by; "pooled" for their spread in all bags fitted.
+    random_state : None, int or numpy.random.Generator, default None
+        None samples directions when fitting and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
@@ -220,7 +216,7 @@ class RegionTransformer(_BagTransformer):
         return replace(first, values=values, columns=None)
 
 
-@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
+@with_metric_options(_NOT_HERE)
 class DepthDistance(_BagTransformer):
     """Turn each bag of points into one row: its distances to the bags fitted.
 
@@ -229,6 +225,12 @@ class DepthDistance(_BagTransformer):
 
     Parameters
     ----------
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+    scale : None, "pooled" or array of shape (d,), default None
+        What columns are divided by; "pooled" for their spread in all bags fitted.
+    random_state : None, int or numpy.random.Generator, default None
+        None samples directions when fitting and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.

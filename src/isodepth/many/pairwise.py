@@ -32,28 +32,8 @@ from isodepth.progress import progress_bar
 
 #: The default of tables, which need a grid of levels.
 TABLE_LEVELS = 20
-#: Options that do not apply to tables, and those with another meaning.
+#: Options that do not apply to tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
-TABLE_OPTIONS = {
-    "levels": f"""\
-        levels : int, default {TABLE_LEVELS}
-            How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
-            share a fixed grid: neither exact nor random levels are possible.""",
-    "region": """\
-        region : {"sample", "envelope"}, default "sample"
-            Regions as convex hulls of the sample points inside (the paper), or the directional
-            quantile envelopes, regions of equal depth, which need no depth.""",
-    "scale": """\
-        scale : None, "pooled" or array of shape (d,), default None
-            What each column is divided by before anything else. "pooled" takes its spread in all
-            samples together, the same for all of them, and tables keep it:
-            ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
-    "random_state": """\
-        random_state : None, int or numpy.random.Generator, default None
-            Seed of the directions, which are sampled once for all samples. None takes another seed
-            at every call, which the signature names. Tables of different calls can be compared if
-            they have the same integer.""",
-}
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -73,7 +53,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     return replace(metric, random_state=seed)
 
 
-@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
+@with_metric_options(NOT_FOR_TABLES)
 def tables(
     samples: Iterable[Any],
     *,
@@ -95,6 +75,20 @@ def tables(
         Show a progress bar (needs tqdm).
     storage : {"float64", "float32"}
         Precision of the stored support values.
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+        share a fixed grid: neither exact nor random levels are possible.
+    region : {"sample", "envelope"}, default "sample"
+        Regions as convex hulls of the sample points inside (the paper), or the directional
+        quantile envelopes, regions of equal depth, which need no depth.
+    scale : None, "pooled" or array of shape (d,), default None
+        What each column is divided by before anything else. "pooled" takes its spread in all
+        samples together, the same for all of them, and tables keep it:
+        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+    random_state : None, int or numpy.random.Generator, default None
+        Seed of the directions, which are sampled once for all samples. None takes another seed
+        at every call, which the signature names. Tables of different calls can be compared if
+        they have the same integer.
     {options of Metric}
 
     Returns
@@ -114,7 +108,7 @@ def tables(
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
-@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
+@with_metric_options(NOT_FOR_TABLES)
 def pairwise(
     samples: Any,
     other: Any = None,
@@ -157,6 +151,20 @@ def pairwise(
     storage : {"float64", "float32"}
         Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
         apart from the result, is worked on in small blocks.
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+        share a fixed grid: neither exact nor random levels are possible.
+    region : {"sample", "envelope"}, default "sample"
+        Regions as convex hulls of the sample points inside (the paper), or the directional
+        quantile envelopes, regions of equal depth, which need no depth.
+    scale : None, "pooled" or array of shape (d,), default None
+        What each column is divided by before anything else. "pooled" takes its spread in all
+        samples together, the same for all of them, and tables keep it:
+        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+    random_state : None, int or numpy.random.Generator, default None
+        Seed of the directions, which are sampled once for all samples. None takes another seed
+        at every call, which the signature names. Tables of different calls can be compared if
+        they have the same integer.
     {options of Metric}
 
     Returns
