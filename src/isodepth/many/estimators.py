@@ -13,7 +13,7 @@ searches over settings are tested with bags instead.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,41 +39,24 @@ from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 _NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(TransformerMixin, BaseEstimator):
     """Settings of the transformers of bags, and the tables of bags."""
 
-    def __init__(
-        self,
-        *,
-        depth: Any = "projection",
-        p: float = 2,
-        q: float = math.inf,
-        eps: float = 0.1,
-        n_directions: int = 1000,
-        directions: Any = "uniform",
-        levels: int = TABLE_LEVELS,
-        normalize: bool = True,
-        scale: Any = None,
-        nan_policy: str = "raise",
-        dtype: str | None = None,
-        storage: str = "float64",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.depth = depth
-        self.p = p
-        self.q = q
-        self.eps = eps
-        self.n_directions = n_directions
-        self.directions = directions
-        self.levels = levels
-        self.normalize = normalize
-        self.scale = scale
-        self.nan_policy = nan_policy
-        self.dtype = dtype
-        self.storage = storage
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    depth: Any = "projection"
+    p: float = 2
+    q: float = math.inf
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: int = TABLE_LEVELS
+    normalize: bool = True
+    scale: Any = None
+    nan_policy: str = "raise"
+    dtype: str | None = None
+    storage: str = "float64"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
         """Take over settings, directions, scale and precision, and fit the first `count` bags."""
