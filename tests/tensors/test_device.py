@@ -18,7 +18,7 @@ from isodepth.torch.checks import check_tensors  # noqa: E402
 from isodepth.torch.device import (  # noqa: E402
     compare_from_device,
     distance_on_device,
-    regions_on_device,
+    fit_pair,
 )
 from isodepth.torch.regions import check_depth  # noqa: E402
 
@@ -93,7 +93,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
         # In single precision rows may coincide, and too few are left.
         assert min(r.sample.n_points for r in expected.regions) <= X.shape[1] + 1
         return
-    regions = regions_on_device(metric, pair)
+    regions = fit_pair(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
     allowed = rounding_bound(metric, samples, share)
     assert abs(found.value.item() - expected.distance) <= allowed

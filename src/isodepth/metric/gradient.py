@@ -95,19 +95,21 @@ def _of_kept(slopes: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return result
 
 
-def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -> np.ndarray:
-    """The derivative (L,) of `power_mean` by each gap; 0 where all gaps are 0."""
+def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
+    """The derivative (L,) of `power_mean` by each gap, for arrays and tensors."""
+    slopes = 0.0 * gaps
     largest = float(gaps.max())
     if largest == 0:
-        return np.zeros(len(gaps))
+        return slopes
     if math.isinf(p):
-        return (np.arange(len(gaps)) == gaps.argmax()).astype(float)
-    ratios = gaps / largest
-    total = length * float(shares @ ratios**p)
+        slopes[gaps.argmax()] = 1.0
+        return slopes
     # A gap of 0 among others pulls without end for p < 1, in no direction: it has no say.
-    powers = np.zeros(len(gaps))
-    np.power(ratios, p - 1.0, out=powers, where=ratios > 0)
-    return length * shares * powers * total ** (1.0 / p - 1.0)
+    positive = gaps > 0
+    ratios, weights = gaps[positive] / largest, length * shares[positive]
+    total = float((weights * ratios**p).sum())
+    slopes[positive] = weights * ratios ** (p - 1.0) * total ** (1.0 / p - 1.0)
+    return slopes
 
 
 def _pulls_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:

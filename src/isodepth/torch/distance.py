@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import describe
 from isodepth.data.validation import check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -24,6 +23,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import fit_both
 from isodepth.metric.gradient import check_has_gradient
 from isodepth.progress import progress_bar
+from isodepth.tensors.host import to_host
 from isodepth.torch import device
 from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
 
@@ -42,25 +42,19 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     distance : tensor without dimensions, of the same device and dtype
         Integers become float64. Half precision is computed in float32.
     """
-    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
-        return _beside_regions(metric, X, Y, weights)
     pair = check_tensors(X, Y, weights, metric.dtype)
     if pair.wants_gradient:
         return _Distance.apply(X, Y, with_gradient(metric), pair)
-    if pair.device.type != "cpu":
-        return _on_device(metric, pair, gradient=False)[0]
-    return _as_tensor(metric.distance(*_host_arrays(pair), weights=_host_weights(pair)), pair)
+    return _evaluate(metric, pair, gradient=False)[0]
 
 
 def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
-    if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
-        return metric.compare(_host_side(X, "X"), _host_side(Y, "Y"), weights)
     pair = check_tensors(X, Y, weights, metric.dtype)
     found = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
     if found is not None:
         return found
-    return metric.compare(*_host_arrays(pair), weights=_host_weights(pair))
+    return metric.compare(*_on_host(pair))
 
 
 def _elsewhere(pair: Pair) -> bool:
@@ -91,7 +85,7 @@ class _Distance(torch.autograd.Function):
     def forward(
         ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: Pair
     ) -> torch.Tensor:
-        value, slopes = _on_device(metric, pair, gradient=True)
+        value, slopes = _evaluate(metric, pair, gradient=True)
         ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
         return value
 
@@ -144,23 +138,13 @@ def tables(
             rows = sample.detach().to(precision)
             found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
             if found is None:
-                on_host = own.cpu().numpy() if isinstance(own, torch.Tensor) else own
-                found = metric.table(rows.cpu().numpy(), on_host).values
+                found = metric.table(to_host(rows), to_host(own)).values
             values[i] = found
             advance(1)
     return values, str(drawn.table_signature(str(precision).removeprefix("torch."))), width
 
 
-def on_host(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, str | None]:
-    """Two tensors as arrays, for what is worked out on the host alone; and the device they lay on.
-
-    None for the host itself, where nothing is copied. There is no graph, as in `compare`.
-    """
-    pair = check_tensors(X, Y, None, None)
-    return *_host_arrays(pair), None if pair.device.type == "cpu" else str(pair.device)
-
-
-def _on_device(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:
+def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:
     """The distance, and where asked for its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
@@ -170,47 +154,13 @@ def _on_device(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Te
                 return found.value.to(pair.dtype), found.slopes
         comparison = device.compare_from_device(metric, pair)
     if comparison is None:
-        given = *_host_arrays(pair), _host_weights(pair)
-        drawn, x, y, _ = fit_both(metric._options(), metric._source, *given)
+        drawn, x, y, _ = fit_both(metric._options(), metric._source, *_on_host(pair))
         comparison = drawn.compare(x, y)
     slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
-    return _as_tensor(comparison.distance, pair), slopes
+    return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
 
 
-def _as_tensor(value: float, pair: Pair) -> torch.Tensor:
-    return torch.tensor(value, dtype=pair.dtype, device=pair.device)
-
-
-def _host_arrays(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
-    """The tensors as arrays of one precision, views of the same memory where they have it."""
-    x, y = (host_array(t, pair.precision) for t in (pair.x, pair.y))
-    return x, y
-
-
-def host_array(tensor: torch.Tensor, precision: torch.dtype) -> np.ndarray:
-    """A tensor as an array of that precision, a view of the same memory where it can be one."""
-    return tensor.detach().to(precision).cpu().resolve_neg().numpy()
-
-
-def _host_weights(pair: Pair) -> tuple[Any, Any]:
-    wx, wy = (w.cpu().numpy() if isinstance(w, torch.Tensor) else w for w in pair.weights)
-    return wx, wy
-
-
-def _beside_regions(metric: BaseMetric, X: Any, Y: Any, weights: Any) -> torch.Tensor:
-    """A tensor on the host beside regions, which are there as well."""
-    tensor = X if isinstance(X, torch.Tensor) else Y
-    value = metric.distance(_host_side(X, "X"), _host_side(Y, "Y"), weights)
-    return torch.tensor(value, dtype=tensor.dtype if tensor.is_floating_point() else torch.float64)
-
-
-def _host_side(side: Any, name: str) -> Any:
-    if not isinstance(side, torch.Tensor):
-        return side
-    if side.device.type != "cpu" or side.requires_grad:
-        raise InvalidInputError(
-            f"{name} is a tensor that requires grad or lies on the device {side.device}, and is "
-            f"compared with regions on the host; pass {name}.detach().cpu()"
-        )
-    half = side.is_floating_point() and side.dtype.itemsize < 4
-    return (side.float() if half else side).numpy()
+def _on_host(pair: Pair) -> tuple[Any, Any, tuple[Any, ...]]:
+    """The samples as arrays, views of the same memory where they can be, and their weights."""
+    x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
+    return x, y, tuple(map(to_host, pair.weights))
