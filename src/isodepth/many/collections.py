@@ -19,7 +19,6 @@ from isodepth.data.results import label_text
 from isodepth.data.validation import is_chunked
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
-from isodepth.metric.fitted import prepare
 from isodepth.metric.table import RegionTable
 
 
@@ -60,12 +59,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
             f"samples, as in by='month', or give several frames"
         )
     keys = _keys_of_group_by(samples)
-    if keys is None and isinstance(samples, np.ndarray | Sequence):
+    if keys is None:
+        if not isinstance(samples, np.ndarray | Sequence):
+            samples = list(samples)
         if isinstance(samples, np.ndarray) or not samples or not _is_pair(samples[0]):
-            return Labeled(samples, None)
-    elif keys is None:
-        samples = list(samples)
-        if not samples or not _is_pair(samples[0]):
             return Labeled(samples, None)
     pairs = list(samples)
     if not pairs:
@@ -201,11 +198,8 @@ def _pooled_scale(
     metric: Metric, samples: Sequence[Any], weights: Sequence[Any], name: str
 ) -> np.ndarray:
     """The spread (d,) of the columns in many samples together."""
-    dtype, nan_policy = metric.dtype, metric.nan_policy
-    parts = [
-        prepare(X, w, f"{name}[{i}]", dtype=dtype, nan_policy=nan_policy, scale=None)
-        for i, (X, w) in enumerate(zip(samples, weights, strict=True))
-    ]
+    pairs = zip(samples, weights, strict=True)
+    parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in enumerate(pairs)]
     width = parts[0].points.shape[1]
     for i, part in enumerate(parts):
         if part.points.shape[1] != width:

@@ -32,7 +32,6 @@ from isodepth.many.pairwise import (
 )
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.fitted import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 
@@ -64,10 +63,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
         metric = table_metric(options)
-        first = prepare(
-            bags[0], None, "X[0]", dtype=self.dtype, nan_policy=metric.nan_policy, scale=None
-        )
-        metric = replace(metric, dtype=str(first.points.dtype))
+        metric = replace(metric, dtype=str(metric.prepare(bags[0], None, "X[0]").points.dtype))
         if isinstance(metric.scale, str):
             metric = with_shared_scale(metric, (bags, None), name="X")
         self.metric_ = metric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,6 @@ from isodepth.many.collections import (
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.fitted import PreparedSample, prepare
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 
@@ -238,61 +237,72 @@ def fit_tables(
         samples = matched(samples, like.columns, name, "samples[0]")
     else:
         samples = matched(samples, columns_of(samples), name)
-    if any(map(is_chunked, samples)):
-        return _tables_of_chunked(samples, each, metric, storage, progress, like, name)
-    if any(map(is_tensor, samples)):
-        from isodepth.torch import distance as tensors
-
-        if tensors.lie_elsewhere(samples, name):
-            made = tensors.tables(metric, samples, each, storage, progress, name)
-            stack = TableStack(*made, None, scale=metric.scale)
-            if like is not None:
-                check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-            return stack
-    if isinstance(metric.scale, str):
+    on_device = _lie_elsewhere(samples, name)
+    simplices: list[Sample] = []
+    if isinstance(metric.scale, str) and not on_device:
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
+    metric.check_for_tables(storage)
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        if any(map(is_chunked, samples)):
+            stack = _tables_of_chunked(samples, each, metric, storage, advance, name)
+        elif on_device:
+            from isodepth.torch.distance import tables as tables_of_tensors
 
-    def checked(i: int) -> PreparedSample:
-        return prepare(
-            samples[i],
-            each[i],
-            f"{name}[{i}]",
-            dtype=metric.dtype,
-            nan_policy=metric.nan_policy,
-            scale=metric.scale,
-        )
+            made = tables_of_tensors(metric, samples, each, storage, advance, name)
+            stack = TableStack(*made, None, scale=metric.scale)
+        else:
+            stack, simplices = _tables_of_arrays(samples, each, metric, storage, advance, name)
+    metric._source.warn_if_uninformative(*simplices)
+    if like is None:
+        return stack
+    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+    return replace(stack, columns=stack.columns or like.columns)
 
-    first, columns = checked(0)[:2]
-    if like is not None:
-        columns = columns or like.columns
+
+def _tables_of_arrays(
+    samples: Sequence[Any],
+    weights: Sequence[Any],
+    metric: Metric,
+    storage: str,
+    advance: Callable[[int], None],
+    name: str,
+) -> tuple[TableStack, list[Sample]]:
+    """Fitted by threads over samples, or over directions if there are too few samples.
+
+    Also the samples that may be simplices.
+    """
+    first, columns = metric.prepare(samples[0], weights[0], f"{name}[0]")[:2]
     work = len(samples) * len(first) * metric.n_directions
     workers = worker_count(metric.n_jobs, len(samples) // 2, work)
-    # Threads over samples, or over directions if there are too few samples.
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
-    metric.check_for_tables(storage)
     fitted = inner.fit(first.shape[1])
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
     signature = str(fitted.table_signature(str(first.dtype)))
     stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
-    if like is not None:
-        check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
     simplices: list[Sample] = []
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
 
-        def step(i: int) -> None:
-            points, names, own = checked(i)[:3]
-            check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
-            sample = Sample.of(points, own)
-            if sample.n_points <= sample.n_features + 1:
-                simplices.append(sample)
-            fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
-            advance(1)
+    def step(i: int) -> None:
+        points, names, own = metric.prepare(samples[i], weights[i], f"{name}[{i}]")[:3]
+        check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
+        sample = Sample.of(points, own)
+        if sample.n_points <= sample.n_features + 1:
+            simplices.append(sample)
+        fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
+        advance(1)
 
-        thread_map(step, range(len(samples)), workers)
-    fitted.source.warn_if_uninformative(*simplices)
-    return stack
+    thread_map(step, range(len(samples)), workers)
+    return stack, simplices
+
+
+def _lie_elsewhere(samples: Sequence[Any], name: str) -> bool:
+    """Whether samples are tensors of another device than the host."""
+    if not any(map(is_tensor, samples)):
+        return False
+    from isodepth.torch import distance as tensors
+
+    return tensors.lie_elsewhere(samples, name)
 
 
 def _tables_of_chunked(
@@ -300,27 +310,18 @@ def _tables_of_chunked(
     weights: Sequence[Any],
     metric: Metric,
     storage: str,
-    progress: bool,
-    like: TableStack | None,
+    advance: Callable[[int], None],
     name: str,
 ) -> TableStack:
-    """As `fit_tables`, one after the other, if some samples are read in chunks."""
-    if isinstance(metric.scale, str):
-        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
-    metric.check_for_tables(storage)
+    """Fitted one after the other, if some samples are read in chunks."""
     from isodepth.chunked import entry
 
     made = entry.tables_of_delayed(metric, samples, weights, storage)
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
-        for i, sample in enumerate(samples if made is None else ()):
-            made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
-            advance(1)
+    for i, sample in enumerate(samples if made is None else ()):
+        made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
+        advance(1)
     assert made
-    stack = TableStack.of(made, name)
-    if like is None:
-        return stack
-    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-    return replace(stack, columns=stack.columns or like.columns)
+    return TableStack.of(made, name)
 
 
 def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:

@@ -8,6 +8,7 @@ back. On the host the tensors are arrays that share their memory; elsewhere the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,6 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import fit_both
 from isodepth.metric.gradient import check_has_gradient
-from isodepth.progress import progress_bar
 from isodepth.tensors.host import to_host
 from isodepth.torch import device
 from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
@@ -117,7 +117,12 @@ def lie_elsewhere(samples: Any, name: str) -> bool:
 
 
 def tables(
-    metric: BaseMetric, samples: Any, weights: Any, storage: str, progress: bool, name: str
+    metric: BaseMetric,
+    samples: Any,
+    weights: Any,
+    storage: str,
+    advance: Callable[[int], None],
+    name: str,
 ) -> tuple[np.ndarray, str, int]:
     """The support values (N, L, 2K) of samples on one device, their signature and their width."""
     metric.check_for_tables(storage)
@@ -133,14 +138,13 @@ def tables(
     width = samples[0].shape[1]
     drawn = metric.fit(width)
     values = np.empty((len(samples), *drawn.table_shape), dtype=storage)
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
-        for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
-            rows = sample.detach().to(precision)
-            found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
-            if found is None:
-                found = metric.table(to_host(rows), to_host(own)).values
-            values[i] = found
-            advance(1)
+    for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
+        rows = sample.detach().to(precision)
+        found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
+        if found is None:
+            found = metric.table(to_host(rows), to_host(own)).values
+        values[i] = found
+        advance(1)
     return values, str(drawn.table_signature(str(precision).removeprefix("torch."))), width
 
 
