@@ -181,47 +181,6 @@ def test_other_depths_are_refused(depth):
         check_depth(metric.fit(2).source, torch.device("cuda:0"))
 
 
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_tables_are_those_of_the_host(depth, monkeypatch):
-    from isodepth.torch import distance
-
-    rng = np.random.default_rng(0)
-    bags = [rng.normal(size=(n, 3)) for n in (30, 45, 4)]
-    weights = [None, rng.integers(1, 4, 45), None]
-    options = {"depth": depth, "random_state": 0, "n_directions": 20, "weights": weights}
-    expected = isodepth.tables(bags, **options)
-    # The host stands in for another device; the last sample is a simplex and stays with the host.
-    monkeypatch.setattr(distance, "lie_elsewhere", lambda samples, name: True)
-    found = isodepth.tables([torch.from_numpy(bag) for bag in bags], **options)
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
-    assert found.signature == expected.signature
-    single = isodepth.tables(
-        [torch.from_numpy(bag).float() for bag in bags], storage="float32", **options
-    )
-    assert single.values.dtype == np.float32
-    assert "dtype=float32" in single.signature
-    pairs = isodepth.pairwise(bags[:2], bags, **{**options, "weights": (weights[:2], weights)})
-    mine = isodepth.pairwise(
-        [torch.from_numpy(bag) for bag in bags[:2]],
-        [torch.from_numpy(bag) for bag in bags],
-        **{**options, "weights": (weights[:2], weights)},
-    )
-    np.testing.assert_allclose(mine, pairs, rtol=1e-12, atol=1e-12)
-
-
-def test_samples_of_several_places_are_refused():
-    from isodepth.torch.distance import lie_elsewhere
-
-    here, nowhere = torch.zeros(3, 2), torch.zeros(3, 2, device="meta")
-    assert not lie_elsewhere([here, here], "samples")
-    assert lie_elsewhere([nowhere, nowhere], "samples")
-    with pytest.raises(InvalidInputError, match=r"samples\[1\] is on the device meta"):
-        lie_elsewhere([here, nowhere], "samples")
-    with pytest.raises(InvalidInputError, match=r"samples\[1\] is an array of shape"):
-        lie_elsewhere([nowhere, np.zeros((3, 2))], "samples")
-
-
 @pytest.mark.parametrize(
     "options",
     [{"scale": "pooled"}, {"nan_policy": "omit"}, {"region": "envelope"}],

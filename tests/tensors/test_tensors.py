@@ -94,6 +94,7 @@ def test_tables_pairs_and_regions_take_tensors(pair):
     np.testing.assert_array_equal(
         isodepth.pairwise([X, Y], **OPTIONS), isodepth.pairwise(pair, **OPTIONS)
     )
+    assert isodepth.tables([X.half().requires_grad_()], **OPTIONS).values.shape == (1, 20, 80)
     stacked = torch.stack([X, X + 1])
     assert isodepth.pairwise(stacked, **OPTIONS).shape == (2, 2)
     metric = isodepth.Metric(**OPTIONS)

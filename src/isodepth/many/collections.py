@@ -16,10 +16,11 @@ from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table, clashing_columns, looks_like_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
-from isodepth.data.validation import is_chunked
+from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
 from isodepth.metric.table import RegionTable
+from isodepth.tensors.host import to_host
 
 
 class Labeled(NamedTuple):
@@ -232,7 +233,7 @@ def _aligns(X: Any) -> bool:
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check a collection of samples."""
+    """Check a collection of samples; tensors of any device become arrays."""
     shape = getattr(samples, "shape", None)
     if isinstance(samples, Mapping):
         raise InvalidInputError(
@@ -251,7 +252,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
     result = samples if isinstance(samples, Sequence) else list(samples)
     if len(result) == 0:
         raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-    return result
+    return [to_host(X) for X in result] if any(map(is_tensor, result)) else result
 
 
 def check_alike(
@@ -289,7 +290,7 @@ def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
             f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
             f"got {type(weights).__name__}"
         )
-    each = list(weights)
+    each = [to_host(own) for own in weights]
     if len(each) != count:
         raise InvalidInputError(
             f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"

@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import Sample
-from isodepth.data.validation import check_n_jobs, is_chunked, is_tensor, split_weights
+from isodepth.data.validation import check_n_jobs, is_chunked, split_weights
 from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
@@ -237,21 +237,15 @@ def fit_tables(
         samples = matched(samples, like.columns, name, "samples[0]")
     else:
         samples = matched(samples, columns_of(samples), name)
-    on_device = _lie_elsewhere(samples, name)
-    simplices: list[Sample] = []
-    if isinstance(metric.scale, str) and not on_device:
-        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
+    if isinstance(metric.scale, str):
+        metric = with_shared_scale(metric, (samples, each), (None, None), name)
     metric.check_for_tables(storage)
+    simplices: list[Sample] = []
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
         if any(map(is_chunked, samples)):
             stack = _tables_of_chunked(samples, each, metric, storage, advance, name)
-        elif on_device:
-            from isodepth.torch.distance import tables as tables_of_tensors
-
-            made = tables_of_tensors(metric, samples, each, storage, advance, name)
-            stack = TableStack(*made, None, scale=metric.scale)
         else:
-            stack, simplices = _tables_of_arrays(samples, each, metric, storage, advance, name)
+            stack = _tables_of_arrays(samples, each, metric, storage, advance, name, simplices)
     metric._source.warn_if_uninformative(*simplices)
     if like is None:
         return stack
@@ -266,10 +260,11 @@ def _tables_of_arrays(
     storage: str,
     advance: Callable[[int], None],
     name: str,
-) -> tuple[TableStack, list[Sample]]:
+    simplices: list[Sample],
+) -> TableStack:
     """Fitted by threads over samples, or over directions if there are too few samples.
 
-    Also the samples that may be simplices.
+    Samples that may be simplices are added to `simplices`.
     """
     first, columns = metric.prepare(samples[0], weights[0], f"{name}[0]")[:2]
     work = len(samples) * len(first) * metric.n_directions
@@ -281,7 +276,6 @@ def _tables_of_arrays(
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
     signature = str(fitted.table_signature(str(first.dtype)))
     stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
-    simplices: list[Sample] = []
 
     def step(i: int) -> None:
         points, names, own = metric.prepare(samples[i], weights[i], f"{name}[{i}]")[:3]
@@ -293,16 +287,7 @@ def _tables_of_arrays(
         advance(1)
 
     thread_map(step, range(len(samples)), workers)
-    return stack, simplices
-
-
-def _lie_elsewhere(samples: Sequence[Any], name: str) -> bool:
-    """Whether samples are tensors of another device than the host."""
-    if not any(map(is_tensor, samples)):
-        return False
-    from isodepth.torch import distance as tensors
-
-    return tensors.lie_elsewhere(samples, name)
+    return stack
 
 
 def _tables_of_chunked(

@@ -179,23 +179,3 @@ def mean_pulls(
                 weight.scatter_add_(0, holders, each)
                 pull += sign * (weight @ vectors)
     return pulls
-
-
-def supports(
-    ordered: torch.Tensor, prefix_sizes: torch.Tensor, directions: torch.Tensor, budget: int
-) -> torch.Tensor:
-    """h(u) and h(-u) of the prefixes of `ordered` (n, d) that end at `prefix_sizes` (L,), rising.
-
-    Returns
-    -------
-    supports : tensor of shape (L, 2K): those of the directions (K, d), then of their opposites
-    """
-    inside = ordered[: int(prefix_sizes[-1])]
-    count = len(directions)
-    out = ordered.new_empty(len(prefix_sizes), 2 * count)
-    each = (3 * len(inside) + 2 * len(prefix_sizes)) * ordered.element_size() + 8 * len(inside)
-    for which in blocks(count, each, budget):
-        projections = inside @ directions[which].T
-        out[:, which] = _running(projections, 1)[prefix_sizes - 1]
-        out[:, count:][:, which] = -_running(projections, -1)[prefix_sizes - 1]
-    return out

@@ -56,15 +56,9 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> Pair:
                 "weights; pass them with .detach()"
             )
     # As for arrays: what is not single precision, or below, is taken as double.
-    result = torch.promote_types(real_of(X), real_of(Y))
-    return Pair(X, Y, each, result, precision_of(result, dtype), X.device)
-
-
-def precision_of(real: torch.dtype, dtype: str | None) -> torch.dtype:
-    """In what precision numbers of that type are worked on, where `dtype` may say so."""
-    if dtype is not None:
-        return torch.float32 if dtype == "float32" else torch.float64
-    return torch.float64 if real == torch.float64 else torch.float32
+    result = torch.promote_types(_real_of(X), _real_of(Y))
+    double = dtype == "float64" if dtype is not None else result == torch.float64
+    return Pair(X, Y, each, result, torch.float64 if double else torch.float32, X.device)
 
 
 def check_tensor(X: torch.Tensor, name: str) -> None:
@@ -83,6 +77,6 @@ def check_tensor(X: torch.Tensor, name: str) -> None:
     check_table_shape(tuple(X.shape), name)
 
 
-def real_of(X: torch.Tensor) -> torch.dtype:
+def _real_of(X: torch.Tensor) -> torch.dtype:
     """The type of float that numbers of a tensor are taken for."""
     return X.dtype if X.is_floating_point() else torch.float64

@@ -15,7 +15,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import mean_slopes
-from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows, supports
+from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows
 from isodepth.tensors.host import to_host
 from isodepth.tensors.passes import passes_for
 from isodepth.tensors.products import budget_on, working_on
@@ -27,7 +27,6 @@ from isodepth.torch.regions import (
     depths_on_device,
     level_plan,
     mean_of_gaps,
-    prefix_sizes,
     regions_of,
 )
 from isodepth.torch.samples import DeviceSample, check_finite_tensor
@@ -107,25 +106,6 @@ def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
         tensors = [_prepared(t, fit.drawn, pair.precision) for t in (pair.x, pair.y)]
     sides = zip(fit.regions, tensors, pair.weights, strict=True)
     return fit.drawn.compare(*(_host_regions(fit.drawn, *side) for side in sides))
-
-
-def table_from_device(
-    metric: BaseMetric, drawn: FittedMetric, points: torch.Tensor, weights: Any, name: str
-) -> np.ndarray | None:
-    """The support values (L, 2K) of one sample, worked out on its device."""
-    check_for_device(metric, points.device)
-    with working_on(points.device):
-        points = _prepared(points, drawn, points.dtype)
-        check_finite_tensor(points, name)
-        budget = _budget(metric, points)
-        units = torch.from_numpy(np.array(drawn.directions)).to(points)
-        regions = _regions(drawn, points, weights, name, units, budget)
-        if regions is None:
-            return None
-        assert drawn.betas is not None
-        sizes = prefix_sizes(regions, torch.from_numpy(drawn.betas).to(points.device))
-        ordered = regions.sample.points[regions.order[: int(sizes[-1])]]
-        return supports(ordered, sizes, units, budget).cpu().numpy()
 
 
 # -- its parts ------------------------------------------------------------------------------------

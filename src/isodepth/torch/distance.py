@@ -8,24 +8,20 @@ back. On the host the tensors are arrays that share their memory; elsewhere the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from isodepth.data.arrays import describe
-from isodepth.data.validation import check_same_width
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import fit_both
 from isodepth.metric.gradient import check_has_gradient
 from isodepth.tensors.host import to_host
 from isodepth.torch import device
-from isodepth.torch.checks import Pair, check_tensor, check_tensors, precision_of, real_of
+from isodepth.torch.checks import Pair, check_tensors
 
 
 def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
@@ -94,58 +90,6 @@ class _Distance(torch.autograd.Function):
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[Any, ...]:
         wanted = zip(ctx.saved_tensors, ctx.needs_input_grad, strict=False)
         return *(upstream.to(s.dtype) * s if needed else None for s, needed in wanted), None, None
-
-
-def lie_elsewhere(samples: Any, name: str) -> bool:
-    """Whether samples are tensors of another device than the host, all of one.
-
-    Those on the host are arrays, and may stand beside arrays.
-    """
-    places = [s.device if isinstance(s, torch.Tensor) else torch.device("cpu") for s in samples]
-    if all(place.type == "cpu" for place in places):
-        return False
-    for i, (sample, place) in enumerate(zip(samples, places, strict=True)):
-        if place != places[0] or not isinstance(sample, torch.Tensor):
-            what = (
-                f"on the device {place}" if isinstance(sample, torch.Tensor) else describe(sample)
-            )
-            raise InvalidInputError(
-                f"{name}[{i}] is {what} and {name}[0] on the device {places[0]}; move all of them "
-                "to one device"
-            )
-    return True
-
-
-def tables(
-    metric: BaseMetric,
-    samples: Any,
-    weights: Any,
-    storage: str,
-    advance: Callable[[int], None],
-    name: str,
-) -> tuple[np.ndarray, str, int]:
-    """The support values (N, L, 2K) of samples on one device, their signature and their width."""
-    metric.check_for_tables(storage)
-    for i, sample in enumerate(samples):
-        check_tensor(sample, f"{name}[{i}]")
-        check_same_width(sample.shape[1], samples[0].shape[1], f"{name}[{i}]", f"{name}[0]")
-        if sample.dtype != samples[0].dtype:
-            raise InvalidInputError(
-                f"{name}[{i}] is {sample.dtype} and the first sample {samples[0].dtype}; bring all "
-                "of them to one dtype"
-            )
-    precision = precision_of(real_of(samples[0]), metric.dtype)
-    width = samples[0].shape[1]
-    drawn = metric.fit(width)
-    values = np.empty((len(samples), *drawn.table_shape), dtype=storage)
-    for i, (sample, own) in enumerate(zip(samples, weights, strict=True)):
-        rows = sample.detach().to(precision)
-        found = device.table_from_device(metric, drawn, rows, own, f"{name}[{i}]")
-        if found is None:
-            found = metric.table(to_host(rows), to_host(own)).values
-        values[i] = found
-        advance(1)
-    return values, str(drawn.table_signature(str(precision).removeprefix("torch."))), width
 
 
 def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:

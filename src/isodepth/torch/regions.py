@@ -105,10 +105,10 @@ def level_plan(
         edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
         starts = edges[:-1].contiguous()
         shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
-    return DevicePlan(shares, (prefix_sizes(x, starts), prefix_sizes(y, starts)))
+    return DevicePlan(shares, (_prefix_sizes(x, starts), _prefix_sizes(y, starts)))
 
 
-def prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
+def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
     """How many of the ordered points lie in the regions of levels (L,)."""
     return regions.counts[torch.searchsorted(regions.masses, betas, right=True)]
 
