@@ -162,9 +162,11 @@ def test_brackets_are_order_statistics(folded):
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
-@pytest.mark.parametrize("deepest", [0.0, 0.1, 0.3])
-def test_halfspaces(kind, deepest, monkeypatch):
+@pytest.mark.parametrize(("deepest", "few"), [(0.0, 9), (0.1, 300), (0.3, 300)])
+def test_halfspaces(kind, deepest, few, monkeypatch):
     """Whatever the pilot rows say: tails that are too short, or too long, are noticed."""
+    monkeypatch.setattr(tails, "_FEW", few)
+    monkeypatch.setattr(tails, "_COUNTED", 64)
     monkeypatch.setattr(tails, "_BLOCK", 256)
     monkeypatch.setattr(tails, "_RANKED", 128)
     pilot = tails._pilot

@@ -2,13 +2,14 @@
 
 A point outside the tails of every direction is deeper than all of them, so whatever mass a tail
 gives is final once it is smaller than every tail. The tails are made to hold more than the depth of
-the deepest of a random part of the rows; where some point is deeper still, and in few dimensions,
-where depths reach up to one half, everything is sorted.
+the deepest of a random part of the rows. The few points that are deeper still are counted; where
+they are many, and in few dimensions, where depths reach up to one half, everything is sorted.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 import triton
@@ -23,6 +24,10 @@ _WARPS = 4
 _RANKED = 1024
 # Tails that hold more than this share on each side are not worth it: everything is sorted.
 _MOST = 0.25
+# Counting more points than these takes longer than to sort all.
+_FEW = 512
+_GROUP = 16
+_COUNTED = 512
 
 
 def smallest_halfspace(
@@ -50,14 +55,24 @@ def smallest_halfspace(
     each = n * 4 + 2 * cap * (4 + 4 + 2 * 12) + 256
     best = torch.full((n,), total, dtype=torch.int32, device=points.device)
     fewest = total
-    for which in blocks(len(directions), each, max(budget - pilot.nbytes, budget // 4)):
-        found = _lower_by_tails(directions[which] @ points.T, low[which], high[which], cap, best)
+    cut = blocks(len(directions), each, max(budget - pilot.nbytes, budget // 4))
+    projections = None
+    for which in cut:
+        projections = None  # or the next block would be made while this one is still held
+        projections = directions[which] @ points.T
+        found = _lower_by_tails(projections, low[which], high[which], cap, best)
         if found is None:
             return _by_sorting(points, directions, budget)
         fewest = min(fewest, found)
     # Outside a tail of that many at least one more is on either side.
-    if int(best.max()) > fewest + 1:
+    deep = (best > fewest + 1).nonzero()[:, 0]
+    if len(deep) > _FEW:
         return _by_sorting(points, directions, budget)
+    for which in cut if len(deep) else ():
+        if len(cut) > 1:
+            projections = None
+            projections = directions[which] @ points.T
+        best[deep] = torch.minimum(best[deep], _counted(projections, deep))
     return best.long()
 
 
@@ -122,6 +137,23 @@ def _lower_by_tails(
         values, order, rows, found, best, most, cap, BLOCK=_RANKED, num_warps=4
     )
     return fewest
+
+
+def _counted(projections: Any, deep: torch.Tensor) -> torch.Tensor:
+    """The smallest masses (r,) of a few points along rows of projections (B, n)."""
+    count, n = projections.shape
+    values = projections[:, deep]
+    groups = triton.cdiv(len(deep), _GROUP)
+    # Enough programs to fill a device, each with enough to do; no half of a number may overflow.
+    parts = max(1, min(triton.cdiv(n, 16 * _COUNTED), 4096 // (count * groups)))
+    parts = max(parts, triton.cdiv(n, 2**14 * _COUNTED))
+    per = triton.cdiv(triton.cdiv(n, parts), _COUNTED) * _COUNTED
+    found = torch.zeros(2, *values.shape, dtype=torch.int32, device=values.device)
+    _count[(count, groups, triton.cdiv(n, per))](
+        projections, values, found, n, len(deep), per, values.numel(),
+        GROUP=_GROUP, BLOCK=_COUNTED, num_warps=4,
+    )  # fmt: skip
+    return found.amin(dim=(0, 1))
 
 
 @triton.jit
@@ -206,3 +238,26 @@ def _lower_all(values, order, best, n, parts, BLOCK: tl.constexpr):
     mass = tl.minimum(upto, n - j + _equal_to_come(base, v, j, ok, n, -1))
     lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
     tl.atomic_min(best + row, mass, mask=lower)
+
+
+@triton.jit
+def _count(
+    P, values, out, n, width, per, opposite, GROUP: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """How many of part of one row are no larger, and no smaller, than each of a group of values.
+
+    Both counts share one number, as in `middles`.
+    """
+    k = tl.program_id(0).to(tl.int64)
+    j = tl.program_id(1) * GROUP + tl.arange(0, GROUP)
+    x = tl.load(values + k * width + j, mask=j < width, other=0.0)
+    start = tl.program_id(2) * per
+    found = tl.zeros([BLOCK, GROUP], tl.int32)
+    for first in range(start, tl.minimum(start + per, n), BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        # Nothing is larger or smaller than NaN.
+        v = tl.load(P + k * n + i, mask=i < n, other=float("nan"))[:, None]
+        found += (v <= x[None, :]).to(tl.int32) + ((v >= x[None, :]).to(tl.int32) << 16)
+    at = out + k * width + j
+    tl.atomic_add(at, tl.sum(found & 0xFFFF, axis=0), mask=j < width)
+    tl.atomic_add(at + opposite, tl.sum(found >> 16, axis=0), mask=j < width)
