@@ -102,17 +102,12 @@ class Sample:
         """The dimension of the space."""
         return self.points.shape[1]
 
-    @property
+    @cached_property
     def is_simplex(self) -> bool:
         """Whether these are u <= d + 1 points in general position."""
         u, d = self.points.shape
-        return u <= d + 1 and self._in_general_position
-
-    @cached_property
-    def _in_general_position(self) -> bool:
-        d = self.points.shape[1]
-        if len(self.points) == 1:
-            return True
+        if u == 1 or u > d + 1:
+            return u == 1
         edges = self.points[1:].astype(np.float64) - self.points[0]
         # Scaling each edge to about one keeps a single far point from hiding the others.
         edges /= np.abs(edges).max(axis=1, keepdims=True)

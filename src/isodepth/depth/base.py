@@ -363,11 +363,6 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     return _core.center_and_exponent(sample.points)
 
 
-def middle_of(rows: np.ndarray) -> np.ndarray:
-    """The lower median (d,) of each column of rows (n, d)."""
-    return np.sort(rows, axis=0)[(len(rows) - 1) // 2]
-
-
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
     return moved_by(points, *center_and_exponent(sample))

@@ -76,10 +76,6 @@ class DepthEstimator(BaseEstimator, Depth):
         along = Along(self._directions, Resources(self.n_jobs))
         return self.point_depth(self._sample, points, along)
 
-    def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
-        """`fit(X).depth_` in one call, of shape (n,)."""
-        return self.fit(X, sample_weight=sample_weight).depth_
-
 
 class ProjectionDepth(DepthEstimator, Projection):
     """Projection depth: 1 / (1 + the largest |<u,x> - med| / MAD over directions u).

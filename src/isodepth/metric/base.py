@@ -28,8 +28,7 @@ from isodepth.data.validation import (
     check_number,
     refuse_chunks,
 )
-from isodepth.depth import BY_NAME, Halfspace
-from isodepth.depth.base import DepthSource
+from isodepth.depth.base import DepthSource, Halfspace
 from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
@@ -480,13 +479,8 @@ def _checked_scale(scale: Any) -> Any:
 
 def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
     """The depth as the metric keeps it, and what computes it for regions of that kind."""
-    kept: Any = depth
-    source: DepthSource
-    if isinstance(depth, str) and depth in BY_NAME:
-        source = BY_NAME[depth]()
-    else:
-        kept = private_copy(depth)
-        source = resolve_depth(kept)
+    kept = private_copy(depth)
+    source = resolve_depth(kept)
     if region == "exact":
         if isinstance(depth, str) and depth == "halfspace":
             source = Halfspace(method="exact")

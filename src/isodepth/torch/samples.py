@@ -10,13 +10,11 @@ import torch
 
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
-from isodepth.depth.base import middle_of
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
 # Rows in double precision are held a few at a time.
 _HELD_NUMBERS = 1 << 23
-_PLAIN_EXPONENT = 64
 _SPACED_ROWS = 7
 _COLUMNS_TRIED = 4
 _SMALLEST_SPREAD = 2.0**-960
@@ -81,14 +79,12 @@ class DeviceSample(NamedTuple):
         Both come from some evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
         """
         few = self.points[:: -(-len(self.points) // _SPACED_ROWS)].cpu().numpy()
-        center = middle_of(few)
+        center = np.sort(few, axis=0)[(len(few) - 1) // 2]
         moved = self.points - torch.from_numpy(center).to(self.points.device)
         away = np.sort(np.abs(few - center).max(axis=1))
         size = float(away[len(away) // 2] or away[-1]) or float(moved.abs().max())
         exponent = math.frexp(size)[1]
-        if abs(exponent) <= _PLAIN_EXPONENT:
-            return moved.mul_(2.0**-exponent)
-        # In two steps, where the power of two itself may be out of range.
+        # In two steps: the power of two itself may be out of range.
         for half in (exponent // 2, exponent - exponent // 2):
             moved.mul_(2.0**-half)
         return moved
