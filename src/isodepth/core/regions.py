@@ -154,6 +154,8 @@ class TrimmedRegions:
         How many distinct points have at least that depth.
     masses : ndarray of shape (g,)
         Their share of the mass, rising to 1.
+    ordered : ndarray of shape (u, d)
+        The distinct points, deepest first: every region is a prefix.
     origin : Origin or None
         What decided the order: the depth with its settings, and the directions. A metric takes
         regions of its own depth and directions only, and none without an origin.
@@ -177,6 +179,7 @@ class TrimmedRegions:
     alphas: np.ndarray
     counts: np.ndarray
     masses: np.ndarray
+    ordered: np.ndarray
     origin: Any = None
 
     @classmethod
@@ -211,21 +214,9 @@ class TrimmedRegions:
             alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
+            ordered=_core.take_rows(sample.points, order, resources.n_threads),
             origin=origin,
         )
-
-    @cached_property
-    def ordered(self) -> np.ndarray:
-        """The distinct points (u, d), deepest first: every region is a prefix."""
-        return self.put_in_order(_SINGLE_THREAD)
-
-    def put_in_order(self, resources: Resources) -> np.ndarray:
-        """Like `ordered`, computed on several threads the first time."""
-        known = self.__dict__.get("ordered")
-        if known is None:
-            known = _core.take_rows(self.sample.points, self.order, resources.n_threads)
-            self.__dict__["ordered"] = known
-        return known
 
     @property
     def n_points(self) -> int:

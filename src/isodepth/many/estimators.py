@@ -79,9 +79,6 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "metric_")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False

@@ -28,7 +28,8 @@ from isodepth.data.validation import (
     check_number,
     refuse_chunks,
 )
-from isodepth.depth.base import DepthSource, Halfspace
+from isodepth.depth import BY_NAME, Halfspace
+from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
@@ -329,15 +330,8 @@ class BaseMetric:
 
     def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
         """One sample (n, d), checked and scaled; not by a scale that comparisons learn."""
-        return prepare(
-            X,
-            weights,
-            name,
-            dtype=self.dtype,
-            nan_policy=self.nan_policy,
-            scale=None if isinstance(self.scale, str) else self.scale,
-            weights_name=weights_name,
-        )
+        scale = None if isinstance(self.scale, str) else self.scale
+        return prepare(X, weights, name, self._options(), scale, weights_name)
 
     @property
     def _source(self) -> DepthSource:
@@ -479,8 +473,12 @@ def _checked_scale(scale: Any) -> Any:
 
 def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
     """The depth as the metric keeps it, and what computes it for regions of that kind."""
-    kept = private_copy(depth)
-    source = resolve_depth(kept)
+    kept, source = depth, NO_DEPTH
+    if isinstance(depth, str) and depth in BY_NAME:
+        source = BY_NAME[depth]()
+    else:
+        kept = private_copy(depth)
+        source = resolve_depth(kept)
     if region == "exact":
         if isinstance(depth, str) and depth == "halfspace":
             source = Halfspace(method="exact")

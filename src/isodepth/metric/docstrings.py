@@ -32,7 +32,7 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
         if f"\n{PLACE}\n" not in text:
             raise ValueError(f"{documented.__qualname__} has no line {PLACE!r} in its docstring")
         known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
-        defaults = {field.name: _shown(field.default) for field in fields(BaseMetric)}
+        defaults = {f.name: repr(f.default).replace("'", '"') for f in fields(BaseMetric)}
         lines = [
             "\n".join([f"{name} : {kind}, default {defaults[name]}", *description])
             for name, (kind, description) in metric_parameters().items()
@@ -50,11 +50,3 @@ def metric_parameters() -> dict[str, tuple[str, list[str]]]:
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
     return {name: (kind, lines.splitlines()) for name, kind, lines in entries}
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, float):
-        return f"{value:g}"
-    return repr(value)

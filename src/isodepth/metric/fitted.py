@@ -197,22 +197,7 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
-        plan = self.plan(x, y)
-        resources = self.resources
-        if self.options["region"] != "envelope":
-            for regions in (x, y):
-                regions.put_in_order(resources)
-        return find_gaps(
-            x,
-            y,
-            plan,
-            self.directions,
-            way=self.options["gap"],
-            region=self.options["region"],
-            q=self.options["q"],
-            refine=self.options["refine"],
-            resources=resources,
-        )
+        return find_gaps(x, y, self.plan(x, y), self.directions, self.options, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """The distance that gaps (L,) at the levels of a plan add up to."""
@@ -272,10 +257,7 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        scale, policy = self.origin.scale, self.options["nan_policy"]
-        points, columns, checked, *_ = prepare(
-            X, weights, name, dtype=self.options["dtype"], nan_policy=policy, scale=scale
-        )
+        points, columns, checked, *_ = prepare(X, weights, name, self.options, self.origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -402,14 +384,13 @@ def prepare(
     X: Any,
     weights: Any,
     name: str,
-    *,
-    dtype: str | None,
-    nan_policy: str,
+    options: Mapping[str, Any],
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> PreparedSample:
-    """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
-    if nan_policy == "omit":
+    """Check one sample, treat missing values by the options of a metric, and apply a scale (d,)."""
+    dtype = options["dtype"]
+    if options["nan_policy"] == "omit":
         points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
         sample = PreparedSample(points, columns, checked, report, kept)
     else:
@@ -425,11 +406,11 @@ def _prepare_sides(
     settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
 ) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
     """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
-    scale, dtype, policy = settings["scale"], settings["dtype"], settings["nan_policy"]
+    scale, dtype = settings["scale"], settings["dtype"]
     x, y = (
         _sample_of_regions(given, own, name)
         if isinstance(given, TrimmedRegions)
-        else prepare(given, own, name, dtype=dtype, nan_policy=policy, scale=None)
+        else prepare(given, own, name, settings, None)
         for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
     )
     check_same_width(x.points.shape[1], y.points.shape[1])

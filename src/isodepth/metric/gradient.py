@@ -65,7 +65,11 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     if regions[0].origin.scale is not None:
         found = [slope / regions[0].origin.scale for slope in found]
     if missing is not None and missing.kept is not None:
-        found = [_of_kept(*own) for own in zip(found, missing.kept, strict=True)]
+        # 0 for rows that were left out.
+        whole = [np.zeros((len(kept), found[0].shape[1])) for kept in missing.kept]
+        for slopes, kept, some in zip(whole, missing.kept, found, strict=True):
+            slopes[kept] = some
+        found = whole
     return Gradient(*found)
 
 
@@ -86,13 +90,6 @@ def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
             f"a distance that is refined has no gradient, got refine={refine}: where it ends a "
             "support point is a mixture of many rows; use refine=0 or gap='exact'"
         )
-
-
-def _of_kept(slopes: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The gradient by all rows as given, 0 for those that were left out."""
-    result = np.zeros((len(kept), slopes.shape[1]))
-    result[kept] = slopes
-    return result
 
 
 def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:

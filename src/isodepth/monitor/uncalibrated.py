@@ -32,10 +32,7 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
         if learned:
             metric = replace(metric, scale=shared_scale(metric, [source], [weights], "reference"))
         return RegionScorer(metric, [metric.table(source, weights)], [1])
-    given = prepare(
-        reference, weights, "reference",
-        dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
-    )  # fmt: skip
+    given = prepare(reference, weights, "reference", metric._options(), None)
     # Whatever a batch comes in, it is computed in the precision of the reference.
     metric = replace(metric, dtype=str(given.points.dtype))
     if learned:

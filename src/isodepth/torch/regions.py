@@ -12,6 +12,7 @@ from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for
+from isodepth.tensors.ranks import mean_rank_weight
 from isodepth.torch.samples import DeviceSample
 
 
@@ -57,17 +58,14 @@ def depths_on_device(
 ) -> torch.Tensor:
     """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
     masses, total = sample.masses, sample.total
-    passes = passes_for(sample.points, masses)
+    points = sample.whitened() if source.name == "ai_irw" else sample.standardized()
+    given = points, masses, total, directions, budget
+    passes = passes_for(points, masses)
     if source.name == "projection":
-        points = sample.standardized()
-        found = passes.largest_outlyingness(points, masses, total, directions, budget)
-        return 1.0 / (1.0 + found.double())
+        return 1.0 / (1.0 + passes.largest_outlyingness(*given).double())
     if source.name == "halfspace":
-        points = sample.standardized()
-        found = passes.smallest_halfspace(points, masses, total, directions, budget)
-        return found.double() / total
-    points = sample.standardized() if source.name == "irw" else sample.whitened()
-    return passes.mean_rank_weight(points, masses, total, directions, budget)
+        return passes.smallest_halfspace(*given).double() / total
+    return mean_rank_weight(*given)
 
 
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:

@@ -10,14 +10,12 @@ import torch
 
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
+from isodepth.depth.whitening import inverse_root, stretch_of
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
-# Rows in double precision are held a few at a time.
-_HELD_NUMBERS = 1 << 23
 _SPACED_ROWS = 7
 _COLUMNS_TRIED = 4
-_SMALLEST_SPREAD = 2.0**-960
 
 
 class DeviceSample(NamedTuple):
@@ -95,25 +93,12 @@ class DeviceSample(NamedTuple):
         As `isodepth.depth.whitening` does it: in double precision, columns brought to one scale.
         """
         moved = self.standardized()
-        shares, d = self.shares, moved.shape[1]
-        step = max(1, _HELD_NUMBERS // d)
-        parts = [slice(k, k + step) for k in range(0, len(moved), step)]
-        center = moved.new_zeros(d, dtype=torch.float64)
-        for part in parts:
-            center += shares[part] @ moved[part].double()
-        spread = torch.zeros_like(center)
-        for part in parts:
-            torch.maximum(spread, (moved[part].double() - center).abs().amax(dim=0), out=spread)
-        varies = (spread > _SMALLEST_SPREAD) & ~(moved == moved[0]).all(dim=0)
-        stretch = torch.where(varies, 1.0 / spread, torch.zeros_like(spread))
-        gram = moved.new_zeros(d, d, dtype=torch.float64)
-        for part in parts:
-            rows = (moved[part].double() - center).mul_(stretch)
-            gram += (rows.T * shares[part]) @ rows
-        values, axes = np.linalg.eigh(gram.cpu().numpy())
-        kept = values > max(values[-1], 0.0) * d * 8 * np.finfo(np.float64).eps
-        root = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
-        matrix = root * stretch.cpu().numpy()
+        rows = moved.double()
+        rows -= self.shares @ rows
+        constant = (moved == moved[0]).all(dim=0).cpu().numpy()
+        stretch = stretch_of(rows.abs().amax(dim=0).cpu().numpy(), constant)
+        rows *= torch.from_numpy(stretch).to(rows)
+        matrix = inverse_root(((rows.T * self.shares) @ rows).cpu().numpy()) * stretch
         return moved @ torch.from_numpy(matrix.T).to(moved)
 
 
