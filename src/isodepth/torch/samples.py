@@ -93,8 +93,7 @@ class DeviceSample(NamedTuple):
         As `isodepth.depth.whitening` does it: in double precision, columns brought to one scale.
         """
         moved = self.standardized()
-        rows = moved.double()
-        rows -= self.shares @ rows
+        rows = moved.double() - self.shares @ moved.double()
         constant = (moved == moved[0]).all(dim=0).cpu().numpy()
         stretch = stretch_of(rows.abs().amax(dim=0).cpu().numpy(), constant)
         rows *= torch.from_numpy(stretch).to(rows)
