@@ -191,24 +191,23 @@ def with_shared_scale(
 
         shared = shared_scale(metric, samples, weights, name)
     else:
-        shared = _pooled_scale(metric, samples, weights, name)
+        pairs = enumerate(zip(samples, weights, strict=True))
+        parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in pairs]
+        for i, part in enumerate(parts):
+            check_same_number_of_columns(part.points, f"{name}[{i}]", parts[0].points.shape[1])
+        shared = spread_of_samples(
+            [part.points for part in parts], [part.weights for part in parts]
+        )
     return replace(metric, scale=shared)
 
 
-def _pooled_scale(
-    metric: Metric, samples: Sequence[Any], weights: Sequence[Any], name: str
-) -> np.ndarray:
-    """The spread (d,) of the columns in many samples together."""
-    pairs = zip(samples, weights, strict=True)
-    parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in enumerate(pairs)]
-    width = parts[0].points.shape[1]
-    for i, part in enumerate(parts):
-        if part.points.shape[1] != width:
-            raise InvalidInputError(
-                f"all samples must have the same number of columns, got {part.points.shape[1]} in "
-                f"{name}[{i}] and {width} in the first"
-            )
-    return spread_of_samples([part.points for part in parts], [part.weights for part in parts])
+def check_same_number_of_columns(points: np.ndarray, name: str, width: int) -> None:
+    """Check that a sample is as wide as the first."""
+    if points.shape[1] != width:
+        raise InvalidInputError(
+            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
+            f"and {width} in the first"
+        )
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
@@ -263,11 +262,7 @@ def check_alike(
     stack: TableStack,
 ) -> None:
     """Check that a sample fits the first: columns, their names, precision."""
-    if points.shape[1] != stack.n_features:
-        raise InvalidInputError(
-            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {stack.n_features} in the first"
-        )
+    check_same_number_of_columns(points, name, stack.n_features)
     if clashing_columns(columns, stack.columns):
         raise InvalidInputError(
             f"{name} names its columns {list(columns or ())} and the first sample "

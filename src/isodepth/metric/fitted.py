@@ -319,7 +319,18 @@ def fit_both(
     missing = None
     if settings["nan_policy"] == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-    fitted = _fit_like(settings, source, x.points.shape[1], X, Y, scale)
+    made = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
+    family, count = settings["directions"], settings["n_directions"]
+    directions = None
+    if made and draws_at_random(family) and not isinstance(settings["random_state"], int):
+        # Nothing says which directions this metric should have fitted: those of the regions are as
+        # good as any, if it could have fitted them.
+        origin = next(iter(made.values())).origin
+        if origin.dirs == f"{family}:{count}":
+            directions = origin.directions
+    fitted = fit_metric(settings, source, x.points.shape[1], given=directions, scale=scale)
+    for name, regions in made.items():
+        fitted.check(regions, name)
     samples = [
         given.sample
         if isinstance(given, TrimmedRegions)
@@ -332,30 +343,6 @@ def fit_both(
     if not isinstance(Y, TrimmedRegions):
         Y = fitted.fit_regions(y.points, y.weights, y.columns, samples[1])
     return fitted, X, Y, missing
-
-
-def _fit_like(
-    settings: Mapping[str, Any],
-    source: DepthSource,
-    width: int,
-    X: Any,
-    Y: Any,
-    scale: np.ndarray | None,
-) -> FittedMetric:
-    """The metric with the directions of the regions among the two sides, or an error."""
-    named = [(n, s) for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)]
-    family, count = settings["directions"], settings["n_directions"]
-    directions = None
-    if named and draws_at_random(family) and not isinstance(settings["random_state"], int):
-        # Nothing says which directions this metric should have fitted: those of the regions are as
-        # good as any, if it could have fitted them.
-        origin = named[0][1].origin
-        if origin.dirs == f"{family}:{count}":
-            directions = origin.directions
-    fitted = fit_metric(settings, source, width, given=directions, scale=scale)
-    for name, regions in named:
-        fitted.check(regions, name)
-    return fitted
 
 
 # -- from the arguments of a call to checked points -----------------------------------------

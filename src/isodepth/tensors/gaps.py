@@ -39,10 +39,7 @@ def search_gaps(
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
     gaps = x.new_full((len(prefix_sizes_x),), -1.0)
     where = torch.zeros_like(prefix_sizes_x) if locate else None
-    # Projections, running extremes with their indices, and four supports at each level.
-    size = x.element_size()
-    each = (len(rows[0]) + len(rows[1])) * (2 * size + 8) + len(prefix_sizes_x) * 6 * size
-    for which in blocks(len(directions), each, budget):
+    for which in blocks(len(directions), _each(rows[0], rows[1], prefix_sizes_x), budget):
         projections = [side @ directions[which].T for side in rows]
         above, below = (
             (_running(projections[0], sign)[last_x] - _running(projections[1], sign)[last_y]).abs_()

@@ -39,19 +39,6 @@ class Found(NamedTuple):
     slopes: tuple[torch.Tensor, torch.Tensor] | None
 
 
-def too_few(pair: Pair) -> bool:
-    """Whether a sample may be a simplex, whose depths are no matter of directions.
-
-    Anything that small is compared on the host.
-    """
-    return min(len(pair.x), len(pair.y)) <= pair.x.shape[1] + 1
-
-
-def stays_on_device(metric: BaseMetric) -> bool:
-    """Whether the whole distance is worked out on the device, and not the depths alone."""
-    return metric.gap == "search" and metric._options()["refine"] == 0
-
-
 def check_for_device(metric: BaseMetric, device: torch.device) -> None:
     """Raise for settings that only the host knows."""
     for name, known in (("region", "sample"), ("nan_policy", "raise"), ("scale", None)):

@@ -53,8 +53,11 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
 
 
 def _elsewhere(pair: Pair) -> bool:
-    """Whether the work is done on another device than the host, which takes all small samples."""
-    return pair.device.type != "cpu" and not device.too_few(pair)
+    """Whether the work is done on another device than the host.
+
+    The host takes samples that may be simplices, whose depths are no matter of directions.
+    """
+    return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
 
 
 def with_gradient(metric: BaseMetric) -> BaseMetric:
@@ -119,7 +122,7 @@ def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Ten
     """The distance, and where asked for its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
-        if device.stays_on_device(metric):
+        if metric.gap == "search" and metric._options()["refine"] == 0:
             found = device.distance_on_device(metric, pair, gradient)
             if found is not None:
                 return found.value.to(pair.dtype), found.slopes
