@@ -61,7 +61,7 @@ def depth(
         replace_file(target, with_column(sources[0], name, depths, target.suffix.lower()))
     content = {
         "depth": used, "rows": len(depths), "depths": plain(depths),
-        "columns": found[0].table.columns, "left_out": reading.left_out, "output": output,
+        "columns": found[0].columns, "left_out": reading.left_out, "output": output,
     }  # fmt: skip
     lines = [*_lines(used, depths), *reading.lines()]
     if output is not None:

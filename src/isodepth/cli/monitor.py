@@ -132,7 +132,7 @@ def _batch(sources: Any, path: str, reading: Reading, fitted: Any) -> Any:
             raise
         # Which columns differ is said where they are matched.
         (found,) = read_tables([path], reading, sources=sources, text=text)
-    return found.frame if categories else matched(found.table, columns, path, "the reference")
+    return found.frame if categories else matched(found.numbers, columns, path, "the reference")
 
 
 @monitor.command(cls=Command)

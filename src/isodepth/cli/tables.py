@@ -15,14 +15,11 @@ from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
 from isodepth.data.missing import omit_missing
-from isodepth.data.readers import Hints, ReadOptions, ReadResult, read_with_options, unknown_column
+from isodepth.data.readers import ReadOptions, ReadResult, read_with_options, unknown_column
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or leave out these rows with --nan-policy omit"
-_HINTS = Hints(
-    columns="--columns NAME,NAME", drop="--drop {joined}", drop_text="--drop-text", missing=_OMIT
-)
 # So many rows left out for one column are pointed out.
 _MANY_ROWS = 0.5
 _NUMBER = re.compile(r"(\d+)")
@@ -52,7 +49,8 @@ def read_tables(
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
-        categories=tuple(reading.kinds or ()), lenient=True, hints=_HINTS,
+        categories=tuple(reading.kinds or ()), lenient=True, drop_hint="--drop {joined}",
+        text_hint="--drop-text", missing_hint=_OMIT,
     )  # fmt: skip
     found = [read_with_options(source, options) for source in sources or open_sources(paths)]
     reading.omitted = []
@@ -101,7 +99,7 @@ def _refuse_unknown(paths: Sequence[str], found: Sequence[ReadResult], kinds: An
 def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
     """Tables of numbers; frames, where there are other columns or their `kinds` are given."""
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
-    return [each.frame if mixed else each.table for each in found]
+    return [each.frame if mixed else each.numbers for each in found]
 
 
 def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
@@ -130,8 +128,10 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """The labels in a column: numbers where all are, whole ones written as such, else texts."""
     if name is None:
         return None
-    options = ReadOptions(missing=True, text="drop", labels=name, hints=_HINTS)
-    labels = read_with_options(source, options).labels or []
+    options = ReadOptions(missing=True, columns=[name], text="labels")
+    frame = read_with_options(source, options).frame
+    column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
+    labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
         raise InvalidInputError(
             f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"

@@ -175,12 +175,12 @@ def check_distinct(file: object, names: Sequence[str]) -> None:
 
 
 def read_csv_columns(
-    file: InputFile, form: CsvFormat, places: Sequence[int], texts: Sequence[int] = ()
+    file: InputFile, form: CsvFormat, places: Sequence[int], as_text: bool = False
 ) -> Any:
     """Columns of a file as a table of pyarrow, named "0", "1", ... by their places.
 
-    Columns of numbers, booleans and dates have such types; those at `texts`, and all others, are
-    strings. What is missing is null.
+    Columns of numbers, booleans and dates have such types; all others are strings, and so are
+    these with `as_text`. What is missing is null.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -188,7 +188,7 @@ def read_csv_columns(
     try:
         with file.open() as opened:
             stream = _QuoteCounter(opened)
-            types = {str(place): pa.string() for place in texts}
+            types = dict.fromkeys(map(str, places), pa.string()) if as_text else {}
             table = read_csv(stream, **_arrow_options(form, places, types, True))
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         _explain_fault(file, form, (), error)
@@ -199,7 +199,7 @@ def read_csv_columns(
     for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_binary(column.type):
             _refuse_encoding(file)
-        if pa.types.is_string(column.type) and int(name) not in texts:
+        if pa.types.is_string(column.type) and not as_text:
             values, missing, faults = parse_numbers(column, form.decimal)
             if not faults.any():
                 table = table.set_column(at, name, pa.array(values, mask=missing))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,37 +105,19 @@ class Encoder:
         ----------
         texts : sequence of str
         """
-        clouds: list[np.ndarray] = [np.empty(0)] * len(texts)
-        for batch, states, kept in self._states(texts):
-            vectors = states.to("cpu").numpy()
-            for row, i in enumerate(batch):
-                clouds[i] = vectors[row, kept[i]].astype(np.float32)
-        return clouds
-
-    def on_device(self, texts: Sequence[str]) -> list[Any]:
-        """The same as tensors on the device that the model runs on, which they do not leave."""
-        torch = load_torch()
-        clouds: list[Any] = [None] * len(texts)
-        for batch, states, kept in self._states(texts):
-            for row, i in enumerate(batch):
-                places = torch.tensor(kept[i], dtype=torch.long, device=states.device)
-                clouds[i] = states[row].index_select(0, places).to(torch.float32)
-        return clouds
-
-    def _states(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[list[int]]]]:
-        """For batches of texts: their numbers, the vectors of all tokens, the tokens kept."""
         torch = load_torch()
         ids, kept = self._tokenize(texts)
         network, device = self._network.model, self._network.device
         padding = self._network.tokenizer.pad_token_id or 0
         layer = self.checked_layer()
+        clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
         # Neighbors of one length share a batch: little is padded.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
         shown = sys.stderr.isatty() if self.progress is None else self.progress
         with torch.inference_mode(), progress_bar(shown, len(ids), "embedding", "text") as advance:
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
-                width = max(1, max(len(ids[i]) for i in batch))
+                width = max(1, len(ids[batch[0]]))
                 tokens = torch.full((len(batch), width), padding, dtype=torch.long)
                 mask = torch.zeros((len(batch), width), dtype=torch.long)
                 for row, i in enumerate(batch):
@@ -146,8 +128,11 @@ class Encoder:
                     attention_mask=mask.to(device),
                     output_hidden_states=True,
                 ).hidden_states[layer]
-                yield batch, states, kept
+                vectors = states.to("cpu").numpy()
+                for row, i in enumerate(batch):
+                    clouds[i] = vectors[row, kept[i]].astype(np.float32)
                 advance(len(batch))
+        return clouds
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The number of each token, one for each row that calling the encoder gives."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.regions import LevelPlan, TrimmedRegions
-from isodepth.data.validation import is_tensor
 from isodepth.engine import Resources, thread_map
 from isodepth.hull import coordinates_in_span, hausdorff_levels
 from isodepth.metric.fitted import FittedMetric
@@ -19,7 +18,10 @@ _BLOCK = 16
 
 
 def pair_distances(
-    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric
+    clouds: Sequence[Any],
+    pairs: Sequence[tuple[int, int]],
+    metric: Metric,
+    device: str = "cpu",
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
@@ -28,10 +30,12 @@ def pair_distances(
 
     Parameters
     ----------
-    clouds : sequence of N float32 or float64 arrays of shape (n, d), or float32 tensors
+    clouds : sequence of N float32 or float64 arrays of shape (n, d)
     pairs : sequence of P pairs of indices into `clouds`
     metric : Metric
         With an integer `random_state`.
+    device : str
+        Where the depths of clouds of a few points are computed, such as "cuda".
 
     Returns
     -------
@@ -51,9 +55,15 @@ def pair_distances(
     if not distinct:
         return np.empty(0)
     wanted = sorted({i for pair in distinct for i in pair})
-    first = clouds[wanted[0]]
-    drawn = metric.fit(first.shape[1], metric.dtype or str(first.dtype).removeprefix("torch."))
-    regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
+    chosen = [clouds[i] for i in wanted]
+    drawn = metric.fit(chosen[0].shape[1], metric.dtype or str(chosen[0].dtype))
+    if device == "cpu":
+        fitted = drawn.all_regions(chosen)
+    else:
+        from isodepth.text.on_device import regions_on_device
+
+        fitted = regions_on_device(drawn, chosen, device)
+    regions = dict(zip(wanted, fitted, strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
 
@@ -65,16 +75,6 @@ def pair_distances(
     found = np.concatenate(thread_map(distances_of, blocks, threads))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
-
-
-def _all_regions(drawn: FittedMetric, clouds: list[Any]) -> list[TrimmedRegions]:
-    """The regions of arrays, or of tensors with depths worked out where they lie."""
-    if not is_tensor(clouds[0]):
-        return drawn.all_regions(clouds)
-    from isodepth.text.on_device import regions_on_device
-
-    found = regions_on_device(drawn, clouds)
-    return drawn.all_regions([c.cpu().numpy() for c in clouds]) if found is None else found
 
 
 def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> float:
