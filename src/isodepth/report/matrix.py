@@ -12,15 +12,10 @@ from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree,
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
 from isodepth.report.sentences import matrix_headline
-from isodepth.report.tables import report_table
 
 _MOST_PAIRS = 500
 _MOST_SAMPLES = 2000
 _MOST_LEAVES = 60
-_CODE = """import isodepth
-
-matrix = isodepth.pairwise(samples, ...)  # a dictionary of samples, with these settings
-matrix.report("report.html")"""
 
 
 def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
@@ -53,12 +48,9 @@ def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
         "count": count,
         "pictures": drawn,
         "samples": _samples(matrix),
-        "pairs": report_table(
-            {"one": ones, "other": others, "distance": apart}, name="pairs", filter_above=5
-        ),
+        "pairs": {"one": ones, "other": others, "distance": apart},
         "most_pairs": _MOST_PAIRS if len(pairs) > _MOST_PAIRS else None,
         "signatures": [("", matrix.signature)] if matrix.signature else [],
-        "code": _CODE,
     }
 
 
@@ -66,10 +58,9 @@ def _samples(matrix: LabeledMatrix) -> dict[str, Any]:
     values = np.array(matrix.values, dtype=float)
     mean = values.sum(axis=1) / (len(matrix) - 1)
     np.fill_diagonal(values, np.inf)
-    columns = {
+    return {
         "sample": list(matrix.labels),
         "nearest": [matrix.labels[j] for j in values.argmin(axis=1)],
         "its distance": values.min(axis=1).tolist(),
         "mean distance from all others": mean.tolist(),
     }
-    return report_table(columns, name="samples", filter_above=5)

@@ -1,4 +1,4 @@
-"""Settings in words, and Python that repeats a result."""
+"""Python that repeats a result."""
 
 from __future__ import annotations
 
@@ -7,37 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from isodepth.data.kinds import MISSING
-
-_WORDS = {
-    "depth": "depth that orders the rows of each sample",
-    "method": "method of the test",
-    "tolerance": "share of contaminated rows that is tolerated",
-    "permutations": "permutations of the test",
-    "blocks": "what is permuted together",
-    "p": "exponent of the mean over levels",
-    "q": "exponent of the mean over directions (inf: the largest)",
-    "eps": "share of the outermost rows that is left out",
-    "levels": "levels",
-    "dirs": "directions: family and number",
-    "refine": "steps of refinement",
-    "seed": "random seed",
-    "gap": "how the largest gap is found",
-    "region": "kind of region",
-    "scale": "units of the columns",
-    "normalize": "mean over levels, or plain integral",
-    "dtype": "precision",
-    "v": "version of isodepth",
-}
-
-
-def settings_in_words(signature: str) -> dict[str, list[str]]:
-    """The settings that a signature holds, as columns of a table."""
-    parts = [part.partition("=") for part in signature.split("|")[1:]]
-    return {
-        "setting": [_WORDS.get(key, key) for key, _, _ in parts],
-        "name": [key for key, _, _ in parts],
-        "value": [value for _, _, value in parts],
-    }
 
 
 def compare_code(
