@@ -142,7 +142,7 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     >>> sorted(text.get_text() for text in ax.texts)[:3]
     ['0', '1', '2']
     """
-    found = symmetric_matrix(matrix, 2)
+    found = symmetric_matrix(matrix)
     places, share = _classical_scaling(found.values)
     each = [""] * len(found) if kinds is None else [str(kind) for kind in kinds]
     distinct = list(dict.fromkeys(each))
@@ -211,7 +211,7 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     """
     from scipy.cluster.hierarchy import dendrogram
 
-    found = symmetric_matrix(matrix, 2)
+    found = symmetric_matrix(matrix)
     ax = ax or new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
     labels = [short(label) for label in found.labels]
     dendrogram(
@@ -225,16 +225,16 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def symmetric_matrix(matrix: Any, fewest: int) -> LabeledMatrix:
-    """A symmetric matrix of distances between at least so many samples."""
+def symmetric_matrix(matrix: Any) -> LabeledMatrix:
+    """A symmetric matrix of distances between two or more samples."""
     found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = found.values
     if not found.among_themselves or not np.array_equal(values, values.T):
         raise InvalidInputError(
             f"this figure needs a symmetric matrix of distances; got shape {values.shape}"
         )
-    if len(found) < fewest:
-        raise InvalidInputError(f"this figure needs at least {fewest} samples, got {len(found)}")
+    if len(found) < 2:
+        raise InvalidInputError("this figure needs at least 2 samples, got 1")
     return found
 
 

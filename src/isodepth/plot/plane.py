@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,21 +16,6 @@ _MOST_LEVELS = 100
 # How far to look around the best direction found so far, and how often at each distance.
 _STEPS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 _TRIES = 48
-
-
-class DifferencePlane(NamedTuple):
-    """A plane, and how far apart two samples are along its axes.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (d, 2), orthonormal columns
-        In two dimensions the axes of the data, in order.
-    gaps : ndarray of shape (2,)
-        Root of the mean over levels of the squared gap along each.
-    """
-
-    basis: np.ndarray
-    gaps: np.ndarray
 
 
 def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
@@ -59,15 +44,20 @@ def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:
     return places, np.full(_MOST_LEVELS, 1.0 / _MOST_LEVELS)
 
 
-def difference_plane(comparison: Any) -> DifferencePlane:
+def difference_plane(comparison: Any) -> np.ndarray:
     """The direction of the largest mean squared gap, and the best one orthogonal to it.
 
-    The largest is looked for among the directions of the comparison, their weighted averages and
+    The largest is looked for among the directions of the comparison, their weighted average and
     the difference of the centers, and then around the best of these; the same at each call.
 
     Parameters
     ----------
     comparison : Comparison of samples of at least two columns
+
+    Returns
+    -------
+    basis : ndarray of shape (d, 2), orthonormal columns
+        In two dimensions the axes of the data, in order.
     """
     if not comparison.keeps_rows:
         raise InvalidInputError(
@@ -76,12 +66,11 @@ def difference_plane(comparison: Any) -> DifferencePlane:
         )
     d = comparison.regions[0].n_features
     if d == 2:
-        return DifferencePlane(np.eye(2), np.sqrt(mean_squared_gaps(comparison, np.eye(2))))
+        return np.eye(2)
     candidates = _candidates(comparison)
     first = _best(comparison, candidates, np.zeros((0, d)))
     second = _best(comparison, candidates, first[None])
-    basis = np.stack([first, second], axis=1)
-    return DifferencePlane(basis, np.sqrt(mean_squared_gaps(comparison, basis.T)))
+    return np.stack([first, second], axis=1)
 
 
 def _candidates(comparison: Any) -> np.ndarray:
@@ -101,14 +90,6 @@ def _best(comparison: Any, candidates: np.ndarray, taken: np.ndarray) -> np.ndar
     """The best direction orthogonal to those taken, its largest entry positive."""
     tried = _units(candidates, taken)
     gaps = mean_squared_gaps(comparison, tried)
-    averages = []
-    if gaps.max() > 0:
-        for power in (1, 3, 9):
-            moment = tried.T @ (tried * ((gaps / gaps.max()) ** power)[:, None])
-            averages.append(np.linalg.eigh(moment)[1][:, -1])
-        more = _units(np.array(averages), taken)
-        tried = np.concatenate([tried, more])
-        gaps = np.concatenate([gaps, mean_squared_gaps(comparison, more)])
     best, largest = tried[gaps.argmax()], gaps.max()
     rng = np.random.default_rng(0)
     for step in _STEPS:

@@ -65,16 +65,16 @@ def nested_regions(
     if len(called) != 2:
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
     on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
-    plane = None if on_a_line else difference_plane(comparison)
+    basis = None if on_a_line else difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
-    if plane is None:
+    if basis is None:
         return _on_a_line(comparison, ax, called)
-    center = _center(comparison, plane.basis)
+    center = _center(comparison, basis)
     directions = plane_directions()
     chosen = chosen_levels(comparison)
     corners = []
     for side, (color, _, style, _) in enumerate(_SIDES):
-        supports = _supports(comparison, side, directions @ plane.basis.T, chosen)
+        supports = _supports(comparison, side, directions @ basis.T, chosen)
         for place, row in enumerate(supports):
             polygon = outline(row, directions) - center
             corners.append(polygon)
@@ -86,10 +86,10 @@ def nested_regions(
             )
     low, high = _frame(np.concatenate(corners))
     for side in (0, 1):
-        _draw_rows(ax, comparison, side, plane.basis, center, (low, high), called[side])
+        _draw_rows(ax, comparison, side, basis, center, (low, high), called[side])
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
-    across, up = _axis_labels(comparison, plane.basis)
+    across, up = _axis_labels(comparison, basis)
     dress(ax, "The two samples and their regions", x=across, y=up, grid=None)
     _explain(ax, chosen, "regions")
     return ax
@@ -254,17 +254,11 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         inside = height <= 0
         if inside.all():
             continue
-        after = np.roll(corners, -1, axis=0)
-        next_height = np.roll(height, -1)
+        after, next_height = np.roll(corners, -1, axis=0), np.roll(height, -1)
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = height / (height - next_height)
-            cuts = corners + share[:, None] * (after - corners)
-        kept = []
-        for i in range(len(corners)):
-            if inside[i]:
-                kept.append(corners[i])
-            if crosses[i]:
-                kept.append(cuts[i])
-        corners = np.array(kept)
+            cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
+        # Each corner that is inside, and after it the cut of an edge that leaves or enters.
+        both = np.stack([corners, cuts], axis=1)
+        corners = both[np.stack([inside, crosses], axis=1)]
     return corners

@@ -20,7 +20,7 @@ _MOST_LEAVES = 60
 
 def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
     """What the template of distances between samples is filled with."""
-    count = len(symmetric_matrix(matrix, 2))
+    count = len(symmetric_matrix(matrix))
     if count > _MOST_SAMPLES:
         raise InvalidInputError(
             f"a report shows at most {_MOST_SAMPLES} samples, got {count}; take some of them"
