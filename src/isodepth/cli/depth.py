@@ -21,7 +21,7 @@ _SHOWN = 5
 @click.argument("table")
 @click.option("--of", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
-@cli.settings_options(only=("depth", "n_directions", "directions", "random_state"))
+@cli.settings_options(only=("depth", "n_directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the table with a column of depths.")
 @click.option("--name", default="depth", show_default=True, help="Name of the new column.")
 def depth(
@@ -50,8 +50,8 @@ def depth(
     if output is not None:
         why = f" for a table that is read from {sources[0].ending}"
         target = check_table_target(output, endings_for(sources[0]), why)
-    found = read_tables(paths, reading, sources=sources)
-    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(paths, found))
+    found = read_tables(sources, reading)
+    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(found))
     reference = others[0] if others else points
     kept = ~np.isnan(points).any(axis=1)
     estimator.fit(reference[~np.isnan(reference).any(axis=1)])

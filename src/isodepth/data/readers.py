@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -91,6 +92,7 @@ class ReadResult:
         What a person should know about the file.
     absent : list of str
         Columns that were to be left out and are not there.
+    path : Path
     """
 
     frame: Any
@@ -98,6 +100,7 @@ class ReadResult:
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+    path: Path = Path()
 
     @cached_property
     def numbers(self) -> Table:
@@ -271,6 +274,7 @@ def read_with_options(
             result = _read_array(file, options)
     except OSError as error:
         refuse(file.path, error.strerror or str(error), error)
+    result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has one row only")
     return result

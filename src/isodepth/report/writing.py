@@ -131,8 +131,8 @@ def _render(template: str, context: dict[str, Any]) -> str:
     environment.globals["svg"] = inline_svg
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
     environment.filters |= {
-        "percent": lambda value, digits=1: f"{value:.{digits}%}",
-        "shown": shown, "sort_key": _sort_key, "contributions": largest_contributions,
+        "percent": _percent, "shown": shown, "sort_key": _sort_key,
+        "contributions": largest_contributions,
     }  # fmt: skip
     assets = files("isodepth.report").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
@@ -140,6 +140,10 @@ def _render(template: str, context: dict[str, Any]) -> str:
         **context, version=__version__, style=Markup(style), script=Markup(script),
         policy=_policy(script),
     )  # fmt: skip
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{share:.{digits}%}"
 
 
 def _is_number(value: Any) -> bool:
