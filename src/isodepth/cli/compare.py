@@ -16,7 +16,6 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.cli.options import Outputs, Reading
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
@@ -28,7 +27,7 @@ SCHEDULER_SECONDS = 10.0
 
 
 def compare_tables(
-    paths: Sequence[str], reading: Reading, settings: Options, test: Options
+    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
     # What is wrong with options is said before anything is read.
@@ -50,7 +49,7 @@ def compare_tables(
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 
 
-def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: Options) -> Any:
+def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
     """The comparison of two samples; their test where they have no numbers, and so no distance."""
     own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if test["n_permutations"]:
@@ -75,8 +74,8 @@ def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: O
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
 @cli.output_options("the gap at every level")
 def compare(
-    a: str, b: str, scheduler: str | None, reading: Reading, settings: Options, test: Options,
-    outputs: Outputs,
+    a: str, b: str, scheduler: str | None, reading: cli.Reading, settings: Options, test: Options,
+    outputs: cli.Outputs,
 ) -> Answer:  # fmt: skip
     """Compare two tables.
 
@@ -107,8 +106,8 @@ def compare(
 
 
 def _answer(
-    lines: list[str], content: Options, files: Sequence[str], reading: Reading, scale: str | None,
-    page: str | None,
+    lines: list[str], content: Options, files: Sequence[str], reading: cli.Reading,
+    scale: str | None, page: str | None,
 ) -> Answer:  # fmt: skip
     """An answer with what the result does not know about itself."""
     more = {"files": files, "left_out": reading.left_out, "scale": scale, "report": page}
@@ -129,7 +128,11 @@ def _is_large(path: str) -> bool:
 
 
 def _compare_chunks(
-    paths: Sequence[str], reading: Reading, settings: Options, test: Options, scheduler: str | None
+    paths: Sequence[str],
+    reading: cli.Reading,
+    settings: Options,
+    test: Options,
+    scheduler: str | None,
 ) -> Any:
     from isodepth.chunked.entry import compare
     from isodepth.chunked.passes import Runner
@@ -180,7 +183,7 @@ def _client(scheduler: str) -> Any:
 @cli.settings_options()
 @cli.output_options("the statistics of all permutations and the observed one")
 def test(
-    a: str, b: str, reading: Reading, settings: Options, test: Options, outputs: Outputs
+    a: str, b: str, reading: cli.Reading, settings: Options, test: Options, outputs: cli.Outputs
 ) -> Answer:
     """Test whether two tables differ significantly.
 
@@ -217,8 +220,8 @@ def test(
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
-    ctx: click.Context, files: tuple[str, ...], page: str, group_by: str | None, reading: Reading,
-    settings: Options, test: Options,
+    ctx: click.Context, files: tuple[str, ...], page: str, group_by: str | None,
+    reading: cli.Reading, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
@@ -233,7 +236,7 @@ def report(
       isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
-    outputs = Outputs(None, page)
+    outputs = cli.Outputs(None, page)
     about: Options = {}
     names, samples = tables.file_names(files), None
     if group_by is not None:

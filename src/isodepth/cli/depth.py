@@ -9,7 +9,6 @@ import numpy as np
 
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import Reading
 from isodepth.cli.tables import aligned, open_sources, read_tables
 from isodepth.data.output import check_table_target, endings_for, replace_file, with_column
 from isodepth.data.results import plain
@@ -25,7 +24,7 @@ _SHOWN = 5
 @click.option("-o", "--output", metavar="FILE", help="Write the table with a column of depths.")
 @click.option("--name", default="depth", show_default=True, help="Name of the new column.")
 def depth(
-    table: str, of: str | None, output: str | None, name: str, reading: Reading,
+    table: str, of: str | None, output: str | None, name: str, reading: cli.Reading,
     settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute a depth for each row of a table.

@@ -15,7 +15,6 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import Outputs, Reading
 from isodepth.cli.tables import frames_of, label_column, matched, open_sources, read_tables
 from isodepth.errors import BusyFileError, InvalidOptionError
 
@@ -48,7 +47,7 @@ def monitor() -> None:
 )  # fmt: skip
 def fit(
     reference: str, output: str, force: bool, batch_size: tuple[int, ...], blocks: str | None,
-    groups: str | None, reading: Reading, settings: dict[str, Any], **alarms: Any,
+    groups: str | None, reading: cli.Reading, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
     """Make a monitor from a table of undrifted rows.
 
@@ -90,7 +89,7 @@ def fit(
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batch: str, group: str | None, label: str | None, log: str | None,
-    reading: Reading,
+    reading: cli.Reading,
 ) -> Answer:  # fmt: skip
     """Check the next batch; exit code 1 for an alarm.
 
@@ -116,7 +115,7 @@ def check(
     return Answer([str(verdict)], verdict.to_dict(), _ALARM if verdict.alarm else 0)
 
 
-def _batch(sources: Any, reading: Reading, fitted: Any) -> Any:
+def _batch(sources: Any, reading: cli.Reading, fitted: Any) -> Any:
     """The columns of the reference alone, where the batch has all of them by name."""
     columns = fitted.columns if not reading.columns else None
     categories = tuple(each.column for each in fitted.kinds if each.use == "shares")
@@ -135,7 +134,7 @@ def _batch(sources: Any, reading: Reading, fitted: Any) -> Any:
 @monitor.command(cls=Command)
 @click.argument("monitor")
 @cli.output_options("the stream")
-def show(monitor: str, outputs: Outputs) -> Answer:
+def show(monitor: str, outputs: cli.Outputs) -> Answer:
     """Show the alarm policy of a monitor, and the last batches it has seen.
 
     \b

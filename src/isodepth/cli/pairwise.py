@@ -10,7 +10,6 @@ import numpy as np
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
-from isodepth.cli.options import Outputs, Reading
 from isodepth.cli.tables import read_samples
 from isodepth.data.output import check_table_target, replace_file, table_bytes
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -29,7 +28,7 @@ _PRINTED = 12
 @cli.output_options("the matrix, similar samples beside each other")
 def pairwise(
     samples: tuple[str, ...], group_by: str | None, output: str | None, clusters: int | None,
-    reading: Reading, settings: dict[str, Any], outputs: Outputs,
+    reading: cli.Reading, settings: dict[str, Any], outputs: cli.Outputs,
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
 
@@ -82,8 +81,8 @@ def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str,
 
     tree = linkage(squareform(distances, checks=False), method="average")
     found = fcluster(tree, count, criterion="maxclust").tolist()
-    order = {cluster: number for number, cluster in enumerate(dict.fromkeys(found), start=1)}
-    return {label: order[cluster] for label, cluster in zip(labels, found, strict=True)}
+    order = list(dict.fromkeys(found))
+    return {label: order.index(own) + 1 for label, own in zip(labels, found, strict=True)}
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

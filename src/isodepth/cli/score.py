@@ -24,7 +24,6 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 )  # fmt: skip
 @click.option("--multi-ref", help="mean (default), min or first.")
 @click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
-@click.option("--device", help="Device of the encoder, such as cpu or cuda.")
 def score(
     candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any
 ) -> Answer:

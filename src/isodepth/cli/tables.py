@@ -20,8 +20,6 @@ from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or leave out these rows with --nan-policy omit"
-# So many rows left out for one column are pointed out.
-_MANY_ROWS = 0.5
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -70,15 +68,8 @@ def _check(found: ReadResult, reading: Reading) -> None:
         return
     if reading.nan_policy != "omit":
         check_points(table, path, hint=_OMIT)
-        return
-    report = omit_missing(table, name=path).report
-    reading.omitted.append(report)
-    column, count = max(report.counts, key=lambda pair: pair[1])
-    if report.share > _MANY_ROWS and len(report.counts) > 1:
-        note(
-            f"{report.n_dropped} of {report.n_rows} rows of {path} are left out, most of them "
-            f"({count}) for {column!r}; --drop {column} would keep those that lack nothing else"
-        )
+    else:
+        reading.omitted.append(omit_missing(table, name=path).report)
 
 
 def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:

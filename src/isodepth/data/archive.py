@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.input_file import read_npy_header
+from isodepth.data.input_file import as_path, read_npy_header
 from isodepth.data.output import check_target, replace_file
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
 
@@ -104,10 +104,7 @@ def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError
 
 
 def _check_name(path: Any, error: type[Exception]) -> Path:
-    try:
-        name = Path(path)
-    except TypeError:
-        raise error(f"a file is named by a text or a path, got {path!r}") from None
+    name = as_path(path, error)
     if name.suffix.lower() != SUFFIX:
         raise error(f"table files are named *{SUFFIX}, got {os.fspath(path)!r}")
     return name

@@ -12,7 +12,10 @@ import gzip
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
@@ -103,13 +106,9 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, strict=True):
-            rows += [row] if row else []
-            if len(rows) == _SNIFFED_ROWS:
-                break
-    except csv.Error:
-        pass  # a record that is cut; where it is damaged, reading it says so
+    with suppress(csv.Error):  # a record that is cut; where it is damaged, reading it says so
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
 
 
@@ -165,8 +164,7 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
 
 def check_distinct(file: object, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
-    seen: set[str] = set()
-    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from isodepth.data.arrays import is_missing
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
@@ -280,14 +281,7 @@ def _texts(series: Any) -> list[str | None]:
     values = series.to_list()
     if series.dtype.is_float():  # codes, of which some are missing
         values = [int(v) if v is not None and v.is_integer() else v for v in values]
-    return [None if _is_missing(value) else str(value) for value in values]
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
-    if isinstance(value, float):
-        return value != value
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return [None if is_missing(value) else str(value) for value in values]
 
 
 def _numbers(series: Any, values: Sequence[str | None], given: Any, called: str) -> Any:

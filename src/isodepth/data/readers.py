@@ -14,15 +14,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from isodepth.data import csv_files
 from isodepth.data.arrays import listed, numbered
-from isodepth.data.csv_files import (
-    cell_name,
-    check_distinct,
-    csv_format,
-    line_of_row,
-    parse_numbers,
-    read_csv_columns,
-)
 from isodepth.data.frames import Names, Table, read_frame
 from isodepth.data.input_file import (
     ARROW_ENDINGS,
@@ -107,7 +100,8 @@ class ReadResult:
         """The columns of numbers alone, with NaN for what is missing; none may be left."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
-        names = [field.name for field in self.frame.schema if _is_numeric(field.type)]
+        kinds = {field.name: field.type for field in self.frame.schema}
+        names = [name for name, kind in kinds.items() if holds_numbers(kind) and kind != "bool"]
         points, _ = read_frame(self.frame.select(names), "the table")
         return Table(points, self.columns if len(names) == self.frame.num_columns else tuple(names))
 
@@ -116,12 +110,6 @@ class ReadResult:
         """All columns: the frame where there are others than numbers, else the numbers."""
         whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
         return self.numbers if whole else self.frame
-
-
-def _is_numeric(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind)
 
 
 class Choice(NamedTuple):
@@ -291,13 +279,13 @@ def check_ending(file: InputFile) -> None:
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
-    form = csv_format(file)
+    form = csv_files.csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
-    frame = read_csv_columns(file, form, choice.kept, as_text=options.text == "labels")
+    frame = csv_files.read_csv_columns(file, form, choice.kept, as_text=options.text == "labels")
 
     def where(row: int, place: int) -> str:
-        return cell_name(form, line_of_row(file, form, row), place)
+        return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where, form.decimal)
     result.notes[:0] = form.notes(file)
@@ -312,7 +300,7 @@ def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
-        check_distinct(file.path, names)
+        csv_files.check_distinct(file.path, names)
         choice = choose_columns(names, options, file.path)
 
         def where(row: int, place: int) -> str:
@@ -461,7 +449,7 @@ def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
     from pyarrow import types
 
     if types.is_string(column.type):
-        _, _, faults = parse_numbers(column, decimal)
+        _, _, faults = csv_files.parse_numbers(column, decimal)
         if faults.any():
             row = int(faults.argmax())
             return row, column[row].as_py(), int(faults.sum())

@@ -133,8 +133,10 @@ def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.nda
 def _draw_columns(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> Any:
     shares = np.array([[dict(verdict.columns)[name] for verdict in verdicts] for name in shown])
     extent = (0.5, len(at) + 0.5, len(shown) - 0.5, -0.5)
-    look = {"cmap": style.SCALE, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
-    image = ax.imshow(shares, aspect="auto", extent=extent, **look)
+    image = ax.imshow(
+        shares, aspect="auto", extent=extent, cmap=style.SCALE, vmin=0, vmax=1,
+        interpolation="nearest",
+    )  # fmt: skip
     ax.set_yticks(range(len(shown)), [style.short(name) for name in shown], fontsize="small")
     style.dress(ax, y="columns", grid=None)
     return image

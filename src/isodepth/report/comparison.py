@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.results import p_text
 from isodepth.plot.comparisons import (
     category_shares,
     column_shares,
@@ -19,7 +18,7 @@ from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
 from isodepth.report.repeat import compare_code
-from isodepth.report.sentences import comparison_headline, largest_contributions
+from isodepth.report.sentences import comparison_headline
 
 _MOST_OUTSIDE = 50
 _MOST_VALUES = 16
@@ -33,43 +32,25 @@ def comparison_context(
     block_column: str | None,
 ) -> dict[str, Any]:
     """What the template of a comparison is filled with; categories alone are tested only."""
-    x, y = names
     alone = result.result_type == "test"
     test = result if alone else result.test
-    comparison = getattr(result, "comparison", None) if alone else result
-    context: dict[str, Any] = {"comparison": comparison, "test": test, "x": x, "y": y}
-    tiles, signatures, counts = [], [], [0, 0]
-    if comparison is not None:
-        counts = [regions.n_points for regions in comparison.regions]
-        tiles.append(("distance", f"{comparison.distance:.3g}"))
-        signatures.append(("", comparison.signature))
-        context |= {
-            "eps": 1.0 - float(np.max(comparison.levels)),
-            "contributions": largest_contributions(comparison.column_shares),
-            "outside": _outside(comparison, y) if comparison.keeps_rows else None,
-            "most_outside": _MOST_OUTSIDE,
-        }
-    if test is not None:
-        counts = list(test.n_rows)
-        tiles += [
-            ("effect", test.effect.size if test.effect else "in no column"),
-            ("p-value", p_text(test.p_value)),
-            ("test statistic", f"{test.statistic:.3g}"),
-            ("statistic by chance", f"{test.null_mean:.3g}"),
-        ]
-        signatures.append(("The test", test.signature))
-    tiles += [(f"rows of {name}", f"{n:,}") for name, n in zip(names, counts, strict=True)]
-    return context | {
+    comparison: Any = getattr(result, "comparison", None) if alone else result
+    keeps_rows = comparison is not None and comparison.keeps_rows
+    return {
+        "comparison": comparison,
+        "test": test,
+        "x": names[0],
+        "y": names[1],
         "verdict": comparison_headline(comparison, test, names),
-        "tiles": tiles,
-        "counts": counts,
+        "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
         "sources": sources,
         "kinds": result.kinds if test is None else test.kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
         "columns": _columns(comparison, test, names),
+        "outside": _outside(comparison, names[1]) if keeps_rows else None,
+        "most_outside": _MOST_OUTSIDE,
         "pictures": _pictures(comparison, test, names),
-        "signatures": signatures,
         "code": compare_code(comparison, test, sources, read_options, block_column),
     }
 

@@ -39,18 +39,13 @@ def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
         drawn["tree"] = sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count))
     return {
         "verdict": matrix_headline(pairs),
-        "tiles": [
-            ("samples", f"{count:,}"),
-            ("pairs", f"{len(pairs):,}"),
-            ("median distance", f"{np.median(distances):.3g}"),
-            ("largest distance", f"{distances.max():.3g}"),
-        ],
+        "distances": distances,
+        "signature": matrix.signature,
         "count": count,
         "pictures": drawn,
         "samples": _samples(matrix),
         "pairs": {"one": ones, "other": others, "distance": apart},
-        "most_pairs": _MOST_PAIRS if len(pairs) > _MOST_PAIRS else None,
-        "signatures": [("", matrix.signature)] if matrix.signature else [],
+        "most_pairs": _MOST_PAIRS,
     }
 
 

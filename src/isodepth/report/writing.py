@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -16,6 +17,7 @@ from isodepth._version import __version__
 from isodepth.data.extras import load_extra
 from isodepth.data.markup import escaped, shown
 from isodepth.data.output import check_target, replace_file
+from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.report.comparison import comparison_context
 from isodepth.report.matrix import matrix_context
@@ -131,8 +133,8 @@ def _render(template: str, context: dict[str, Any]) -> str:
     environment.globals["svg"] = inline_svg
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
     environment.filters |= {
-        "percent": _percent, "shown": shown, "sort_key": _sort_key,
-        "contributions": largest_contributions,
+        "median": np.median, "p_text": p_text, "percent": _percent, "shown": shown,
+        "sort_key": _sort_key, "contributions": largest_contributions,
     }  # fmt: skip
     assets = files("isodepth.report").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))

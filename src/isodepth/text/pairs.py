@@ -111,13 +111,10 @@ def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray,
     points = np.concatenate([first, second]).astype(np.float64)
     if points.shape[1] < len(points):
         return points[: len(first)], points[len(first) :]
-    points = points - points[0] + 0.0
-    known: dict[bytes, int] = {}
-    place = [known.setdefault(row.tobytes(), len(known)) for row in points]
-    firsts = np.unique(place, return_index=True)[1]
-    coordinates = np.zeros((len(firsts), max(1, len(firsts) - 1)))
-    if len(firsts) > 1:
+    distinct, place = np.unique(points, axis=0, return_inverse=True)
+    coordinates = np.zeros((len(distinct), max(1, len(distinct) - 1)))
+    if len(distinct) > 1:
         # The first point is the origin of the frame.
-        coordinates[1:] = coordinates_in_span(points[firsts[1:]])
-    coordinates = coordinates[place]
+        coordinates[1:] = coordinates_in_span(distinct[1:] - distinct[0])
+    coordinates = coordinates[place.ravel()]
     return coordinates[: len(first)], coordinates[len(first) :]
