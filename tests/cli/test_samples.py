@@ -76,7 +76,7 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
         (["months", "--group-by", "temp"], "--group-by takes one table apart, got 4"),
         (["months", "--clusters", "0"], "'--clusters'"),
         (["months", "-o", "d.xlsx"], "its name ends in '.xlsx'"),
-        (["months", "--scale", "reference"], "--scale must be pooled or none"),
+        (["months", "--scale", "reference"], "--scale reference is the spread of the first of two"),
         (["months", "--levels", "exact"], "levels"),
         (["months", "--permutations", "9"], "--permutations"),
         (["months", "other.csv"], "'rain' is only in"),

@@ -99,9 +99,8 @@ def compare(
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
     outputs.save(comparison, **about)
-    content = {"columns": comparison.columns, **comparison.to_dict()}
-    for curve in ("levels", "gaps"):  # of all levels
-        content.pop(curve, None)
+    whole = {"columns": comparison.columns, **comparison.to_dict()}
+    content = {name: value for name, value in whole.items() if name not in ("levels", "gaps")}
     return _answer([str(comparison)], content, (a, b), reading, settings["scale"], outputs.page)
 
 

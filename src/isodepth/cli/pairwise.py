@@ -12,7 +12,7 @@ import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import read_samples
 from isodepth.data.output import check_table_target, replace_file, table_bytes
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 
 # A matrix of more samples is not printed: its lines would be wider than a terminal.
 _PRINTED = 12
@@ -47,8 +47,6 @@ def pairwise(
 
     options = {**settings, "nan_policy": reading.nan_policy}
     table_metric(options).check_for_tables("float64")
-    if options["scale"] == "reference":
-        raise InvalidOptionError("--scale must be pooled or none for many samples, got reference")
     target = None if output is None else check_table_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:
@@ -68,10 +66,10 @@ def pairwise(
     for number in sorted(set(members.values())):
         inside = [label for label in members if members[label] == number]
         lines.append(f"cluster {number:<6} {', '.join(inside)}")
-    lines += reading.lines()
-    lines += [f"written to     {path}" for path in (output, outputs.page) if path]
+    written = [f"written to     {path}" for path in (output, outputs.page) if path]
     printed = ["", *_printed(matrix)] if len(matrix) <= _PRINTED else []
-    return Answer([*lines, f"signature      {matrix.signature}", *printed], content)
+    lines += [*reading.lines(), *written, f"signature      {matrix.signature}", *printed]
+    return Answer(lines, content)
 
 
 def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str, int]:

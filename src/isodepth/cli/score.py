@@ -54,12 +54,10 @@ def _lines_of(path: str) -> list[str]:
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
-    lines = text.removeprefix("\ufeff").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    if not lines:
+    text = text.removeprefix("\ufeff")
+    if not text:
         raise InvalidInputError(f"{path} is empty; it must hold one text on each line")
-    return [line.removesuffix("\r") for line in lines]
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[str]]:

@@ -20,7 +20,6 @@ from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or leave out these rows with --nan-policy omit"
-_NUMBER = re.compile(r"(\d+)")
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
@@ -74,14 +73,12 @@ def _check(found: ReadResult, reading: Reading) -> None:
 
 def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:
     """A column that an option names must be in one of the tables at least."""
-    absent = set.intersection(*(set(each.absent) for each in found))
-    if absent or kinds:
-        frame = found[0].frame
-        names = getattr(frame, "column_names", None) or map(str, range(frame.shape[1]))
-        known = [*names, *found[0].left_out]
-        absent |= set(kinds or ()) - set(known)
-        if absent:
-            raise unknown_column(min(absent), known, found[0].path)
+    frame = found[0].frame
+    names = getattr(frame, "column_names", None) or map(str, range(np.atleast_2d(frame).shape[1]))
+    known = [*names, *found[0].left_out]
+    absent = set.intersection(*(set(each.absent) for each in found)) | {*(kinds or ())} - {*known}
+    if absent:
+        raise unknown_column(min(absent), known, found[0].path)
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -162,7 +159,7 @@ def read_samples(
 
 def _natural(text: str) -> list[Any]:
     """A key that sorts 2 before 10."""
-    parts = _NUMBER.split(text)
+    parts = re.split(r"(\d+)", text)
     return [(int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts)]
 
 

@@ -67,13 +67,12 @@ def read_archive(
     """
     source = _check_name(path, UnreadableFileError)
     try:
-        # A pipe or a device may have no end.
-        content = None if source.exists() and not source.is_file() else source.read_bytes()
+        if source.exists() and not source.is_file():  # a pipe or a device may have no end
+            raise OSError("it is not a file")
+        content = source.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {source}: {reason}") from None
-    if content is None:
-        raise UnreadableFileError(f"cannot read {source}: it is not a file")
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise unreadable(source, "its checksum does not match its content")

@@ -116,16 +116,12 @@ def split_columns(
     for name in kinds:
         if name not in labels[0]:
             raise InvalidOptionError(f"kinds names {name!r}, which is not a column of {names[0]}")
-    types = {kind for frame in frames for kind in frame.schema.values()}
-    numeric = all(kind.is_numeric() for kind in types)
+    numeric = all(kind.is_numeric() for frame in frames for kind in frame.schema.values())
     for own, called in zip(labels, names, strict=True):
         if own.keys() != labels[0].keys():
             if numeric and not kinds:
                 return None  # what differs is said where numbers are matched
             raise differing(tuple(labels[0]), tuple(own), names[0], called)
-    if not kinds and all(kind.is_float() for kind in types):
-        columns = tuple(ColumnKind(name, "numeric", "numbers") for name in labels[0])
-        return MixedFrames(list(samples), {}, columns)
     found: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
     changed: list[dict[str, Any]] = [{} for _ in frames]

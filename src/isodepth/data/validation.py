@@ -298,16 +298,12 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
     """Take `weights=(wx, wy)` apart; either of the two may be None."""
     if weights is None:
         return None, None
-    if isinstance(weights, np.ndarray) or not isinstance(weights, Iterable):
-        raise InvalidInputError(
-            f"weights must be a pair (weights of X, weights of Y), got {describe(weights)}; "
-            "either of the two may be None"
-        )
-    pair = tuple(weights)
+    bare = isinstance(weights, np.ndarray) or not isinstance(weights, Iterable)
+    pair = () if bare else tuple(weights)
     if len(pair) != 2 or all(isinstance(w, numbers.Number) for w in pair):
         raise InvalidInputError(
-            "weights must be a pair (weights of X, weights of Y), got a sequence of length "
-            f"{len(pair)}; either of the two may be None"
+            f"weights must be a pair (weights of X, weights of Y), got {describe(weights)}"
+            f"{'' if bare else f' of length {len(pair)}'}; either of the two may be None"
         )
     return pair
 
@@ -368,16 +364,12 @@ def check_n_jobs(value: Any) -> int | None:
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
     array = to_array(betas, name)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
-            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+            f"{name} must lie in [0, 1), or be an array of such numbers: no region holds more than "
+            f"all the mass; got {betas!r:.80}"
         )
-    array = array.astype(np.float64)
-    if not ((array >= 0) & (array < 1)).all():
-        raise InvalidInputError(
-            f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
-        )
-    return array
+    return array.astype(np.float64)
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 800
 # Columns with a larger adjusted p-value are hollow.
 _LEVEL = 0.05
+_CONTRIBUTION = "contribution to the difference"
 
 
 def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
@@ -147,7 +148,8 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    values, pvalues, of_shares = _values(result)
+    values, pvalues, what = _values(result)
+    of_shares = what == _CONTRIBUTION
     shown, left = values[:most], len(values) - most
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     places = range(len(shown))
@@ -165,11 +167,6 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
     if of_shares:
         _as_percent(ax)
-    what = (
-        "contribution to the difference"
-        if of_shares
-        else "largest difference between shares of rows up to a value"
-    )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
     style.dress(ax, "Contributions of the columns", x=what, grid="x")
@@ -181,16 +178,17 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     return ax
 
 
-def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, bool]:
-    """Columns with what their bars show, their p-values, and whether these are shares."""
+def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, str]:
+    """Columns with the lengths of their bars, their p-values, and what the bars show."""
     if hasattr(result, "column_shares"):
         test = result.test
         pvalues = None if test is None else {c.column: c.p_value for c in test.columns}
-        return result.column_shares, pvalues, True
+        return result.column_shares, pvalues, _CONTRIBUTION
     if hasattr(result, "null_distribution"):
         pvalues = {column.column: column.p_value for column in result.columns}
-        return [(column.column, column.difference) for column in result.columns], pvalues, False
-    return list(result.columns), None, True
+        bars = [(column.column, column.difference) for column in result.columns]
+        return bars, pvalues, "largest difference between shares of rows up to a value"
+    return list(result.columns), None, _CONTRIBUTION
 
 
 def category_shares(

@@ -8,8 +8,6 @@ import numpy as np
 
 from isodepth.errors import InvalidInputError
 
-# Numbers that are held together while directions are looked at a few at a time.
-_BLOCK_NUMBERS = 1 << 20
 _MOST_CANDIDATES = 500
 # Of more levels, so many that stand for equal shares.
 _MOST_LEVELS = 100
@@ -24,15 +22,9 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
     Of very many levels a hundred are looked at.
     """
     levels, shares = _levels(comparison._gaps.plan.shares)
-    result = np.empty(len(directions))
-    size = max(1, _BLOCK_NUMBERS // (2 * len(shares)))
-    dtype = comparison.regions[0].points.dtype
-    for start in range(0, len(directions), size):
-        block = directions[start : start + size].astype(dtype, copy=False)
-        x, y = (comparison._supports(side, block, levels) for side in (0, 1))
-        both = shares @ (x - y) ** 2
-        result[start : start + size] = both.reshape(2, -1).mean(axis=0)
-    return result
+    units = directions.astype(comparison.regions[0].points.dtype, copy=False)
+    x, y = (comparison._supports(side, units, levels) for side in (0, 1))
+    return (shares @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
 def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:

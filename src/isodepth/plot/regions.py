@@ -69,7 +69,10 @@ def nested_regions(
     ax = ax or new_axes(7.2, 6.2)
     if basis is None:
         return _on_a_line(comparison, ax, called)
-    center = _center(comparison, basis)
+    center = np.zeros(2)
+    if len(basis) > 2:  # mixtures are measured from the mean of the deepest half of X
+        first = comparison.regions[0]
+        center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
     chosen = chosen_levels(comparison)
     corners = []
@@ -84,7 +87,10 @@ def nested_regions(
             ax.plot(
                 *closed.T, color=color, linestyle=style, linewidth=1.8 if last else 1.0, zorder=4
             )
-    low, high = _frame(np.concatenate(corners))
+    every = np.concatenate(corners)
+    low, high = every.min(axis=0), every.max(axis=0)
+    margin = _MARGIN * np.where(high > low, high - low, max(float((high - low).max()), 1.0))
+    low, high = low - margin, high + margin
     for side in (0, 1):
         _draw_rows(ax, comparison, side, basis, center, (low, high), called[side])
     ax.set_xlim(low[0], high[0])
@@ -113,20 +119,6 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.nda
     units = directions.astype(comparison.regions[side].points.dtype, copy=False)
     each = [comparison._supports(side, units, slice(place, place + 1))[0] for place in places]
     return np.array(each)[:, : len(directions)]
-
-
-def _center(comparison: Any, basis: np.ndarray) -> np.ndarray:
-    """Where mixtures of columns have their origin: the mean of the deepest half of X."""
-    if len(basis) == 2:
-        return np.zeros(2)
-    first = comparison.regions[0]
-    return first.points[first.inside(0.5)].mean(axis=0) @ basis
-
-
-def _frame(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    extent = np.where(high > low, high - low, max(float((high - low).max()), 1.0))
-    return low - _MARGIN * extent, high + _MARGIN * extent
 
 
 def _draw_rows(

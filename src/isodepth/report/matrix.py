@@ -11,7 +11,6 @@ from isodepth.errors import InvalidInputError
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree, symmetric_matrix
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
-from isodepth.report.sentences import matrix_headline
 
 _MOST_PAIRS = 500
 _MOST_SAMPLES = 2000
@@ -38,7 +37,8 @@ def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
     if count <= _MOST_LEAVES:
         drawn["tree"] = sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count))
     return {
-        "verdict": matrix_headline(pairs),
+        "closest": pairs[0],
+        "furthest": pairs[-1],
         "distances": distances,
         "signature": matrix.signature,
         "count": count,

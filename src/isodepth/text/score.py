@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -155,12 +156,9 @@ class DepthScore:
         if self.multi_ref == "first":
             # The others need no encoding.
             groups = [group[:1] for group in groups]
-        clouds = embed(self.encoder, [*texts, *(text for group in groups for text in group)])
-        return self._score_clouds(
-            [clouds[text] for text in texts],
-            [[clouds[text] for text in group] for group in groups],
-            self.encoder.place() if isinstance(self.encoder, Encoder) else None,
-        )
+        clouds = embed(self.encoder, chain(texts, *groups))
+        device = self.encoder.place() if isinstance(self.encoder, Encoder) else None
+        return self._scores(clouds, texts, groups, device)
 
     def score_clouds(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
@@ -181,39 +179,33 @@ class DepthScore:
                 f"every candidate needs its reference(s), got {len(candidates)} candidate(s) and "
                 f"{len(references)} list(s) of references"
             )
-        return self._score_clouds(candidates, references)
+        kept = slice(1) if self.multi_ref == "first" else slice(None)
+        texts, groups = list(candidates), [list(group[kept]) for group in references]
+        # One text has one array: what is fitted once is found again by its identity.
+        clouds = {id(cloud): cloud for cloud in chain(texts, *groups)}
+        keys = [[id(cloud) for cloud in group] for group in groups]
+        return self._scores(clouds, [id(cloud) for cloud in texts], keys)
 
-    def _score_clouds(
+    def _scores(
         self,
+        clouds: dict[Any, Any],
         candidates: Sequence[Any],
         references: Sequence[Sequence[Any]],
         device: str | None = None,
     ) -> Scores:
-        """Scores from token vectors; `device` computes their depths, or that on which they are."""
-        known: dict[int, int] = {}
-        given: list[Any] = []
-
-        def place(cloud: Any) -> int:
-            # One text has one array: what is fitted once is found again by its identity, which
-            # holds as long as the array is kept.
-            if id(cloud) not in known:
-                known[id(cloud)] = len(given)
-                given.append(cloud)
-            return known[id(cloud)]
-
-        first = [place(cloud) for cloud in candidates]
-        kept = slice(1) if self.multi_ref == "first" else slice(None)
-        groups = [[place(cloud) for cloud in group[kept]] for group in references]
-        clouds = clean_clouds(given, self.l2_normalize, self.empty)
+        """Scores of clouds by their keys; `device` computes the depths, or that of the clouds."""
+        place = {key: at for at, key in enumerate(clouds)}
         if device is None:
-            device = next((str(cloud.device) for cloud in given if is_tensor(cloud)), "cpu")
-        pairs = [(i, j) for i, group in zip(first, groups, strict=True) for j in group]
-        whole = [clouds[i] is not None and clouds[j] is not None for i, j in pairs]
+            device = next((str(c.device) for c in clouds.values() if is_tensor(c)), "cpu")
+        cleaned = clean_clouds(clouds.values(), self.l2_normalize, self.empty)
+        each = zip(candidates, references, strict=True)
+        pairs = [(place[key], place[other]) for key, group in each for other in group]
+        whole = [cleaned[i] is not None and cleaned[j] is not None for i, j in pairs]
         distances = np.full(len(pairs), np.nan)
         wanted = [pair for pair, here in zip(pairs, whole, strict=True) if here]
-        distances[whole] = pair_distances(clouds, wanted, self.metric, device)
+        distances[whole] = pair_distances(cleaned, wanted, self.metric, device)
         reduce = np.min if self.multi_ref == "min" else np.mean
-        ends = np.cumsum([len(group) for group in groups])
+        ends = np.cumsum([len(group) for group in references])
         found = [float(reduce(each)) for each in np.split(distances, ends)[:-1]]
         return Scores(found, self.signature, self.higher_is_better)
 
