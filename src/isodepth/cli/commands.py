@@ -165,11 +165,7 @@ def _print(text: str, stream: Any) -> None:
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except OSError:
-        _discard(stream)
+        # What is left in the buffer goes nowhere: Python would try to write it as it ends.
+        with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
         raise
-
-
-def _discard(stream: Any) -> None:
-    """Let what is left in the buffer go nowhere: Python would try to write it as it ends."""
-    with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), stream.fileno())

@@ -18,7 +18,6 @@ from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import frames_of, label_column, matched, open_sources, read_tables
 from isodepth.errors import BusyFileError, InvalidOptionError
 
-_ALARM = 1
 # Another process may check a batch between reading a monitor and writing it.
 _ATTEMPTS = 5
 _SHOWN = 10
@@ -112,7 +111,7 @@ def check(
         except BusyFileError:
             if not left:
                 raise
-    return Answer([str(verdict)], verdict.to_dict(), _ALARM if verdict.alarm else 0)
+    return Answer([str(verdict)], verdict.to_dict(), 1 if verdict.alarm else 0)
 
 
 def _batch(sources: Any, reading: cli.Reading, fitted: Any) -> Any:

@@ -24,7 +24,7 @@ import numpy as np
 
 from isodepth.data.input_file import as_path, read_npy_header
 from isodepth.data.output import check_target, replace_file
-from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
+from isodepth.errors import InvalidOptionError, UnreadableFileError
 
 SUFFIX = ".npz"
 _FORMAT = "isodepth"
@@ -32,7 +32,6 @@ _VERSION = 1
 _DIGEST_LENGTH = 64
 _HEADER = "header"
 _MOST_MEMBERS = 16
-_MOST_HEADER_BYTES = 1 << 24
 
 
 def write_archive(
@@ -45,11 +44,6 @@ def write_archive(
     _check_name(path, InvalidOptionError)
     target = check_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
-    if len(text) > _MOST_HEADER_BYTES:
-        raise InvalidInputError(
-            f"the names of the columns take {len(text)} bytes, and a file holds at most "
-            f"{_MOST_HEADER_BYTES}; shorten them"
-        )
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays})
     with zipfile.ZipFile(buffer, "a") as archive:

@@ -91,8 +91,10 @@ def nested_regions(
     low, high = every.min(axis=0), every.max(axis=0)
     margin = _MARGIN * np.where(high > low, high - low, max(float((high - low).max()), 1.0))
     low, high = low - margin, high + margin
-    for side in (0, 1):
-        _draw_rows(ax, comparison, side, basis, center, (low, high), called[side])
+    for side, name in enumerate(called):
+        points = comparison.regions[side].points.astype(float, copy=False) @ basis - center
+        beyond = int(((points < low) | (points > high)).any(axis=1).sum())
+        _draw_rows(ax, comparison, side, points, beyond, name)
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     across, up = _axis_labels(comparison, basis)
@@ -122,22 +124,15 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.nda
 
 
 def _draw_rows(
-    ax: Axes,
-    comparison: Any,
-    side: int,
-    basis: np.ndarray,
-    center: np.ndarray,
-    frame: tuple[np.ndarray, np.ndarray],
-    name: str,
+    ax: Axes, comparison: Any, side: int, points: np.ndarray, beyond: int, name: str
 ) -> None:
+    """The rows of one sample, at `points` (n, 2) of the plane; so many lie beyond the frame."""
     color, marker, _, cross = _SIDES[side]
     regions = comparison.regions[side]
-    points = regions.points.astype(float, copy=False) @ basis - center
     every = -(-len(points) // _MOST_POINTS)
     drawn = np.arange(len(points)) % every == 0
     kept = np.isin(np.arange(len(points)), regions.inside(float(_starts(comparison).max())))
     size = 5 if len(points) <= _FEW_POINTS else 3
-    beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     note = f"{len(points)} rows" if every == 1 else f"{len(points)} rows, one in {every} drawn"
     if beyond:
         note += f", {beyond} outside the frame"

@@ -14,8 +14,6 @@ from isodepth.report.sentences import alarm_promise, monitor_headline
 def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
     """What the template of a calibrated monitor is filled with."""
     verdicts = monitor.verdicts
-    if labels is None and any(verdict.label is not None for verdict in verdicts):
-        labels = [verdict.label or str(verdict.batch) for verdict in verdicts]
     summary = monitor.to_dict()
     context: dict[str, Any] = {
         "verdict": monitor_headline(verdicts, monitor.alarm),

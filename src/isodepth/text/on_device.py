@@ -14,8 +14,8 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.tensors.products import budget_on, full_precision
 from isodepth.tensors.ranks import centered_ranks, mean_squared_ranks
 
-# Samples of different sizes share a batch as long as little is padded.
-_PADDED = 8
+# Samples in a batch.
+_BATCH = 64
 _MOST_BYTES = 1 << 30
 
 
@@ -42,8 +42,11 @@ def regions_on_device(
     place = torch.device(device)
     directions = torch.from_numpy(np.array(drawn.directions, dtype=np.float32)).to(place)
     found: dict[int, TrimmedRegions] = {}
+    # Neighbors of about one size share a batch: little is padded.
+    short.sort(key=lambda i: samples[i].n_points)
     with full_precision(place):
-        for batch in _batches(samples, short, count):
+        for start in range(0, len(short), _BATCH):
+            batch = short[start : start + _BATCH]
             chosen = [samples[i] for i in batch]
             depths = _depths(chosen, directions, name == "steady_irw")
             for i, sample, depth in zip(batch, chosen, depths, strict=True):
@@ -54,20 +57,6 @@ def regions_on_device(
     others = [i for i in range(len(clouds)) if i not in found]
     found.update(zip(others, drawn.all_regions([clouds[i] for i in others]), strict=True))
     return [found[i] for i in range(len(clouds))]
-
-
-def _batches(samples: Sequence[Sample], which: list[int], count: int) -> list[list[int]]:
-    """Which samples are worked on together: of about one size, and not too many."""
-    batches: list[list[int]] = []
-    longest = 0
-    for i in sorted(which, key=lambda i: -samples[i].n_points):
-        n = samples[i].n_points
-        full = batches and len(batches[-1]) * longest * (count + longest**2) * 64 > _MOST_BYTES
-        if longest > n + _PADDED or full or not batches:
-            batches.append([])
-            longest = n
-        batches[-1].append(i)
-    return batches
 
 
 def _depths(samples: Sequence[Sample], directions: torch.Tensor, steady: bool) -> np.ndarray:
