@@ -47,12 +47,7 @@ def is_tensor(X: Any) -> bool:
 
 
 def check_points(
-    X: Any,
-    name: str = "X",
-    dtype: str | None = None,
-    *,
-    any_size: bool = False,
-    hint: str = "",
+    X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False, hint: str = ""
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Turn what a user calls a sample into a finite float matrix and its column names.
 

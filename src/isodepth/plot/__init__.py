@@ -6,12 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.comparisons import (
-    category_shares,
-    column_shares,
-    gap_profile,
-    null_distribution,
-)
+from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours

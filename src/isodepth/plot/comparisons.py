@@ -192,11 +192,7 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
 
 
 def category_shares(
-    test: Any,
-    ax: Axes | None = None,
-    *,
-    names: Sequence[str] = ("X", "Y"),
-    most: int = 20,
+    test: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y"), most: int = 20
 ) -> Axes:
     """Draw the shares of the values of categories in both samples, side by side.
 

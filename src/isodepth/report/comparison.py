@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.plot.comparisons import (
-    category_shares,
-    column_shares,
-    gap_profile,
-    null_distribution,
-)
+from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH

@@ -18,10 +18,7 @@ _BLOCK = 16
 
 
 def pair_distances(
-    clouds: Sequence[Any],
-    pairs: Sequence[tuple[int, int]],
-    metric: Metric,
-    device: str = "cpu",
+    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric, device: str = "cpu"
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
