@@ -3,6 +3,8 @@
 import os
 from importlib.util import find_spec
 
+import pytest
+
 # Pictures are drawn without a window system.
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -14,3 +16,11 @@ _NEEDED = {
 collect_ignore_glob = [
     path for package, paths in _NEEDED.items() if find_spec(package) is None for path in paths
 ]
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without their pictures, which take most of the time of a report."""
+    from markupsafe import Markup
+
+    monkeypatch.setattr("isodepth.report.writing.inline_svg", lambda *_: Markup("<svg></svg>"))

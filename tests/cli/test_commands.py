@@ -101,6 +101,7 @@ def test_an_exponent_beyond_any_power(files: list[str]) -> None:
 
 
 @posix
+@pytest.mark.usefixtures("without_pictures")
 def test_names_of_files_that_are_not_utf_8(tmp_path: Path) -> None:
     names = [os.fsdecode(os.fsencode(tmp_path / "t") + end) for end in (b"\xff.csv", b"\xfe.csv")]
     for i, name in enumerate(names):
@@ -173,7 +174,7 @@ class Terminal(io.StringIO):
 def test_progress_on_a_terminal_only(
     files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["test", *files, "--permutations", "49"]
+    arguments = ["test", *files, "--permutations", "19", "--directions", "20"]
     assert "%|" not in run(*arguments).stderr
     monkeypatch.setattr("sys.stderr", Terminal())
     assert main(arguments) == 0

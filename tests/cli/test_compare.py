@@ -60,6 +60,7 @@ def test_every_setting_reaches_the_metric(
     assert (found["rows"], found["columns"]) == ([60, 60], list(NAMES))
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
     """The same files and options: the same distance, p-value and default units."""
     given = (*files[:2], "--drop", "day", "--permutations", 49, *QUICK)
@@ -118,6 +119,7 @@ def test_outputs_are_checked_before_anything_is_read(
 
 
 @pytest.mark.parametrize("blocks", [(), ("--blocks", "day")])
+@pytest.mark.usefixtures("without_pictures")
 def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> None:
     """By its command and by its Python, with missing cells, text and columns left out."""
     for name in files[:2]:
@@ -138,6 +140,7 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
     assert made["result"].test.p_value == found["test"]["p_value"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
     given = ("report", *files, "-o", "many.html", *QUICK)
     assert run_json(*given)["kind"] == "matrix"
@@ -164,6 +167,7 @@ def folders(files: list[str]) -> list[str]:
     return ["june", "july"]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> None:
     found = run_json("compare", *folders, "--columns", "temp,wind", "--scale", "none", *QUICK)
     points = [table.points[:, 1:] for table in tables[:2]]

@@ -90,6 +90,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, line in EXAMPLES
     ],
 )
+@pytest.mark.usefixtures("without_pictures")
 def test_every_example_runs(example: str, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tables)
     Path("monitor.npz").unlink(missing_ok=True)

@@ -83,6 +83,7 @@ def test_text_is_refused_by_name_where_numbers_are_needed(tmp_path: Path) -> Non
     assert "--drop-text" in said
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     header = "\ufefforigin;zip;late;when;note;size\n"  # a byte order mark, decimal commas

@@ -274,7 +274,8 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
     array = to_array(weights, name)
     if array.dtype.kind not in "biuf" or array.shape != (n,):
         raise InvalidInputError(
-            f"{name} must hold one number for each of the {n} rows, got {describe(array)}"
+            f"{name} must hold one number for each of the {n} rows, got {describe(array)}; weights "
+            "are real numbers"
         )
     array = array.astype(np.float64)
     bad = ~(np.isfinite(array) & (array >= 0))
