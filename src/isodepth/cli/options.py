@@ -42,7 +42,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
     "n_directions": ("--directions", int, "Number of directions.", "1000"),
     "levels": ("--levels", _levels, "exact, or a number of levels.", "exact"),
-    "refine": ("--refine", int, "Steps of ascent on the sphere.", "20, and 0 for a finite q"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions.", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers.", "0"),
 }  # fmt: skip
 
@@ -130,8 +130,8 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
     made = {
-        "columns": named("--columns", help="Use only these columns (numbers without a header)."),
-        "drop": named("--drop", help="Without these columns."),
+        "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
+        "drop": named("--drop", help="Leave out these columns."),
         "drop_text": option("--drop-text", is_flag=True, help="Leave out text and dates."),
     }  # fmt: skip
     if kinds:

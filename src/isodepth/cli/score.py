@@ -15,7 +15,9 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 
 @click.command(cls=Command)
 @click.option("-c", "--candidates", required=True, metavar="FILE", help="Texts to score.")
-@click.option("-r", "--references", required=True, multiple=True, help="Their references.")
+@click.option(
+    "-r", "--references", required=True, multiple=True, metavar="FILE", help="References."
+)
 @click.option("--model", metavar="DIR", help="Folder or name (default all-MiniLM-L6-v2).")
 @click.option("--layer", type=int, help="Hidden state of the model (default the last).")
 @cli.settings_options(
@@ -50,11 +52,10 @@ def score(
 def _lines_of(path: str) -> list[str]:
     """The lines of a text file in UTF-8, without their ends."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
-    text = text.removeprefix("\ufeff")
     if not text:
         raise InvalidInputError(f"{path} is empty; it must hold one text on each line")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]

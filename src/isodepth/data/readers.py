@@ -417,8 +417,9 @@ def _chosen_columns(
         row, place = min(holes)
         refuse(
             file.path,
-            f"{where(row, place)}: the cell is empty, as are {columns[place].null_count} of "
-            f"{len(frame)} in this column; fill in or drop incomplete rows{options.missing_hint}",
+            f"{where(row, place)}: the cell is empty (empty in this column: "
+            f"{columns[place].null_count} of {len(frame)}); fill in or drop incomplete rows"
+            f"{options.missing_hint}",
         )
     for place, column in columns.items():
         boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
