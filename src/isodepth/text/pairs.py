@@ -54,7 +54,7 @@ def pair_distances(
     wanted = sorted({i for pair in distinct for i in pair})
     chosen = [clouds[i] for i in wanted]
     drawn = metric.fit(chosen[0].shape[1], metric.dtype or str(chosen[0].dtype))
-    if device == "cpu":
+    if device.startswith("cpu"):
         fitted = drawn.all_regions(chosen)
     else:
         from isodepth.text.on_device import regions_on_device
