@@ -94,6 +94,7 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
     assert "has no column 'night'" in refusal(*given, "--blocks", "night")
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_pictures_and_reports_are_written(files: list[str]) -> None:
     for command in ("compare", "test"):
         given = (*files[:2], "--permutations", 19, *QUICK, "--report", "r.html", "--plot", "p.svg")
