@@ -55,8 +55,8 @@ def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
 
     Examples
     --------
-    >>> html_table({"name": ["a<b", "c"]}, 1)[34:]
-    '</tr></thead><tbody><tr><td>a&lt;b</td></tr></tbody></table><p>and 1 more rows</p>'
+    >>> html_table({"name": ["a<b", "c"]}, 1).partition("</thead>")[2]
+    '<tbody><tr><td>a&lt;b</td></tr></tbody></table><p>and 1 more rows</p>'
     """
     names = list(columns)
     rows = list(zip(*columns.values(), strict=True))
