@@ -120,7 +120,7 @@ def test_generators_are_refused() -> None:
         ([], {}, "empty list"),
         (3, {}, "scan takes a file or folder"),
         (POINTS[:, 0], {}, "must be a table"),
-        ([POINTS, POINTS[:, :2]], {}, "chunk 1 has 2 column"),
+        ([POINTS, POINTS[:, :2]], {}, "'2' is only in chunk 0"),
         (FRAME, {"columns": ["x", "w"]}, "no column 'w'"),
         (FRAME, {"columns": ["x", "x"]}, "asked for twice"),
         (FRAME, {"columns": "x"}, r"write \['x'\]"),
@@ -148,10 +148,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         scan(tmp_path)
     (tmp_path / "notes.txt").unlink()
     FRAME.to_csv(tmp_path / "b.csv", index=False)
-    with pytest.raises(
-        UnreadableFileError,
-        match=r"'2' are only in a\.npy, 'x', 'y', 'z' are",
-    ):
+    with pytest.raises(InvalidInputError, match=r"'2' are only in .*a\.npy, 'x', 'y', 'z' are"):
         scan(tmp_path)
 
 
@@ -229,9 +226,7 @@ def test_damage_inside_a_row_group(tmp_path: Path) -> None:
 def test_a_schema_that_differs(tmp_path: Path) -> None:
     folder = write_parquet(tmp_path / "parquet")
     FRAME.rename(columns={"y": "w"}).to_parquet(folder / "d.parquet")
-    with pytest.raises(
-        UnreadableFileError, match=r"'y' is only in a\.parquet, 'w' is only in d\.p"
-    ):
+    with pytest.raises(InvalidInputError, match=r"'y' is only in .*a\.parquet, 'w' is only in"):
         scan(folder)
     FRAME.astype({"y": str}).to_parquet(folder / "d.parquet")
     with pytest.raises(UnreadableFileError, match=r"d\.parquet: column 'y' is of type"):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.passes import Runner, Work
-from isodepth.chunked.sources import Chunk, ColumnChoice, Source, chunks_of, numbers_of
+from isodepth.chunked.sources import Chunk, ColumnChoice, Header, Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
@@ -25,22 +25,12 @@ _FAN_IN = 8
 _ROWS_OF_A_PART = 1 << 40
 
 
-@dataclass(frozen=True)
-class DelayedPart:
+class DelayedPart(Part):
     """One partition of a collection, which is computed where it is read."""
-
-    delayed: Any
-    columns: tuple[Any, ...]
-    origin: str
-    n_rows: int | None = None
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        return self.cut(self.delayed.compute(), rows)
-
-    def cut(self, computed: Any, rows: int) -> Iterator[Chunk]:
-        """The same of the partition when it has been computed."""
-        return chunks_of(numbers_of(computed, self.columns, self.origin), self.origin, rows)
+        return self.cut(self.data.compute(), self.origin, rows)
 
 
 def dask_source(data: Any, choice: ColumnChoice) -> Source:
@@ -52,30 +42,31 @@ def dask_source(data: Any, choice: ColumnChoice) -> Source:
             f"a {label} does not say what columns it has; make it a collection of known shape "
             "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
         )
-    names = None
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
-        labels, kinds, parts = [*map(str, data.columns)], list(data.dtypes), data.to_delayed()
-        names = None if labels == numbered(len(labels)) else labels
-        counts: list[int | None] = [None] * len(parts)
+        labels, delayed = [*map(str, data.columns)], data.to_delayed()
+        named = labels != numbered(len(labels))
+        counts: list[int | None] = [None] * len(delayed)
+        kinds = dict(zip(labels, data.dtypes, strict=True))
     elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
         whole = data.rechunk({1: -1})
-        labels, kinds = numbered(data.shape[1]), [data.dtype] * data.shape[1]
-        parts = whole.to_delayed().ravel()
+        labels, delayed, named = numbered(data.shape[1]), whole.to_delayed().ravel(), False
         counts = [None if np.isnan(size) else int(size) for size in whole.chunks[0]]
+        kinds = dict.fromkeys(labels, data.dtype)
     else:
         shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
         raise InvalidInputError(
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
-    indices = choice.indices(labels, label)
-    chosen = names and [names[index] for index in indices]
-    found = [
-        DelayedPart(part, tuple(chosen or indices), f"partition {i}", count)
-        for i, (part, count) in enumerate(zip(parts, counts, strict=True))
-    ]
-    single = all(kinds[index] == np.float32 for index in indices)
-    return choice.source(found, chosen, len(indices), single, label)
+
+    def parts(columns: tuple[str, ...]) -> list[DelayedPart]:
+        return [
+            DelayedPart(part, columns, f"partition {i}", count)
+            for i, (part, count) in enumerate(zip(delayed, counts, strict=True))
+        ]
+
+    single = [name for name, kind in kinds.items() if kind == np.float32]
+    return choice.source([Header(label, labels, named, single, parts)], label)
 
 
 class DaskRunner(Runner):
@@ -104,8 +95,8 @@ class DaskRunner(Runner):
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = []
         for number, part in enumerate(source.parts):
-            computed = getattr(part, "delayed", None)
-            boxed = _Boxed(part if computed is None else replace(part, delayed=None))
+            computed = part.data if isinstance(part, DelayedPart) else None
+            boxed = _Boxed(part if computed is None else replace(part, data=None))
             states.append(run(shared, number, boxed, computed))
         while len(states) > 1:
             states = [
@@ -131,7 +122,7 @@ class _Boxed:
 def _run_part(shared: _Boxed, number: int, boxed: _Boxed, computed: Any) -> tuple[Any, Any]:
     work, part = shared.content, boxed.content
     rows = work.chunk_rows
-    chunks = part.read(rows) if computed is None else part.cut(computed, rows)
+    chunks = part.read(rows) if computed is None else part.cut(computed, part.origin, rows)
     return work.run(work.prepared(chunks, number * _ROWS_OF_A_PART))
 
 
