@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Runner, Work
+from isodepth.chunked.passes import Pass, Runner, run_pass
+from isodepth.chunked.rows import Preparation
 from isodepth.chunked.sources import Chunk, ColumnChoice, Header, Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
@@ -87,11 +88,11 @@ class DaskRunner(Runner):
         super().__init__(advance)
         self.client = client
 
-    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
         """Run a pass over the parts of a source, one task a part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
-        rows = min(work.chunk_rows, source.chunk_rows or work.chunk_rows)
-        shared = dask.delayed(_Boxed(work._replace(chunk_rows=rows, n_threads=1)))
+        rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
+        shared = dask.delayed(_Boxed((step, replace(how, chunk_rows=rows, n_threads=1))))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = []
         for number, part in enumerate(source.parts):
@@ -103,7 +104,7 @@ class DaskRunner(Runner):
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
             ]
         if not states:
-            return work.run(())
+            return run_pass(step, how)
         if self.client is not None:
             result = self.client.compute(states[0]).result()
         else:
@@ -120,17 +121,18 @@ class _Boxed:
 
 
 def _run_part(shared: _Boxed, number: int, boxed: _Boxed, computed: Any) -> tuple[Any, Any]:
-    work, part = shared.content, boxed.content
-    rows = work.chunk_rows
+    (step, how), part = shared.content, boxed.content
+    rows = how.chunk_rows
     chunks = part.read(rows) if computed is None else part.cut(computed, part.origin, rows)
-    return work.run(work.prepared(chunks, number * _ROWS_OF_A_PART))
+    return run_pass(step, how, how.prepared(chunks, number * _ROWS_OF_A_PART))
 
 
 def _merge(shared: _Boxed, states: list[Any]) -> tuple[Any, Any]:
     # States may be shared with other tasks: a fresh one takes them in.
-    result, total = shared.content.run(())
+    step, how = shared.content
+    result, total = run_pass(step, how)
     for state, tally in states:
-        shared.content.step.merge(result, state)
+        step.merge(result, state)
         total = total + tally
     return result, total
 

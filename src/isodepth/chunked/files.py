@@ -103,13 +103,14 @@ def _header_of(file: InputFile) -> Header | None:
     """What a file says about itself; None where it is an empty text."""
     check_ending(file)
     path, names = str(file.path), None
+    labels: Sequence[str]
     single: Sequence[str] = ()
     counts: Sequence[int | None] = [None]
     if file.ending in TEXT_ENDINGS:
         if not file.read(1):
             return None
         form = csv_format(file)
-        names, labels = form.names, form.names or tuple(numbered(form.width))
+        names, labels = form.names, form.names or numbered(form.width)
     elif file.ending in ARROW_ENDINGS:
         try:
             schema, counts = _arrow_schema(file)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.sources import Chunk, Source
+from isodepth.chunked.sources import Source
 from isodepth.engine import Resources, write_supports
 
 
@@ -39,46 +39,21 @@ class Pass:
 Fold = Callable[[Pass], Any]
 
 
-class Work(NamedTuple):
-    """A pass, and how it goes through the chunks of a source.
-
-    Attributes
-    ----------
-    step : Pass
-    preparation : Preparation
-    chunk_rows : int
-        Rows that are read at a time.
-    n_threads : int
-    most_rows : int or None
-        Reading ends where there are more rows, if this is given.
-    """
-
-    step: Pass
-    preparation: Preparation
-    chunk_rows: int
-    n_threads: int
-    most_rows: int | None = None
-
-    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """The rows of chunks, the first of which has the number `start`."""
-        for chunk in chunks:
-            rows = self.preparation.rows(chunk, start)
-            yield rows
-            start += len(rows.points)
-
-    def run(self, prepared: Iterable[Rows], advance: Any = None) -> tuple[Any, Any]:
-        """The state of the pass over prepared chunks, and their tally (see `Rows`)."""
-        state: Any = self.step.start()
-        tally: Any = 0
-        for rows in prepared:
-            tally = tally + rows.tally
-            if self.most_rows is not None and tally[0] > self.most_rows:
-                break
-            if len(rows.points):
-                self.step.step(state, rows, self.n_threads)
-            if advance is not None:
-                advance(1)
-        return state, tally
+def run_pass(
+    step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
+) -> tuple[Any, Any]:
+    """The state of a pass over prepared chunks, and their tally (see `Rows`)."""
+    state: Any = step.start()
+    tally: Any = 0
+    for rows in prepared:
+        tally = tally + rows.tally
+        if how.most_rows is not None and tally[0] > how.most_rows:
+            break
+        if len(rows.points):
+            step.step(state, rows, how.n_threads)
+        if advance is not None:
+            advance(1)
+    return state, tally
 
 
 class Runner:
@@ -96,10 +71,10 @@ class Runner:
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
-    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
         """The state of a pass over the chunks of a source, and what was read."""
-        prepared = work.prepared(source.chunks(work.chunk_rows))
-        return work.run(_read_ahead(prepared), self.advance)
+        prepared = how.prepared(source.chunks(how.chunk_rows))
+        return run_pass(step, how, _read_ahead(prepared), self.advance)
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:

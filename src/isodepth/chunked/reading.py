@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ from isodepth.chunked.passes import (
     Runner,
     Summary,
     SummaryPass,
-    Work,
 )
 from isodepth.chunked.rows import MassUnit, Preparation
 from isodepth.chunked.scan import as_source
@@ -58,11 +56,11 @@ class Limits(NamedTuple):
     rows_in_memory: int
 
     @classmethod
-    def of(cls, fitted: FittedMetric, dtype: str, source: Source, runner: Runner) -> Limits:
+    def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
         """Those of a metric with its directions drawn, for the rows of a source."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
-        item = np.dtype(dtype).itemsize
+        item = np.dtype(fitted.options["dtype"] or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (item + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
@@ -85,9 +83,8 @@ class Reading:
     ----------
     runner : Runner
     source : Source
-    preparation : Preparation
+    how : Preparation
     limits : Limits
-    n_threads : int
     summary : Summary
     tally : uint64 ndarray of shape (3 + d,)
         What the first pass has read, and every other must; see `Rows`.
@@ -95,21 +92,22 @@ class Reading:
 
     runner: Runner
     source: Source
-    preparation: Preparation
+    how: Preparation
     limits: Limits
-    n_threads: int
     summary: Summary
     tally: np.ndarray
 
     @classmethod
     def of(
-        cls, runner: Runner, source: Source, preparation: Preparation, fitted: FittedMetric
+        cls, runner: Runner, source: Source, fitted: FittedMetric, scale: np.ndarray | None = None
     ) -> Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
-        limits = Limits.of(fitted, preparation.dtype, source, runner)
-        n_threads = fitted.resources.n_threads
-        first = Work(SummaryPass(limits.pilots), preparation, limits.chunk_rows, n_threads)
-        summary, tally = runner.fold(source, first)
+        limits = Limits.of(fitted, source, runner)
+        how = Preparation.of(
+            source, fitted.options, scale=scale, chunk_rows=limits.chunk_rows,
+            n_threads=fitted.resources.n_threads,
+        )  # fmt: skip
+        summary, tally = runner.fold(source, SummaryPass(limits.pilots), how)
         if not summary.n_present:
             reason = "it has no row"
             if np.any(tally):
@@ -118,18 +116,15 @@ class Reading:
                 f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
                 "of positive weight"
             )
-        unit = None
-        if source.weighted:
-            unit = MassUnit.of(summary.mean_weight, summary.n_present, exact=True)
-        return cls(runner, source, preparation.later(unit), limits, n_threads, summary, tally)
+        later = replace(how, most_rows=int(tally[0]))
+        return cls(runner, source, later, limits, summary, tally)
 
-    def fold(self, work: Pass) -> Any:
+    def fold(self, step: Pass) -> Any:
         """Run a pass over the same rows as the first."""
-        n_rows = int(self.tally[0])
-        later = Work(work, self.preparation, self.limits.chunk_rows, self.n_threads, n_rows)
-        state, tally = self.runner.fold(self.source, later)
+        state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
-            now, again = "other values", int(np.ravel(tally)[0])
+            n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
+            now = "other values"
             if again != n_rows:
                 now = "more" if again > n_rows else str(again)
             raise InvalidInputError(
@@ -140,64 +135,45 @@ class Reading:
         return state
 
     @property
-    def pilot(self) -> Pilot:
-        """The rows that were drawn."""
-        points, weights = self.summary.reservoir.rows()
-        unit = self.preparation.unit
-        return Pilot(points, None if unit is None else unit.masses(weights))
-
-    @property
-    def mass(self) -> int:
-        """The mass of all rows."""
-        counted = self.preparation.unit is None
-        return self.summary.n_present if counted else int(self.fold(MassPass())[0])
-
-    @property
-    def selection(self) -> Selection:
-        """Order statistics of the sample."""
-        return Selection(
-            self.fold, self.pilot, self.mass, self.summary.n_present, self.limits.numbers,
-            self.n_threads,
-        )  # fmt: skip
-
-    @property
     def missing(self) -> MissingReport | None:
         """Which rows were left out, where that was asked for."""
-        if self.preparation.nan_policy != "omit":
+        if self.how.nan_policy != "omit":
             return None
         labels = self.source.columns or column_labels(self.source.n_features)
         n_rows, n_complete, _, *counts = self.tally.tolist()
         return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
 
 
-def joint_selection(readings: Sequence[Reading]) -> Selection:
-    """That of several sources as one sample, in which each counts for as many rows as it has."""
+def selection_of(*readings: Reading) -> Selection:
+    """Order statistics of sources as one sample: each counts for as many rows as it has."""
     n_rows = sum(one.summary.n_present for one in readings)
-    if any(one.source.weighted for one in readings):
-        units = [MassUnit.of(one.summary.mean_weight, n_rows) for one in readings]
-        readings = [
-            replace(one, preparation=one.preparation.later(unit))
+    weighted = any(one.source.weighted for one in readings)
+    drawn = [one.summary.reservoir.rows() for one in readings]
+    shares = []
+    for one, (_, weights) in zip(readings, drawn, strict=True):
+        relative = weights / weights.max()
+        shares.append(relative * (one.summary.n_present / relative.sum()))
+    if weighted:
+        alone = len(readings) == 1
+        units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
+        readings = tuple(
+            replace(one, how=replace(one.how, unit=unit))
             for one, unit in zip(readings, units, strict=True)
-        ]
+        )
 
-    def fold(work: Pass) -> Any:
-        state, *others = [one.fold(work) for one in readings]
+    def fold(step: Pass) -> Any:
+        state, *others = [one.fold(step) for one in readings]
         for other in others:
-            work.merge(state, other)
+            step.merge(state, other)
         return state
 
-    drawn = [one.summary.reservoir.rows() for one in readings]
-    points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
-    relative = [weights / weights.max() for _, weights in drawn]
-    stand_for = np.concatenate(
-        [
-            weights * (one.summary.n_present / weights.sum())
-            for one, weights in zip(readings, relative, strict=True)
-        ]
-    )
-    pilot = Pilot(points, MassUnit.of(1.0, n_rows).masses(stand_for))
-    first, mass = readings[0], sum(one.mass for one in readings)
-    return Selection(fold, pilot, mass, n_rows, first.limits.numbers // 2, first.n_threads)
+    masses = None
+    if weighted or len(readings) > 1:
+        masses = MassUnit.of(1.0, n_rows).masses(np.concatenate(shares))
+    pilot = Pilot(np.concatenate([points for points, _ in drawn]), masses)
+    mass = int(fold(MassPass())[0]) if weighted else n_rows
+    first = readings[0]
+    return Selection(fold, pilot, mass, n_rows, first.limits.numbers, first.how.n_threads)
 
 
 # -- rows in memory -------------------------------------------------------------------------------

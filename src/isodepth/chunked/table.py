@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
 from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
-from isodepth.chunked.reading import Reading, joint_selection
-from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.selection import Frame, Numbers
+from isodepth.chunked.reading import Reading, selection_of
+from isodepth.chunked.rows import Rows
+from isodepth.chunked.selection import Frame, Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
@@ -64,7 +64,7 @@ def stream_table(
     *,
     runner: Runner | None = None,
     scale: np.ndarray | None = None,
-    in_memory: bool | None = None,
+    in_memory: bool = True,
 ) -> SourceRegions:
     """The table of a source, as `Metric.table` makes it of the same rows in memory.
 
@@ -73,31 +73,32 @@ def stream_table(
     runner : where the passes run
     scale : ndarray of shape (d,) or None
         What columns are divided by.
-    in_memory : whether a sample that fits is worked on in memory; None to let the memory decide
+    in_memory : whether a sample that fits is worked on in memory
     """
     metric.check_for_tables(storage)
-    preparation = Preparation.of(source, metric._options(), scale)
     fitted = fit_to_width(metric, source.n_features, scale)
-    reading = Reading.of(runner or Runner(), source, preparation, fitted)
+    reading = Reading.of(runner or Runner(), source, fitted, scale)
     n_points, sample = reading.summary.n_present, None
-    drawn = _core.distinct_rows(reading.pilot.points, None, reading.n_threads)[0]
-    if in_memory or (in_memory is None and n_points <= reading.limits.rows_in_memory):
+    drawn = _core.distinct_rows(reading.summary.reservoir.rows()[0], None, 1)[0]
+    if in_memory and n_points <= reading.limits.rows_in_memory:
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
         sample = Sample.of(
             np.concatenate(points), np.concatenate(weights) if source.weighted else None
         )
-    elif len(drawn) <= FEW_DISTINCT:
-        (distinct,) = reading.fold(DistinctPass(FEW_DISTINCT))
-        sample = None if distinct is None else Sample._merge(*distinct)
+    else:
+        selection = selection_of(reading)
+        if len(drawn) <= FEW_DISTINCT:
+            (distinct,) = selection.fold(DistinctPass(FEW_DISTINCT))
+            sample = None if distinct is None else Sample._merge(*distinct)
     bounds: dict[str, Any] = {}
     if sample is None:
-        values, bounds = _by_passes(reading, fitted, drawn)
+        values, bounds = _by_passes(source, selection, fitted, drawn)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
     table = RegionTable(
-        values.astype(storage), str(fitted.table_signature(preparation.dtype)),
+        values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
         source.n_features, source.columns, scale=scale,
     )  # fmt: skip
     return SourceRegions(table, n_points, reading.missing, **bounds)
@@ -109,7 +110,7 @@ def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> Fi
 
 
 def _by_passes(
-    reading: Reading, fitted: FittedMetric, drawn: np.ndarray
+    source: Source, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Support values (L, 2K), and what is known about those of exact depths.
 
@@ -124,13 +125,13 @@ def _by_passes(
     )
     if not plain or not (ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{reading.source.label} has {reading.summary.n_present} rows, which do not fit into "
+            f"{source.label} has {selection.n_rows} rows, which do not fit into "
             f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
             "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
             "empirical covariance"
         )
     assert fitted.betas is not None
-    selection, dtype = reading.selection, drawn.dtype
+    dtype = drawn.dtype
     frame = Frame(*_core.center_and_exponent(drawn))
     directions = np.ascontiguousarray(fitted.directions, dtype=dtype)
     model: Any
@@ -139,12 +140,12 @@ def _by_passes(
     if ranks:
         if name == "ai_irw":
             # Ranks along a direction of whitened rows are those along another of the rows.
-            turned = fitted.directions @ whitening_matrix(reading.fold, frame)
+            turned = fitted.directions @ whitening_matrix(selection.fold, frame)
             directions = np.ascontiguousarray(turned, dtype=dtype)
         memory = fitted.resources.memory_mb * 2**18
         pilot, n_threads = selection.pilot, selection.n_threads
         cells = RankCells.around(frame, directions, pilot, memory, n_threads)
-        model = RankModel.fit(reading.fold, cells, selection.mass, name == "halfspace")
+        model = RankModel.fit(selection.fold, cells, selection.mass, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
@@ -152,7 +153,7 @@ def _by_passes(
         model = ProjectionModel.fit(selection, frame, directions, drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
-    found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
+    found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
     values, *around = found["supports"]
     if not around:
         return values, {}
@@ -165,14 +166,15 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     As `isodepth.core.scaling.spread_of_samples` has it: each sample counts for as many rows as it
     has, whatever its weights add up to.
     """
-    width, options = sources[0].n_features, metric._options()
+    width = sources[0].n_features
     fitted = fit_to_width(metric, width, None)
-    readings = [
-        Reading.of(runner, source, Preparation.of(source, options), fitted) for source in sources
-    ]
+    selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
+    pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
+    # Of float32 half as many fit as doubles.
+    doubles = replace(selection, pilot=pilot, most_numbers=selection.most_numbers // 2)
     # A product with a unit vector is the column itself.
     columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
-    _, mads, scales = joint_selection(readings).spreads(columns, typical=-1.0, zero=0.0)
+    _, mads, scales = doubles.spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
