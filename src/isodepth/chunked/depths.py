@@ -62,8 +62,8 @@ class ProjectionModel:
 
 
 @dataclass(frozen=True)
-class RankCells:
-    """Where cells lie along each direction, the finer the nearer to the middle.
+class RankCells(Pass):
+    """The mass in each of the cells along each direction, the finer the nearer to the middle.
 
     Attributes
     ----------
@@ -98,29 +98,16 @@ class RankCells:
         return cls(frame, directions, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Directions and cells."""
-        return len(self.directions), 2 * (_OCTAVES << self.bits)
-
-    @property
     def options(self) -> dict[str, Any]:
         """As the passes of `isodepth._core` take them."""
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
-
-@dataclass(frozen=True)
-class RankPass(Pass):
-    """The mass in each cell, int64 (K, cells)."""
-
-    cells: RankCells
-
     def start(self) -> np.ndarray:
-        return np.zeros(self.cells.shape, dtype=np.int64)
+        return np.zeros((len(self.directions), 2 * (_OCTAVES << self.bits)), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        cells = self.cells
-        chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
-        chunk.count_rank_cells(state, **cells.options)
+        chunk = core_chunk(rows.points, self.frame, self.directions, rows.masses, n_threads)
+        chunk.count_rank_cells(state, **self.options)
 
 
 @dataclass(frozen=True)
@@ -143,7 +130,7 @@ class RankModel:
     @classmethod
     def fit(cls, fold: Fold, cells: RankCells, total: int, smallest: bool) -> RankModel:
         """Count the mass of all cells."""
-        counts = fold(RankPass(cells))
+        counts = fold(cells)
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
@@ -151,13 +138,12 @@ class RankModel:
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1) / total, True)
-        # Twice the mid-rank of a point of mass one or more, anywhere in its cell.
+        # Twice the mid-rank of a point of mass one or more, anywhere in its cell; the least and the
+        # most of its distance from the ends is at an end of the cell, or at the middle inside.
         first, last = 2 * before + 1, 2 * upto - 1
-        ends = np.minimum(first, 2 * total - first), np.minimum(last, 2 * total - last)
-        holds_middle = (first <= total) & (last >= total)
-        high = np.where(holds_middle, total, np.maximum(*ends))
-        bounds = np.stack([np.minimum(*ends), high], axis=-1)
-        return cls(cells, bounds / (2.0 * total * len(counts)), False)
+        low = np.minimum(first, 2 * total - last)
+        high = np.minimum(total, np.minimum(last, 2 * total - first))
+        return cls(cells, np.stack([low, high], axis=-1) / (2.0 * total * len(counts)), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""

@@ -89,11 +89,12 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 # -- what passes find ------------------------------------------------------------------------------
 
 
-class Reservoir:
-    """A random sample of rows: those with the smallest random keys."""
+class Summary:
+    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys."""
 
     def __init__(self, capacity: int, seed: int = 0) -> None:
         self.capacity, self.seed = capacity, seed
+        self.n_rows, self.mean_weight = 0, 0.0
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
 
@@ -103,16 +104,29 @@ class Reservoir:
         keys = np.random.Generator(stream).random(len(points))
         near = keys <= self.limit
         own = np.ones(len(points)) if weights is None else weights
+        self._count(len(points), float((own / len(points)).sum()))
         self.parts.append((keys[near], points[near], own[near]))
         if sum(len(part[0]) for part in self.parts) > 1.25 * self.capacity:
-            self.settle()
+            self._settle()
 
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+    def merge(self, other: Summary) -> None:
+        """Take in what another has seen."""
+        if other.n_rows:
+            self._count(other.n_rows, other.mean_weight)
+            self.parts += other.parts
+            self._settle()
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """The points (m, d) and weights (m,): all in their order, or some in a random one."""
-        self.settle()
+        self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
-    def settle(self) -> None:
+    def _count(self, n_rows: int, mean_weight: float) -> None:
+        self.n_rows += n_rows
+        # Not the sum of all, which may overflow.
+        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
+
+    def _settle(self) -> None:
         """Let go of all rows that are not among those with the smallest keys."""
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if len(keys) > self.capacity:
@@ -120,20 +134,6 @@ class Reservoir:
             keys, points, weights = keys[kept], points[kept], weights[kept]
             self.limit = keys[-1]
         self.parts = [(keys, points, weights)]
-
-
-class Summary:
-    """What the first pass finds: rows of positive weight, their mean weight, some of them."""
-
-    def __init__(self, capacity: int) -> None:
-        self.n_present, self.mean_weight = 0, 0.0
-        self.reservoir = Reservoir(capacity)
-
-    def add(self, n_rows: int, mean_weight: float) -> None:
-        """Count rows of that mean weight."""
-        self.n_present += n_rows
-        # Not the sum of all, which may overflow.
-        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_present)
 
 
 @dataclass(frozen=True)
@@ -146,15 +146,10 @@ class SummaryPass(Pass):
         return Summary(self.capacity)
 
     def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
-        n_rows = len(rows.points)
-        state.add(n_rows, 1.0 if rows.weights is None else float((rows.weights / n_rows).sum()))
-        state.reservoir.add(rows.start, rows.points, rows.weights)
+        state.add(rows.start, rows.points, rows.weights)
 
     def merge(self, state: Summary, other: Summary) -> None:
-        if other.n_present:
-            state.add(other.n_present, other.mean_weight)
-            state.reservoir.parts += other.reservoir.parts
-            state.reservoir.settle()
+        state.merge(other)
 
 
 class RowsPass(Pass):

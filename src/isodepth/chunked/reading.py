@@ -10,7 +10,6 @@ import numpy as np
 from isodepth.chunked.passes import (
     MassPass,
     Pass,
-    Reservoir,
     Runner,
     Summary,
     SummaryPass,
@@ -108,7 +107,7 @@ class Reading:
             n_threads=fitted.resources.n_threads,
         )  # fmt: skip
         summary, tally = runner.fold(source, SummaryPass(limits.pilots), how)
-        if not summary.n_present:
+        if not summary.n_rows:
             reason = "it has no row"
             if np.any(tally):
                 reason = "all weights are zero" if tally[1] else "every row has a missing value"
@@ -146,13 +145,13 @@ class Reading:
 
 def selection_of(*readings: Reading) -> Selection:
     """Order statistics of sources as one sample: each counts for as many rows as it has."""
-    n_rows = sum(one.summary.n_present for one in readings)
+    n_rows = sum(one.summary.n_rows for one in readings)
     weighted = any(one.source.weighted for one in readings)
-    drawn = [one.summary.reservoir.rows() for one in readings]
+    drawn = [one.summary.drawn() for one in readings]
     shares = []
     for one, (_, weights) in zip(readings, drawn, strict=True):
         relative = weights / weights.max()
-        shares.append(relative * (one.summary.n_present / relative.sum()))
+        shares.append(relative * (one.summary.n_rows / relative.sum()))
     if weighted:
         alone = len(readings) == 1
         units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
@@ -222,23 +221,23 @@ def load_rows(
     width = source.n_features
     item = np.dtype(preparation.dtype).itemsize
     most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * item)))
-    reservoir, counts, n_rows = Reservoir(most_rows, seed or 0), np.zeros(width, np.int64), 0
+    drawn, counts = Summary(most_rows, seed or 0), np.zeros(width, np.int64)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
         points, weights = preparation.split(chunk)
         holes = np.isnan(points)
         counts += holes.sum(axis=0)
         points = np.where(holes.any(axis=1, keepdims=True), points.dtype.type(np.nan), points)
-        reservoir.add(n_rows, points, weights)
-        n_rows += len(points)
-        if n_rows > most_rows and seed is None:
+        if len(points):
+            drawn.add(drawn.n_rows, points, weights)
+        if drawn.n_rows > most_rows and seed is None:
             raise InvalidInputError(
                 f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
                 f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
             )
-    if not n_rows:
+    if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    points, weights = reservoir.rows()
-    if n_rows > most_rows:
+    points, weights = drawn.drawn()
+    if drawn.n_rows > most_rows:
         # Of rows that were drawn it is not known which entries were missing.
         counts = np.full(width, int(np.isnan(points[:, 0]).sum()))
     return Loaded(points, weights if source.weighted else None, source.columns, counts)

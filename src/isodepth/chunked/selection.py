@@ -136,37 +136,30 @@ class Numbers:
         return low, np.nextafter(high, np.inf)
 
 
-class Inside:
+class Inside(NamedTuple):
     """What lies below and inside of brackets: masses, and the numbers as long as they fit.
 
     Attributes
     ----------
-    below, mass, held : int64 ndarrays of shape (E,)
-    full : boolean ndarray of shape (E,)
-        Whether there are more numbers than may be held.
+    counts : int64 ndarray of shape (3, E)
+        Mass below, mass inside, and how many numbers are held; more than may be where they did not
+        fit.
+    pieces : list of (values, masses or None, ends of each bracket) of chunks
     """
 
-    def __init__(self, size: int) -> None:
-        self.below, self.mass, self.held = np.zeros((3, size), dtype=np.int64)
-        self.full = np.zeros(size, dtype=bool)
-        self.pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    counts: np.ndarray
+    pieces: list[tuple[np.ndarray, np.ndarray | None, np.ndarray]]
 
     def select(self, k: int, ranks: np.ndarray) -> np.ndarray:
         """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
-        cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
-        values = np.concatenate([values[cut] for values, _, cut in cuts])
-        indices = ranks - self.below[k]
-        if any(len(masses) for _, masses, _ in cuts):
-            order = np.argsort(values)
-            upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
-            values = values[order]
-            indices = np.where(indices < 0, -1, np.searchsorted(upto, indices, side="right"))
-        else:
-            values.sort()
-        inside = (indices >= 0) & (indices < len(values))
-        found = np.full(len(ranks), np.nan, dtype=values.dtype)
-        found[inside] = values[indices[inside]]
-        return found
+        cuts = [(slice(ends[k], ends[k + 1]), piece) for *piece, ends in self.pieces]
+        values = np.concatenate([values[cut] for cut, (values, _) in cuts])
+        order, upto = np.argsort(values), np.arange(1, len(values) + 1)
+        if cuts[0][1][1] is not None:
+            upto = np.cumsum(np.concatenate([masses[cut] for cut, (_, masses) in cuts])[order])
+        left = ranks - self.counts[0, k]
+        ordered = np.append(values[order], values.dtype.type(np.nan))
+        return np.where(left < 0, np.nan, ordered[np.searchsorted(upto, left, side="right")])
 
 
 @dataclass(frozen=True)
@@ -179,31 +172,27 @@ class BracketPass(Pass):
     most: int
 
     def start(self) -> Inside:
-        return Inside(len(self.low))
+        return Inside(np.zeros((3, len(self.low)), dtype=np.int64), [])
 
     def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
-        most = np.where(state.full, 0, self.most - state.held)
+        most = np.maximum(self.most - state.counts[2], 0)
         counts, values, masses = self.numbers.chunk(rows, n_threads).numbers_inside(
             low=self.low, high=self.high, most=most, **self.numbers.options
         )
-        state.below += counts[0]
-        state.mass += counts[1]
-        state.full |= counts[2] < 0
-        gathered = counts[2].clip(0)
-        state.held += gathered
+        ends = np.concatenate([[0], np.cumsum(counts[2].clip(0))])
+        state.counts[:] += np.where(counts < 0, self.most + 1, counts)
         if len(values):
-            state.pieces.append((values, masses, np.concatenate([[0], np.cumsum(gathered)])))
+            state.pieces.append((values, None if rows.masses is None else masses, ends))
 
     def merge(self, state: Inside, other: Inside) -> None:
-        for name in ("below", "mass", "held", "full", "pieces"):
-            setattr(state, name, getattr(state, name) + getattr(other, name))
-        state.full |= state.held > self.most
+        state.counts[:] += other.counts
+        state.pieces.extend(other.pieces)
 
     def select(self, fold: Fold, ranks: np.ndarray) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R); NaN where they were not gathered."""
         inside = fold(self)
         found = np.full(ranks.shape, np.nan, dtype=self.low.dtype)
-        for k in np.flatnonzero(~inside.full & (inside.mass > 0)):
+        for k in np.flatnonzero((inside.counts[2] > 0) & (inside.counts[2] <= self.most)):
             found[k] = inside.select(k, ranks[k])
         return found
 
@@ -359,7 +348,7 @@ class Selection:
         if len(flat):
             off = replace(away.take(flat), typical=typical)
             start = np.zeros(len(flat), dtype=mads.dtype)
-            skipped = self.fold(BracketPass(off, start, start, 0)).below
+            skipped = self.fold(BracketPass(off, start, start, 0)).counts[0]
             some = skipped < self.mass
             if some.any():
                 scales[flat[some]] = self.medians(off.take(some), skipped[some])

@@ -78,8 +78,8 @@ def stream_table(
     metric.check_for_tables(storage)
     fitted = fit_to_width(metric, source.n_features, scale)
     reading = Reading.of(runner or Runner(), source, fitted, scale)
-    n_points, sample = reading.summary.n_present, None
-    drawn = _core.distinct_rows(reading.summary.reservoir.rows()[0], None, 1)[0]
+    n_points, sample = reading.summary.n_rows, None
+    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, 1)[0]
     if in_memory and n_points <= reading.limits.rows_in_memory:
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
         sample = Sample.of(
