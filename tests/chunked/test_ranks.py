@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,12 @@ from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import depths
 from isodepth.chunked.depths import RankCells, RankModel, whitening_matrix
 from isodepth.chunked.entry import compare
-from isodepth.chunked.selection import Frame, Pilot
+from isodepth.chunked.selection import Numbers, Pilot
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Along, center_and_exponent
+from isodepth.depth.base import Along, center_and_exponent, moved_by
 from isodepth.depth.whitening import whitening_matrix as in_memory
 from isodepth.engine import Resources
 
@@ -49,9 +50,9 @@ def test_depths_lie_between_their_bounds(
     )
     directions = unit_vectors(d, 9, rng=rng).astype(dtype)
     exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
-    frame, some = Frame(*center_and_exponent(sample)), Pilot(sample.points[:5], None)
-    around = RankCells.around(frame, directions, some, 2**30, 1)
-    cells = RankCells(frame, directions, around.middles, around.scales, bits)
+    numbers = Numbers(center_and_exponent(sample), directions)
+    around = RankCells.around(numbers, Pilot(sample.points[:5], None), 2**30, 1)
+    cells = replace(around, bits=bits)
 
     def fold(work: Any) -> Any:
         state, other = work.start(), work.start()
@@ -131,8 +132,8 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
         points += 1e5
     masses = rng.integers(1, 5, 5000) if weighted else None
     sample = Sample.of(points, masses)
-    frame = Frame(*center_and_exponent(sample))
-    moved = frame.moved(sample.points)
+    frame = center_and_exponent(sample)
+    moved = moved_by(sample.points, *frame)
 
     def fold(work: Any) -> Any:
         state = work.start()

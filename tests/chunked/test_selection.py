@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import (
-    Frame,
     Numbers,
     Pilot,
     Selection,
@@ -78,7 +77,7 @@ def test_any_rank_from_any_bracket(
 
     selection = Selection(fold, Pilot(points, masses), total, n, numbers, 1)
     directions = np.eye(3, dtype=dtype)
-    sets = Numbers(Frame(np.zeros(3, dtype), 0), directions, centers)
+    sets = Numbers((np.zeros(3, dtype), 0), directions, centers)
     found = selection.order_statistics(sets, ranks, (low, high), 0.1)
     assert np.array_equal(found, expected)
 

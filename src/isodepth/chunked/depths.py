@@ -10,7 +10,8 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.passes import Fold, MomentPass, Pass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Selection, core_chunk
+from isodepth.chunked.selection import Numbers, Pilot, Selection
+from isodepth.depth.base import moved_by
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -25,8 +26,8 @@ class ProjectionModel:
 
     Attributes
     ----------
-    frame : Frame
-    directions : ndarray of shape (K, d)
+    numbers : Numbers
+        Projections on K directions.
     middles, mads : ndarrays of shape (K,)
     scales : ndarray of shape (K,)
         What takes the place of a MAD that is zero.
@@ -34,29 +35,26 @@ class ProjectionModel:
         The size of a typical row: what is rounding is said in terms of it.
     """
 
-    frame: Frame
-    directions: np.ndarray
+    numbers: Numbers
     middles: np.ndarray
     mads: np.ndarray
     scales: np.ndarray
     typical: float
 
     @classmethod
-    def fit(
-        cls, selection: Selection, frame: Frame, directions: np.ndarray, distinct: np.ndarray
-    ) -> ProjectionModel:
+    def fit(cls, selection: Selection, numbers: Numbers, distinct: np.ndarray) -> ProjectionModel:
         """Medians and MADs along all directions, exactly; with the distinct rows of the pilot."""
-        some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
+        some = moved_by(distinct[:: -(-len(distinct) // _SIZED_ROWS)], *numbers.frame)
         sizes = np.sort(np.abs(some).max(axis=1))
-        typical, kind = sizes[len(sizes) // 2], directions.dtype.type
+        typical, kind = sizes[len(sizes) // 2], some.dtype.type
         # As `Rounding` in the compiled core has it.
-        zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
-        found = selection.spreads(Numbers(frame, directions), float(typical), zero)
-        return cls(frame, directions, *found, float(typical))
+        zero = kind(np.finfo(some.dtype).eps) * kind(8 * some.shape[1]) * typical
+        found = selection.spreads(numbers, float(typical), zero)
+        return cls(numbers, *found, float(typical))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 1) of points (n, d)."""
-        chunk = core_chunk(points, self.frame, self.directions, None, n_threads)
+        chunk = self.numbers.chunk(points, None, n_threads)
         largest = chunk.outlyingness(self.middles, self.mads, self.scales, self.typical)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
 
@@ -67,35 +65,30 @@ class RankCells(Pass):
 
     Attributes
     ----------
-    frame : Frame
-    directions : ndarray of shape (K, d)
+    numbers : Numbers
+        Projections on K directions.
     middles, scales : ndarrays of shape (K,)
     bits : int
         There are 2**bits cells from the middle to one unit away from it, and in each octave beyond.
     """
 
-    frame: Frame
-    directions: np.ndarray
+    numbers: Numbers
     middles: np.ndarray
     scales: np.ndarray
     bits: int
 
     @classmethod
-    def around(
-        cls, frame: Frame, directions: np.ndarray, pilot: Pilot, memory: float, n_threads: int
-    ) -> RankCells:
+    def around(cls, numbers: Numbers, pilot: Pilot, memory: float, n_threads: int) -> RankCells:
         """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
-        moved, count = frame.moved(pilot.points), len(directions)
+        count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
-        middles, mads = np.empty((2, count), dtype=directions.dtype)
-        for k in range(0, count, 16):
-            values = _core.project(moved, directions[k : k + 16], n_threads)
-            found = _core.median_and_mad(values, pilot.masses, n_threads)
-            middles[k : k + 16], mads[k : k + 16] = found
-            flat = k + np.flatnonzero(mads[k : k + 16] == 0)
-            mads[flat] = np.abs(values[flat - k] - middles[flat, None]).max(axis=1)
+        middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
+        for some, values in numbers.along(pilot.points, n_threads):
+            middles[some], own = _core.median_and_mad(values, pilot.masses, n_threads)
+            widest = np.abs(values - middles[some, None]).max(axis=1)
+            mads[some] = np.where(own > 0, own, widest)
         scales = np.divide(1, mads, out=np.ones_like(mads), where=mads > 0)
-        return cls(frame, directions, middles, scales, fitting[0] if fitting else _BITS[-1])
+        return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
     def options(self) -> dict[str, Any]:
@@ -103,10 +96,10 @@ class RankCells(Pass):
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
     def start(self) -> np.ndarray:
-        return np.zeros((len(self.directions), 2 * (_OCTAVES << self.bits)), dtype=np.int64)
+        return np.zeros((len(self.middles), 2 * (_OCTAVES << self.bits)), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        chunk = core_chunk(rows.points, self.frame, self.directions, rows.masses, n_threads)
+        chunk = self.numbers.chunk(rows.points, rows.masses, n_threads)
         chunk.count_rank_cells(state, **self.options)
 
 
@@ -147,13 +140,12 @@ class RankModel:
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
-        cells = self.cells
-        chunk = core_chunk(points, cells.frame, cells.directions, None, n_threads)
-        bounds = chunk.rank_bounds(self.bounds, self.smallest, **cells.options)
+        chunk = self.cells.numbers.chunk(points, None, n_threads)
+        bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds])
 
 
-def whitening_matrix(fold: Fold, frame: Frame) -> np.ndarray:
+def whitening_matrix(fold: Fold, frame: tuple[np.ndarray, int]) -> np.ndarray:
     """That of `isodepth.depth.whitening` for the empirical covariance, up to rounding."""
     moments, ends = fold(MomentPass(frame))
     low, high = -ends[0], ends[1]

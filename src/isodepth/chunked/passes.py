@@ -16,6 +16,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.rows import Preparation, Rows
 from isodepth.chunked.sources import Source
+from isodepth.depth.base import moved_by
 from isodepth.engine import Resources, write_supports
 
 
@@ -249,14 +250,14 @@ class MomentPass(Pass):
     a covariance as the difference of moments loses no more than a digit.
     """
 
-    frame: Any
+    frame: tuple[np.ndarray, int]
 
     def start(self) -> list[np.ndarray]:
-        width = len(self.frame.center)
+        width = len(self.frame[0])
         return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
 
     def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
-        moved = self.frame.moved(rows.points).astype(np.float64)
+        moved = moved_by(rows.points, *self.frame).astype(np.float64)
         joined = np.column_stack([np.ones(len(moved)), moved])
         masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
         ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])

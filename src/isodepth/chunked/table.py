@@ -12,8 +12,7 @@ from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
 from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
 from isodepth.chunked.reading import Reading, selection_of
-from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Selection
+from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
@@ -132,7 +131,7 @@ def _by_passes(
         )
     assert fitted.betas is not None
     dtype = drawn.dtype
-    frame = Frame(*_core.center_and_exponent(drawn))
+    frame = _core.center_and_exponent(drawn)
     directions = np.ascontiguousarray(fitted.directions, dtype=dtype)
     model: Any
     tolerance = 0.0
@@ -143,14 +142,14 @@ def _by_passes(
             turned = fitted.directions @ whitening_matrix(selection.fold, frame)
             directions = np.ascontiguousarray(turned, dtype=dtype)
         memory = fitted.resources.memory_mb * 2**18
-        pilot, n_threads = selection.pilot, selection.n_threads
-        cells = RankCells.around(frame, directions, pilot, memory, n_threads)
+        numbers = Numbers(frame, directions)
+        cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         model = RankModel.fit(selection.fold, cells, selection.mass, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(selection, frame, directions, drawn)
+        model = ProjectionModel.fit(selection, Numbers(frame, directions), drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
     found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
@@ -173,10 +172,10 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     # Of float32 half as many fit as doubles.
     doubles = replace(selection, pilot=pilot, most_numbers=selection.most_numbers // 2)
     # A product with a unit vector is the column itself.
-    columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
+    columns = Numbers((np.zeros(width), 0), np.eye(width), of=_in_double)
     _, mads, scales = doubles.spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
-def _in_double(rows: Rows, n_threads: int) -> np.ndarray:
-    return rows.points.astype(np.float64)
+def _in_double(points: np.ndarray, n_threads: int) -> np.ndarray:
+    return points.astype(np.float64)
