@@ -168,6 +168,11 @@ class Permutations:
             out += values[:, rows] @ self.labels(rows)
         return out
 
+    def both_sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of values (F, n) over the rows of each sample, of shape (2, F, labelings)."""
+        first = self.sums(values)
+        return np.stack([first, values.sum(axis=1)[:, None] - first])
+
     def contrasts(self, values: np.ndarray) -> np.ndarray:
         """Differences of the means of values (F, n), of shape (F, labelings).
 

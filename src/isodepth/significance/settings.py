@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import check_scale
 from isodepth.data.arrays import describe
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
-from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
+from isodepth.data.missing import MissingPair, omit_missing
 from isodepth.data.validation import (
     check_boolean,
     check_choice,
     check_integer,
-    check_n_jobs,
     check_number,
     check_pair,
     to_array,
 )
-from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.significance.categories import Category, category_of
 
 METHODS = ("aggregated", "regions")
@@ -36,73 +34,60 @@ _OF_REGIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a test, checked."""
+    """All options of a test, checked.
+
+    Attributes
+    ----------
+    metric : BaseMetric
+        The options of the regions, and those that a metric has as well.
+    """
 
     method: str
     n_permutations: int
     tolerance: float | None
-    scale: Any
-    nan_policy: str
-    q: float
-    p: float
-    eps: float
-    depth: Any
-    levels: int
     n_directions: int | None
-    random_state: Any
-    n_jobs: int | None
     progress: bool
+    metric: BaseMetric
 
 
-def checked_settings(**options: Any) -> Settings:
+def checked_settings(
+    *, method: str, n_permutations: int, tolerance: float | None, n_directions: int | None,
+    progress: bool, **options: Any,
+) -> Settings:  # fmt: skip
     """Check all options of :func:`isodepth.two_sample_test`; nothing has been done before."""
-    given = dict(options)
-    check_choice(given["method"], "method", METHODS)
-    if given["tolerance"] is not None:
-        given["tolerance"] = check_number(given["tolerance"], "tolerance", 0, 0.5, high_open=True)
-        if given["method"] != "aggregated":
+    check_choice(method, "method", METHODS)
+    if tolerance is not None:
+        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
+        if method != "aggregated":
             raise InvalidOptionError(
-                f"tolerance applies to method='aggregated' alone, got method={given['method']!r}; "
-                "leave out one of them"
+                f"tolerance applies to method='aggregated' alone, got method={method!r}; leave out "
+                "one of them"
             )
-    given["scale"] = _checked_scale(given["scale"])
-    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
     for name, default in _OF_REGIONS.items():
-        if given[name] is None:
-            given[name] = default
-        elif given["method"] != "regions":
+        if options[name] is None:
+            options[name] = default
+        elif method != "regions":
             raise InvalidOptionError(
-                f"{name} belongs to method='regions', got {name}={given[name]!r} with "
-                f"method={given['method']!r}; leave it out, or ask for the regions alone"
+                f"{name} belongs to method='regions', got {name}={options[name]!r} with "
+                f"method={method!r}; leave it out, or ask for the regions alone"
             )
-    resolve_depth(given["depth"])
-    given["depth"] = private_copy(given["depth"])
-    given["q"] = check_number(given["q"], "q", 1)
-    given["p"] = check_number(given["p"], "p", 1)
-    given["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
-    given["levels"] = check_integer(given["levels"], "levels", 1)
-    given["n_permutations"] = check_integer(given["n_permutations"], "n_permutations", 1)
-    if given["n_directions"] is not None:
-        given["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
-    state = given["random_state"]
-    if state is not None and not isinstance(state, np.random.Generator):
-        check_integer(state, "random_state", 0, "; or a numpy Generator, or None")
-    given["n_jobs"] = check_n_jobs(given["n_jobs"])
-    given["progress"] = check_boolean(given["progress"], "progress")
-    return Settings(**given)
-
-
-def _checked_scale(scale: Any) -> Any:
-    if scale is None:
-        return None
-    if not isinstance(scale, str):
-        return check_scale(scale)
-    if scale == "reference":
+    if isinstance(options["scale"], str) and options["scale"] == "reference":
         raise InvalidOptionError(
             "scale='reference' depends on which rows are X, which a permutation test must not "
             "know; use 'pooled', or an array of scales from other data"
         )
-    return check_choice(scale, "scale", ("pooled",))
+    check_number(options["p"], "p", 1)
+    check_integer(options["levels"], "levels", 1)
+    if n_directions is not None:
+        n_directions = check_integer(n_directions, "n_directions", 1)
+    return Settings(
+        method,
+        check_integer(n_permutations, "n_permutations", 1),
+        tolerance,
+        n_directions,
+        check_boolean(progress, "progress"),
+        BaseMetric(refine=0, **options),
+    )
 
 
 @dataclass(frozen=True)
