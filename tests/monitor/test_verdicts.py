@@ -309,7 +309,7 @@ def test_batches_must_have_the_columns_of_the_reference() -> None:
         monitor.check(pd.DataFrame(batches(1)[0], columns=list("cxa")))
     turned = pd.DataFrame(batches(1)[0][:, ::-1], columns=list("cba"))
     assert monitor.score(turned) == monitor.score(batches(1)[0])
-    with pytest.raises(InvalidInputError, match="3 and 2 columns"):
+    with pytest.raises(InvalidInputError, match="got 3 in the reference and 2"):
         monitor.check(batches(1)[0][:, :2])
 
 

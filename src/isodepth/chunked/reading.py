@@ -19,8 +19,10 @@ from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
-from isodepth.data.missing import MissingReport
+from isodepth.data.missing import MissingReport, Omitted
+from isodepth.data.validation import check_weights
 from isodepth.errors import InvalidInputError
+from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric
 
 LEAST_PILOTS = 1 << 12
@@ -181,33 +183,10 @@ def selection_of(*readings: Reading) -> Selection:
 _COPIES = 6
 
 
-class Loaded(NamedTuple):
-    """Rows of a source.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n, d)
-        Rows with a missing value are rows of NaN.
-    weights : float64 ndarray of shape (n,) or None
-    columns : tuple of str or None
-    counts : int64 ndarray of shape (d,)
-        Missing values of the columns.
-    """
-
-    points: np.ndarray
-    weights: np.ndarray | None
-    columns: tuple[str, ...] | None
-    counts: np.ndarray
-
-
 def load_rows(
-    given: Any,
-    name: str,
-    dtype: str | None,
-    nan_policy: str,
-    memory_mb: float,
+    given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
-) -> Loaded:
+) -> Omitted:  # fmt: skip
     """The rows of a source or Dask collection, checked: all of them, or as many as fit.
 
     Parameters
@@ -237,7 +216,14 @@ def load_rows(
     if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
     points, weights = drawn.drawn()
+    kept = ~np.isnan(points[:, 0])
+    n_dropped = int((~kept).sum())
+    if not kept.any():
+        raise InvalidInputError(f"every row of {name} has a missing value; nothing is left")
     if drawn.n_rows > most_rows:
         # Of rows that were drawn it is not known which entries were missing.
-        counts = np.full(width, int(np.isnan(points[:, 0]).sum()))
-    return Loaded(points, weights if source.weighted else None, source.columns, counts)
+        counts = np.full(width, n_dropped)
+    labels = source.columns or column_labels(width)
+    report = MissingReport(len(points), n_dropped, tuple(zip(labels, counts.tolist(), strict=True)))
+    checked = check_weights(weights[kept], kept.sum()) if source.weighted else None
+    return Omitted(points[kept], source.columns, checked, kept, report)
