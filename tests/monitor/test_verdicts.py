@@ -268,7 +268,7 @@ def test_labels_of_rows_must_fit(name: str) -> None:
     with pytest.raises(InvalidInputError, match=rf"{name} must hold one label"):
         fresh(batch_size=size, **{name: np.zeros(3)})
     for odd in (np.full(4000, np.nan), np.array([None] * 4000)):
-        with pytest.raises(InvalidInputError, match=r"no label for 4000 row\(s\)"):
+        with pytest.raises(InvalidInputError, match=r"got 4000 missing label\(s\)"):
             fresh(batch_size=size, **{name: odd})
 
 

@@ -206,7 +206,7 @@ def check_blocks(
 
 def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
-        parts = [_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
+        parts = [row_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
         for i, (part, n) in enumerate(zip(parts, (n_x, n_y), strict=True)):
             if part.shape != (n,):
                 raise InvalidInputError(
@@ -214,7 +214,7 @@ def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]
                     f"shape {part.shape}"
                 )
         return parts[0], parts[1]
-    labels = _labels(blocks, "blocks")
+    labels = row_labels(blocks, "blocks")
     if labels.shape != (n_x + n_y,):
         raise InvalidInputError(
             f"blocks must hold one label for each of the {n_x} + {n_y} rows of X and Y, or be a "
@@ -223,7 +223,8 @@ def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]
     return labels[:n_x], labels[n_x:]
 
 
-def _labels(labels: Any, name: str) -> np.ndarray:
+def row_labels(labels: Any, name: str) -> np.ndarray:
+    """Labels of rows, of any kind, as an array; none may be missing."""
     try:
         array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     except ValueError:
@@ -231,7 +232,7 @@ def _labels(labels: Any, name: str) -> np.ndarray:
     missing = sum(_is_missing(label) for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(
-            f"{name} must name the block of every row, got {missing} missing label(s)"
+            f"{name} must have a label for every row, got {missing} missing label(s)"
         )
     return array
 
