@@ -38,7 +38,7 @@ def dask_source(data: Any, choice: ColumnChoice) -> Source:
     """A source of the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     label = f"Dask {type(data).__name__}"
-    if type(data).__module__.startswith(("dask.delayed", "dask.bag")):
+    if is_delayed(data):
         raise InvalidInputError(
             f"a {label} does not say what columns it has; make it a collection of known shape "
             "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
@@ -137,11 +137,23 @@ def _merge(shared: _Boxed, states: list[Any]) -> tuple[Any, Any]:
     return result, total
 
 
-def delayed_tables(metric: Any, bags: Any, storage: str) -> list[Any]:
-    """The tables of samples that are a `dask.bag`, or that are delayed, in their order."""
+def is_delayed(sample: Any) -> bool:
+    """Whether a sample is delayed, or a `dask.bag` of samples."""
+    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
+
+
+def tables_of_delayed(metric: Any, samples: Any, weights: Any, storage: str) -> list[Any] | None:
+    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
+    if not all(map(is_delayed, samples)):
+        return None
+    if any(own is not None for own in weights):
+        raise InvalidInputError("delayed samples have no weights here; leave them out")
     dask = load_extra("dask", "dask", "tables of delayed samples")
     make = dask.delayed(_tables)
-    parts = bags.to_delayed() if hasattr(bags, "to_delayed") else [[bag] for bag in bags]
+    parts: list[Any] = []
+    for sample in samples:
+        bag = type(sample).__module__.startswith("dask.bag")
+        parts += sample.to_delayed() if bag else [[sample]]
     made = dask.compute(*(make(metric, part, storage) for part in parts))
     return [table for part in made for table in part]
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.chunked.dask import DaskRunner, DelayedPart, delayed_tables
+from isodepth.chunked.dask import DaskRunner, DelayedPart, is_delayed
 from isodepth.chunked.passes import Runner
 from isodepth.chunked.scan import as_source, scan
 from isodepth.chunked.sources import Source
@@ -72,7 +72,7 @@ def compare(
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
     """The spread (d,) of the columns in many samples together, some of which are sources."""
-    if any(_is_delayed(sample) for sample in samples):
+    if any(is_delayed(sample) for sample in samples):
         raise InvalidOptionError(
             f"scale={metric.scale!r} of delayed samples is not known before they are made; give "
             "one number for each column (scale=array)"
@@ -84,22 +84,6 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
-
-
-def _is_delayed(sample: Any) -> bool:
-    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
-
-
-def tables_of_delayed(
-    metric: BaseMetric, samples: Any, weights: Any, storage: str
-) -> list[RegionTable] | None:
-    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
-    bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
-    if not bag and not all(type(sample).__module__ == "dask.delayed" for sample in samples):
-        return None
-    if any(own is not None for own in weights):
-        raise InvalidInputError("delayed samples have no weights here; leave them out")
-    return delayed_tables(metric, samples[0] if bag else samples, storage)
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:

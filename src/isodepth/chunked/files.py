@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,20 +42,13 @@ class FilePart(Part):
         The path.
     group : int
         Which row group.
-    version : tuple of int
-        Size and time of change when it was opened: a file that changes between two passes would
-        give a number that no version of it has.
     """
 
     group: int = 0
-    version: tuple[int, int] = (0, 0)
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        file = open_input(self.data)
-        if _version_of(file) != self.version:
-            refuse(self.data, "it has been changed since it was opened; open it again with scan")
-        first = 0
+        file, first = open_input(self.data), 0
         try:
             for table in self._tables(file, rows):
                 for chunk in self.cut(table, self.origin, rows):
@@ -131,9 +123,8 @@ def _header_of(file: InputFile) -> Header | None:
         for name in columns if file.ending in ARROW_ENDINGS else ():
             if not holds_numbers(kind := schema.field(name).type):
                 refuse(file.path, f"column {name!r} is of type {kind}, not a number type")
-        version = _version_of(file)
         return [
-            FilePart(path, columns, _origin(file, group), count, group, version)
+            FilePart(path, columns, _origin(file, group), count, group)
             for group, count in enumerate(counts)
         ]
 
@@ -142,11 +133,6 @@ def _header_of(file: InputFile) -> Header | None:
 
 def _origin(file: InputFile, group: int) -> str:
     return f"{file.path}, row group {group}" if file.ending == ".parquet" else str(file.path)
-
-
-def _version_of(file: InputFile) -> tuple[int, int]:
-    status = os.stat(file.path)
-    return status.st_size, status.st_mtime_ns
 
 
 def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:
