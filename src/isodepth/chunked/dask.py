@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth.chunked.passes import Pass, Runner, run_pass
 from isodepth.chunked.rows import Preparation
-from isodepth.chunked.sources import Chunk, ColumnChoice, Header, Part, Source
+from isodepth.chunked.sources import Chunk, Header, Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
@@ -34,10 +34,9 @@ class DelayedPart(Part):
         return self.cut(self.data.compute(), self.origin, rows)
 
 
-def dask_source(data: Any, choice: ColumnChoice) -> Source:
-    """A source of the partitions of a `dask.array` or `dask.dataframe`."""
+def dask_table(data: Any, label: str) -> Header:
+    """The partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    label = f"Dask {type(data).__name__}"
     if is_delayed(data):
         raise InvalidInputError(
             f"a {label} does not say what columns it has; make it a collection of known shape "
@@ -67,7 +66,7 @@ def dask_source(data: Any, choice: ColumnChoice) -> Source:
         ]
 
     single = [name for name, kind in kinds.items() if kind == np.float32]
-    return choice.source([Header(label, labels, named, single, parts)], label)
+    return Header(label, labels, named, single, parts)
 
 
 class DaskRunner(Runner):

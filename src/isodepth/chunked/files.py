@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk, ColumnChoice, Header, Part, Source, indices_of
+from isodepth.chunked.sources import Chunk, Header, Part, indices_of
 from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import Table
@@ -81,14 +81,14 @@ class FilePart(Part):
                     yield pa.Table.from_batches([batch])
 
 
-def file_source(given: Sequence[Any], choice: ColumnChoice, label: str) -> Source:
-    """A source of files, and of all tables in folders."""
+def file_tables(given: Sequence[Any]) -> list[Header]:
+    """Files, and all tables in folders."""
     files = [open_input(path) for item in given for path in table_files(item)]
     headers = [_header_of(file) for file in files]
     known = [header for header in headers if header is not None]
     if not known:
         refuse(files[0].path, "it is empty")
-    return choice.source(known, label)
+    return known
 
 
 def _header_of(file: InputFile) -> Header | None:

@@ -63,7 +63,7 @@ class Limits(NamedTuple):
         count, width = fitted.directions.shape
         item = np.dtype(fitted.options["dtype"] or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
-        numbers = int(budget / 2 / (item + 8 * source.weighted))
+        numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
         # More pilots save time in every pass, and take time once.
         known = source.n_rows

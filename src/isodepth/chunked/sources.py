@@ -124,54 +124,51 @@ class Header(NamedTuple):
     parts: Callable[[tuple[str, ...]], Sequence[Any]]
 
 
-class ColumnChoice(NamedTuple):
-    """Which columns are the points, by name or number (None for all), and which the weights."""
+def source_of(
+    tables: Sequence[Header], columns: list[Any] | None, weights: Any, label: str
+) -> Source:
+    """A source of tables with the same columns, in whatever order.
 
-    columns: list[Any] | None
-    weights: Any
+    `columns` are those of the points, by name or number (None for all), `weights` is that of the
+    weights.
+    """
+    first = tables[0]
+    chosen = _chosen(first, columns, weights)
+    for table in tables:
+        other = columns is None and sorted(table.labels) != sorted(first.labels)
+        if other or table.named != first.named:
+            both = tuple(first.labels), tuple(table.labels)
+            raise differing(*both, first.origin, table.origin)
+        indices_of(chosen, table.labels, table.origin)
+    width = len(chosen) - (weights is not None)
+    if not width:
+        raise InvalidInputError("there is no column left beside the weights")
+    parts = tuple(part for table in tables for part in table.parts(chosen))
+    single = all(set(chosen) <= set(table.single) for table in tables)
+    return Source(
+        parts, width, chosen[:width] if first.named else None, "float32" if single else "float64",
+        weights is not None, None, label,
+    )  # fmt: skip
 
-    def source(self, tables: Sequence[Header], label: str) -> Source:
-        """A source of tables with the same columns, in whatever order."""
-        first = tables[0]
-        chosen = self._labels(first)
-        for table in tables:
-            other = self.columns is None and sorted(table.labels) != sorted(first.labels)
-            if other or table.named != first.named:
-                columns = tuple(first.labels), tuple(table.labels)
-                raise differing(*columns, first.origin, table.origin)
-            indices_of(chosen, table.labels, table.origin)
-        width = len(chosen) - (self.weights is not None)
-        if not width:
-            raise InvalidInputError("there is no column left beside the weights")
-        return Source(
-            tuple(part for table in tables for part in table.parts(chosen)),
-            width,
-            chosen[:width] if first.named else None,
-            "float32" if all(set(chosen) <= set(table.single) for table in tables) else "float64",
-            self.weights is not None,
-            None,
-            label,
-        )
 
-    def _labels(self, table: Header) -> tuple[str, ...]:
-        """The labels of the points' columns, and that of the weights last."""
-        labels, where = table.labels, table.origin
-        own = [] if self.weights is None else indices_of([self.weights], labels, where)
-        if self.columns is None:
-            indices = [index for index in range(len(labels)) if index not in own]
-        else:
-            indices = indices_of(self.columns, labels, where)
-        for index in indices:
-            if indices.count(index) > 1:
-                raise InvalidInputError(
-                    f"column {labels[index]!r} is asked for twice; name every column once"
-                )
-            if index in own:
-                raise InvalidInputError(
-                    f"column {labels[index]!r} is asked for both as a point's and as the weight; "
-                    "drop one of them"
-                )
-        return tuple(labels[index] for index in indices + own)
+def _chosen(table: Header, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
+    """The labels of the points' columns, and that of the weights last."""
+    labels, where = table.labels, table.origin
+    own = [] if weights is None else indices_of([weights], labels, where)
+    indices = [index for index in range(len(labels)) if index not in own]
+    if columns is not None:
+        indices = indices_of(columns, labels, where)
+    for index in indices:
+        if indices.count(index) > 1:
+            raise InvalidInputError(
+                f"column {labels[index]!r} is asked for twice; name every column once"
+            )
+        if index in own:
+            raise InvalidInputError(
+                f"column {labels[index]!r} is asked for both as a point's and as the weight; drop "
+                "one of them"
+            )
+    return tuple(labels[index] for index in indices + own)
 
 
 def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
@@ -244,14 +241,11 @@ def _header(
     )
 
 
-def array_source(given: list[Any], choice: ColumnChoice, label: str) -> Source:
-    """A source of arrays and frames with the same columns."""
-    called = [label] if label == "array" else [f"chunk {i}" for i in range(len(given))]
+def array_tables(given: list[Any], called: list[str]) -> list[Header]:
+    """Arrays and frames; empty ones only where all are."""
     tables = [(*_read_chunk(item, name), name) for item, name in zip(given, called, strict=True)]
     filled = [table for table in tables if len(table[0])] or tables[:1]
-    return choice.source(
-        [_header(*table, Part, Table(*table[:2]), len(table[0])) for table in filled], label
-    )
+    return [_header(*table, Part, Table(*table[:2]), len(table[0])) for table in filled]
 
 
 def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
@@ -266,9 +260,8 @@ def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
         ) from None
 
 
-def call_source(make: Callable[[], Any], choice: ColumnChoice) -> Source:
-    """A source of what a function gives; its first rows are read here."""
-    label = getattr(make, "__name__", type(make).__name__)
+def call_table(make: Callable[[], Any], label: str) -> Header:
+    """What a function gives; its first rows are read here."""
     given = _fresh_iterator(make)
     if make() is given:
         raise InvalidInputError(
@@ -278,6 +271,5 @@ def call_source(make: Callable[[], Any], choice: ColumnChoice) -> Source:
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
         if len(values):
-            header = _header(values, names, f"chunk {number}", CallPart, make, None)
-            return choice.source([header], label)
+            return _header(values, names, f"chunk {number}", CallPart, make, None)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

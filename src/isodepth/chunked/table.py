@@ -78,7 +78,7 @@ def stream_table(
     fitted = fit_to_width(metric, source.n_features, scale)
     reading = Reading.of(runner or Runner(), source, fitted, scale)
     n_points, sample = reading.summary.n_rows, None
-    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, 1)[0]
+    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, reading.how.n_threads)[0]
     if in_memory and n_points <= reading.limits.rows_in_memory:
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
         sample = Sample.of(
@@ -169,11 +169,9 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     fitted = fit_to_width(metric, width, None)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
     pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
-    # Of float32 half as many fit as doubles.
-    doubles = replace(selection, pilot=pilot, most_numbers=selection.most_numbers // 2)
     # A product with a unit vector is the column itself.
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=_in_double)
-    _, mads, scales = doubles.spreads(columns, typical=-1.0, zero=0.0)
+    _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
