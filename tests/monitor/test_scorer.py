@@ -112,7 +112,7 @@ def test_it_is_what_plain_loops_give(
     assert scorer.null_score(reference, m) == 0.0
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.01, 0.49), KINDS, st.data())
 def test_replaced_rows_never_raise_it_above_the_null_score(
     seed: int, n: int, tolerance: float, kind: str, data: st.DataObject

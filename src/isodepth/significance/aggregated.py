@@ -244,10 +244,11 @@ class Moments:
         """The correlation of pairs (P, 2) of functions in X less that in Y, (P, B + 1)."""
         a, b = pairs.T
         covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # Constant in one of the samples: no correlation. Ranks are of size one.
-        product = self.variances[:, a] * self.variances[:, b]
-        flat = product <= 1e-24
-        found = np.where(flat, 0.0, covariance / np.sqrt(np.where(flat, 1.0, product)))
+        # Constant in one of the samples: no correlation. Ranks are of size one, so that less than
+        # this is rounding.
+        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
+        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
+        found = np.where(flat, 0.0, covariance / np.sqrt(product))
         return found[0] - found[1]
 
 

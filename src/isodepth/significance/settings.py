@@ -71,11 +71,13 @@ def checked_settings(
                 f"{name} belongs to method='regions', got {name}={options[name]!r} with "
                 f"method={method!r}; leave it out, or ask for the regions alone"
             )
-    if isinstance(options["scale"], str) and options["scale"] == "reference":
-        raise InvalidOptionError(
-            "scale='reference' depends on which rows are X, which a permutation test must not "
-            "know; use 'pooled', or an array of scales from other data"
-        )
+    if isinstance(options["scale"], str):
+        if options["scale"] == "reference":
+            raise InvalidOptionError(
+                "scale='reference' depends on which rows are X, which a permutation test must not "
+                "know; use 'pooled', or an array of scales from other data"
+            )
+        check_choice(options["scale"], "scale", ("pooled",))
     check_number(options["p"], "p", 1)
     check_integer(options["levels"], "levels", 1)
     if n_directions is not None:
