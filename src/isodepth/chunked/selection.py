@@ -229,25 +229,18 @@ class Selection:
     n_threads: int
 
     def order_statistics(
-        self,
-        numbers: Numbers,
-        ranks: np.ndarray,
-        bracket: tuple[np.ndarray, np.ndarray],
-        expected: float,
+        self, numbers: Numbers, ranks: np.ndarray, pilot: Pilot | None = None
     ) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
-        Parameters
-        ----------
-        bracket : ndarrays low, high of shape (E,)
-            [low, high) is where they are expected, all ranks of a set in the same.
-        expected : float
-            The share of all numbers that is expected inside of a bracket.
+        The ranks of a set are next to each other. The pilot has the points of the numbers, where
+        these are not those of the sample.
         """
-        low, high = bracket
+        pilot = pilot or self.pilot
+        low, high = numbers.guess(pilot, ranks.mean(axis=1) / self.mass, self.n_threads)
         most = max(1, self.most_numbers // len(low))
         found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-        if 1.2 * expected * self.n_rows <= most:
+        if 1.2 * 2 * pilot.margin * self.n_rows <= most:
             found = BracketPass(numbers, low, high, most).select(self.fold, ranks)
         sets, which = np.nonzero(np.isnan(found))
         if len(sets):
@@ -295,17 +288,10 @@ class Selection:
 
         Numbers that became -1, of mass `skipped` (E,), do not count.
         """
-        size = len(numbers.directions)
-        before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
+        before = np.zeros(len(numbers.directions), np.int64) if skipped is None else skipped
         left = self.mass - before
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
-        if skipped is None:
-            bracket = numbers.guess(self.pilot, np.full(size, 0.5), self.n_threads)
-            expected = 2 * self.pilot.margin
-        else:
-            dtype = numbers.directions.dtype
-            bracket, expected = (np.zeros(size, dtype), np.full(size, np.inf, dtype)), np.inf
-        found = self.order_statistics(numbers, ranks, bracket, expected)
+        found = self.order_statistics(numbers, ranks)
         half = found.dtype.type(0.5)
         # Halving first: symmetric under a change of sign, and the sum cannot overflow.
         return half * found[:, 0] + half * found[:, 1]
@@ -343,8 +329,7 @@ class Selection:
         numbers = Numbers((np.zeros(kinds), 0), units, of=NegatedDepths(model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
         pilot = Pilot(depths, self.pilot.masses)
-        bracket = numbers.guess(pilot, ranks / self.mass, self.n_threads)
-        found = self.order_statistics(numbers, ranks[:, None], bracket, 2 * pilot.margin)
+        found = self.order_statistics(numbers, ranks[:, None], pilot)
         return -found.reshape(kinds, levels) - tolerance
 
 

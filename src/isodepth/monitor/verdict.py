@@ -97,9 +97,7 @@ class Verdict(PlottableResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, as numbers, texts, lists and dictionaries that JSON knows."""
-        known = dataclasses.fields(self)
-        fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in known}
-        return plain({**fields, "columns": named_shares(self.columns)})
+        return plain({**vars(self), "columns": named_shares(self.columns)})
 
     def _rows(self) -> dict[str, list[Any]]:
         names, shares = zip(*self.columns, strict=True)

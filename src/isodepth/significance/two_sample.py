@@ -152,15 +152,11 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     names = samples.columns or column_labels(d)
     metric = given.metric
     rng = np.random.default_rng(metric.random_state)
-    if d:
-        units = units_of(x, y, metric.scale)
-        points, size = standardized(x, y, units, names)
-        directions = directions_with_axes(d, given.n_directions, rng)
-    elif given.method == "regions":
+    if not d and given.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
-    else:
-        units, points, size = None, np.empty((len(x) + len(y), 0)), 1.0
-        directions = np.empty((0, 0))
+    units = units_of(x, y, metric.scale)
+    points, size = standardized(x, y, units, names)
+    directions = directions_with_axes(d, given.n_directions, rng)
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
     n_threads = Resources(metric.n_jobs).n_threads
     rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
@@ -245,7 +241,7 @@ def _columns(rows: PooledSample, found: Findings, p_value: float) -> list[Column
     p_values = np.maximum(family.p_values(), p_value)
     n_x = rows.permutations.n_x
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
-    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points) if len(rows.names) else []
+    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points)
     shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
         ColumnTest(
