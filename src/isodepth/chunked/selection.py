@@ -132,12 +132,15 @@ class Inside(NamedTuple):
         """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
-        order, upto = np.argsort(values), np.arange(1, len(values) + 1)
+        indices = ranks - self.counts[0, k]
+        outside = (indices < 0) | (indices >= self.counts[1, k])
         if any(len(masses) for _, masses, _ in cuts):
+            order = np.argsort(values)
             upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
-        left = ranks - self.counts[0, k]
-        ordered = np.append(values[order], values.dtype.type(np.nan))
-        return np.where(left < 0, np.nan, ordered[np.searchsorted(upto, left, side="right")])
+            values, indices = values[order], np.searchsorted(upto, indices, side="right")
+        else:
+            values.sort()
+        return np.where(outside, np.nan, values[np.where(outside, 0, indices)])
 
 
 @dataclass(frozen=True)
