@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import depths
-from isodepth.chunked.depths import RankCells, RankModel, whitening_matrix
+from isodepth.chunked.depths import RankModel, whitening_matrix
 from isodepth.chunked.entry import compare
-from isodepth.chunked.selection import Numbers, Pilot
+from isodepth.chunked.selection import Numbers, Pilot, Selection
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
@@ -51,8 +51,6 @@ def test_depths_lie_between_their_bounds(
     directions = unit_vectors(d, 9, rng=rng).astype(dtype)
     exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
-    around = RankCells.around(numbers, Pilot(sample.points[:5], None), 2**30, 1)
-    cells = replace(around, bits=bits)
 
     def fold(work: Any) -> Any:
         state, other = work.start(), work.start()
@@ -64,7 +62,10 @@ def test_depths_lie_between_their_bounds(
         assert (state.sum(axis=1) == sample.total).all()
         return state
 
-    model = RankModel.fit(fold, cells, sample.total, depth == "halfspace")
+    pilot = Pilot(sample.points[:5], None)
+    selection = Selection(fold, pilot, sample.total, sample.n_points, 1, 1)
+    with mock.patch.object(depths, "_BITS", (bits,)):
+        model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
     middle, low, high = model.depths(sample.points, 1).T
     # What rounding does to sums of nine quotients.
     assert (low <= exact * (1 + 1e-12)).all()

@@ -121,9 +121,12 @@ class RankModel:
     smallest: bool
 
     @classmethod
-    def fit(cls, fold: Fold, cells: RankCells, total: int, smallest: bool) -> RankModel:
-        """Count the mass of all cells."""
-        counts = fold(cells)
+    def fit(
+        cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
+    ) -> RankModel:
+        """Count the mass of all cells, as many as fit into `memory` bytes."""
+        cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
+        counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:

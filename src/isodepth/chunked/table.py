@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
+from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
 from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
 from isodepth.chunked.reading import Reading, selection_of
 from isodepth.chunked.selection import Numbers, Selection
@@ -132,24 +132,21 @@ def _by_passes(
     assert fitted.betas is not None
     dtype = drawn.dtype
     frame = _core.center_and_exponent(drawn)
-    directions = np.ascontiguousarray(fitted.directions, dtype=dtype)
+    directions, tolerance = fitted.directions, 0.0
     model: Any
-    tolerance = 0.0
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    if name == "ai_irw":
+        # Ranks along a direction of whitened rows are those along another of the rows.
+        directions = directions @ whitening_matrix(selection.fold, frame)
+    numbers = Numbers(frame, np.ascontiguousarray(directions, dtype=dtype))
     if ranks:
-        if name == "ai_irw":
-            # Ranks along a direction of whitened rows are those along another of the rows.
-            turned = fitted.directions @ whitening_matrix(selection.fold, frame)
-            directions = np.ascontiguousarray(turned, dtype=dtype)
         memory = fitted.resources.memory_mb * 2**18
-        numbers = Numbers(frame, directions)
-        cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
-        model = RankModel.fit(selection.fold, cells, selection.mass, name == "halfspace")
+        model = RankModel.fit(selection, numbers, memory, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(selection, Numbers(frame, directions), drawn)
+        model = ProjectionModel.fit(selection, numbers, drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
     found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
