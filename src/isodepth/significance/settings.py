@@ -184,10 +184,20 @@ def check_blocks(
     """
     if blocks is None:
         return None
-    x_labels, y_labels = _two_parts(blocks, n_x, n_y)
+    parts = [("blocks", blocks, n_x + n_y, "X and Y, or be a pair (labels of X, labels of Y)")]
+    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+        parts = [("blocks[0]", blocks[0], n_x, "X"), ("blocks[1]", blocks[1], n_y, "Y")]
+    labels: list[Any] = []
+    for name, given, n, rows in parts:
+        own = row_labels(given, name)
+        if own.shape != (n,):
+            raise InvalidInputError(
+                f"{name} must hold one label for each of the {n} rows of {rows}, got "
+                f"{describe(own)}"
+            )
+        labels += own.tolist()
     if kept is not None:
-        x_labels, y_labels = x_labels[kept[0]], y_labels[kept[1]]
-    labels, n_x = [*x_labels.tolist(), *y_labels.tolist()], len(x_labels)
+        labels, n_x = list(itertools.compress(labels, np.concatenate(kept))), int(kept[0].sum())
     known: dict[Any, int] = {}
     numbers = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
     shared = np.intersect1d(numbers[:n_x], numbers[n_x:])
@@ -204,25 +214,6 @@ def check_blocks(
             "exchanging them does not change how far apart they are"
         )
     return numbers
-
-
-def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
-        parts = [row_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
-        for i, (part, n) in enumerate(zip(parts, (n_x, n_y), strict=True)):
-            if part.shape != (n,):
-                raise InvalidInputError(
-                    f"blocks[{i}] must hold one label for each of the {n} rows of {'XY'[i]}, got "
-                    f"shape {part.shape}"
-                )
-        return parts[0], parts[1]
-    labels = row_labels(blocks, "blocks")
-    if labels.shape != (n_x + n_y,):
-        raise InvalidInputError(
-            f"blocks must hold one label for each of the {n_x} + {n_y} rows of X and Y, or be a "
-            f"pair (labels of X, labels of Y), got {describe(labels)}"
-        )
-    return labels[:n_x], labels[n_x:]
 
 
 def row_labels(labels: Any, name: str) -> np.ndarray:
