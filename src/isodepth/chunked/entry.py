@@ -30,7 +30,6 @@ from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric, refuse_learned_scale
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.
@@ -201,9 +200,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     assert fitted.betas is not None
     options, betas, directions = fitted.options, fitted.betas, fitted.directions
     q, count, rows = options["q"], len(directions), np.arange(len(betas))
-    # Differences are rounded to the precision of the samples, as they are in memory.
-    dtype = Signature.parse(x.table.signature).dtype
-    apart = np.abs(x.table.values.astype(dtype) - y.table.values.astype(dtype)).astype(np.float64)
+    apart = np.abs(x.table.values - y.table.values)
     at = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
     signs = np.where(apart[rows, at] >= apart[rows, count + at], 1.0, -1.0)
     nothing = np.zeros(len(betas), dtype=np.int64)
@@ -241,10 +238,10 @@ def _bounds(
     x: SourceRegions, y: SourceRegions, q: float, power: tuple[float, float], found: float
 ) -> tuple[float, float]:
     """Between what the distance of exact depths lies, along the same directions."""
-    if x.inner is None and y.inner is None:
+    if x.bounds is None and y.bounds is None:
         return found, found
-    x_low, y_low = (side.table.values if side.inner is None else side.inner for side in (x, y))
-    x_high, y_high = (side.table.values if side.outer is None else side.outer for side in (x, y))
+    sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]
+    (x_low, x_high), (y_low, y_high) = sides
     with np.errstate(invalid="ignore"):
         least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
         most = np.maximum(x_high - y_low, y_high - x_low)

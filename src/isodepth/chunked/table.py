@@ -36,8 +36,8 @@ class SourceRegions:
     n_points : int
         Rows of positive weight.
     missing : MissingReport or None
-    inner, outer : ndarrays of shape (L, 2K), or None where the table is exact
-        The support values of exact depths lie between these; `inner` may be -inf, where a region
+    bounds : pair of ndarrays of shape (L, 2K), or None where the table is exact
+        The support values of exact depths lie between these; the first may be -inf, where a region
         may be anything.
     depth_bound : float
         What the depth of a row may be off by; 0 where it is that of the path in memory.
@@ -46,8 +46,7 @@ class SourceRegions:
     table: RegionTable
     n_points: int
     missing: MissingReport | None = None
-    inner: np.ndarray | None = None
-    outer: np.ndarray | None = None
+    bounds: tuple[np.ndarray, np.ndarray] | None = None
     depth_bound: float = 0.0
 
     @property
@@ -89,9 +88,9 @@ def stream_table(
         if len(drawn) <= FEW_DISTINCT:
             (distinct,) = selection.fold(DistinctPass(FEW_DISTINCT))
             sample = None if distinct is None else Sample._merge(*distinct)
-    bounds: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     if sample is None:
-        values, bounds = _by_passes(source, selection, fitted, drawn)
+        values, known = _by_passes(source, selection, fitted, drawn)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
@@ -100,7 +99,7 @@ def stream_table(
         values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
         source.n_features, source.columns, scale=scale,
     )  # fmt: skip
-    return SourceRegions(table, n_points, reading.missing, **bounds)
+    return SourceRegions(table, n_points, reading.missing, **known)
 
 
 def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
@@ -151,9 +150,8 @@ def _by_passes(
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
     found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
     values, *around = found["supports"]
-    if not around:
-        return values, {}
-    return values, {"inner": around[0], "outer": around[1], "depth_bound": 0.5 * found["width"]}
+    known = {"bounds": tuple(around), "depth_bound": 0.5 * found["width"]} if ranks else {}
+    return values, known
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
