@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.chunked.reading import load_rows
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind, category_texts, split_columns
 from isodepth.data.matching import differing, in_order, labels_of
@@ -96,7 +97,7 @@ class BatchReader:
         found: tuple[ColumnKind, ...] = ()
         if is_chunked(reference):
             split_columns([reference], ["the reference"], kinds)  # an error where there are any
-            rows = _load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
+            rows = load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
             if rows.weights is not None:
                 raise InvalidInputError(
                     "rows of the reference are shared out one by one, and weights do not go with "
@@ -144,7 +145,7 @@ class BatchReader:
                     "batch is read in chunks and its weights with it, got weights as well; name "
                     "their column, as in scan(..., weights='weight')"
                 )
-            rows = _load_rows(batch, "batch", self.dtype, self.nan_policy)
+            rows = load_rows(batch, "batch", self.dtype, self.nan_policy)
         else:
             batch = in_order(batch, self.columns, "the batch", "the reference")
             rows = _read_rows(batch, weights, "batch", self.dtype, self.nan_policy)
@@ -210,13 +211,6 @@ def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_polic
     counts = tuple((label, 0) for label in columns or column_labels(points.shape[1]))
     checked, n = check_weights(weights, len(points)), len(points)
     return Omitted(points, columns, checked, np.ones(n, bool), MissingReport(n, 0, counts))
-
-
-def _load_rows(*given: Any) -> Omitted:
-    """The rows of a source."""
-    from isodepth.chunked.reading import load_rows
-
-    return load_rows(*given)
 
 
 def complete(points: np.ndarray) -> np.ndarray:

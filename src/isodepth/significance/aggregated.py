@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,9 +33,7 @@ from isodepth.significance.pooled_sample import (
     unit_ranks,
 )
 from isodepth.significance.result import Change
-
-if TYPE_CHECKING:
-    from isodepth.significance.settings import Settings
+from isodepth.significance.settings import Settings
 
 #: Weights of the statistics, from power with samples like those of docs/power_study.md, drawn with
 #: other seeds.

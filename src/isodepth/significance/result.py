@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.results import ReportableResult
-
-if TYPE_CHECKING:
-    from isodepth.data.kinds import ColumnKind
-    from isodepth.significance.categories import ValueShare
-    from isodepth.significance.null_profile import NullProfile
+from isodepth.significance.categories import ValueShare
+from isodepth.significance.null_profile import NullProfile, null_profile
 
 #: The level at which verdicts are given.
 ALPHA = 0.05
@@ -306,8 +304,6 @@ class TwoSampleResult(ReportableResult):
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
         """What equal distributions would give in a comparison of the same rows, at each level."""
-        from isodepth.significance.null_profile import null_profile
-
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     @property

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,9 +37,7 @@ from isodepth.significance.pooled_sample import (
     unit_ranks,
 )
 from isodepth.significance.result import ALPHA
-
-if TYPE_CHECKING:
-    from isodepth.significance.settings import Settings
+from isodepth.significance.settings import Settings
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
