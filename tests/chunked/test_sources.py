@@ -187,8 +187,7 @@ def test_a_file_that_changes_between_two_readings(tmp_path: Path) -> None:
     """Its size stays the same, and the header that was read before."""
     file = tmp_path / "t.npy"
     np.save(file, POINTS)
-    source = scan(file)
-    readings: list[int] = []
+    source, readings = scan(file), list[int]()
 
     def chunks() -> Iterator[np.ndarray]:
         readings.append(0)

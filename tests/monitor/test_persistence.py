@@ -207,13 +207,10 @@ def test_a_log_that_lags_behind_is_repaired(tmp_path: Path) -> None:
         monitor.check(batch)
     whole = log.read_bytes()
     ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")]
-    for cut in (ends[0], ends[0] + 9, ends[1], ends[1] + 1, ends[2] - 2, ends[2] - 1, ends[2]):
+    for cut in (0, ends[0], ends[0] + 9, ends[1], ends[1] + 1, ends[2] - 2, ends[2] - 1, ends[2]):
         log.write_bytes(whole[:cut])
         DepthMonitor.load(path, autosave=True, log=log)
         assert log.read_bytes() == whole
-    log.unlink()
-    DepthMonitor.load(path, autosave=True, log=log)
-    assert log.read_bytes() == whole
 
 
 OTHER_FILES = [

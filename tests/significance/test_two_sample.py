@@ -274,8 +274,8 @@ def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None)
     for seed in range(30):
         X, Y = laws.unchanged_column(change, 200, np.random.default_rng(seed))
         # Columns are tested by themselves, with however few directions.
-        options = {"n_permutations": 39, "random_state": seed, "n_directions": 4}
-        result = run(X, Y, tolerance=tolerance, **options)
+        few = {"n_permutations": 39, "n_directions": 4}
+        result = run(X, Y, random_state=seed, tolerance=tolerance, **few)
         called += next(c.p_value for c in result.columns if c.column == "column 0") <= 0.05
     # Of 30 tests at the level 5%, 6 or more are called once in 300.
     assert called <= 5
