@@ -300,9 +300,9 @@ def _tables_of_chunked(
     if isinstance(metric.scale, str):
         metric = with_shared_scale(metric, (samples, weights), (None, None), name)
     metric.check_for_tables(storage)
-    from isodepth.chunked import entry
+    from isodepth.chunked.dask import tables_of_delayed
 
-    made = entry.tables_of_delayed(metric, samples, weights, storage)
+    made = tables_of_delayed(metric, samples, weights, storage)
     with progress_bar(progress, len(samples), "regions", "sample") as advance:
         for i, sample in enumerate(samples if made is None else ()):
             made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
