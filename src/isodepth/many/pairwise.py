@@ -299,9 +299,9 @@ def _tables_of_chunked(
     name: str,
 ) -> TableStack:
     """Fitted one after the other, if some samples are read in chunks."""
-    from isodepth.chunked import entry
+    from isodepth.chunked.dask import tables_of_delayed
 
-    made = entry.tables_of_delayed(metric, samples, weights, storage)
+    made = tables_of_delayed(metric, samples, weights, storage)
     for i, sample in enumerate(samples if made is None else ()):
         made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
         advance(1)

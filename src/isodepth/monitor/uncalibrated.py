@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from isodepth.chunked.entry import shared_scale
+from isodepth.chunked.scan import as_source
 from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table
 from isodepth.data.validation import is_chunked
@@ -24,9 +26,6 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
         )
     learned = isinstance(metric.scale, str)
     if is_chunked(reference):
-        from isodepth.chunked.entry import shared_scale
-        from isodepth.chunked.scan import as_source
-
         source = as_source(reference)
         metric = replace(metric, dtype=metric.dtype or source.dtype)
         if learned:
