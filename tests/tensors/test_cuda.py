@@ -104,6 +104,24 @@ def test_single_precision_is_within_the_documented_bound(seed):
     assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)
 
 
+@pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
+def test_products_of_parts_are_as_good_as_plain_ones(shape):
+    """Within the bound for any order of summation, and exact for numbers of few bits."""
+    from isodepth.tensors.kernels.multiply import products
+
+    a, b, d = shape
+    generator = torch.Generator("cuda").manual_seed(d)
+    left = torch.randn(a, d, generator=generator, device="cuda")
+    right = torch.randn(b, d, generator=generator, device="cuda") * 10.0 ** (left[0, 0] * 3)
+    exact = left.double() @ right.double().T
+    bound = d * 2.0**-24 * (left.abs().double() @ right.abs().double().T)
+    assert ((products(left, right) - exact).abs() <= bound).all()
+    plain = ((left @ right.T) - exact).pow(2).mean()
+    assert (products(left, right) - exact).pow(2).mean() < 2 * plain
+    whole = torch.randint(-9, 9, (a, d), generator=generator, device="cuda").float()
+    assert torch.equal(products(whole, whole), whole @ whole.T)
+
+
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):

@@ -162,32 +162,35 @@ def test_brackets_are_order_statistics(folded):
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
-@pytest.mark.parametrize(("deepest", "few"), [(0.0, 9), (0.1, 300), (0.3, 300)])
-def test_halfspaces(kind, deepest, few, monkeypatch):
-    """Whatever the pilot rows say: tails that are too short, or too long, are noticed."""
+@pytest.mark.parametrize(("d", "few"), [(6, 32), (6, 2)])
+def test_halfspaces(kind, d, few, monkeypatch):
+    monkeypatch.setattr(tails, "_BLOCK", 256)
+    monkeypatch.setattr(tails, "_RANKED", 128)
     monkeypatch.setattr(tails, "_FEW", few)
-    monkeypatch.setattr(tails, "_COUNTED", 64)
-    monkeypatch.setattr(tails, "_BLOCK", 256)
-    monkeypatch.setattr(tails, "_RANKED", 128)
-    pilot = tails._pilot
-    monkeypatch.setattr(tails, "_pilot", lambda *given: (pilot(*given)[0], deepest))
-    points = cloud(6, 300, 6, kind)
+    monkeypatch.setattr(tails, "_MANY", 2)
+    monkeypatch.setattr(tails, "_DEEPER", 0.2)
+    monkeypatch.setattr(tails, "_CUTS", 5)
+    points = cloud(d, 500, d, kind)
     n = len(points)
-    u = units(6, 6, 6, axes=kind == "lattice")
+    u = units(d, 6, d, axes=kind == "lattice")
     expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
-    assert torch.equal(tails.smallest_halfspace(points, None, n, u, BUDGET), expected)
+    for budget in (BUDGET, 20_000):
+        assert torch.equal(tails.smallest_halfspace(points, None, n, u, budget), expected)
 
 
-@pytest.mark.parametrize("budget", [BUDGET, 60_000])
-def test_halfspaces_from_tails_alone(budget, monkeypatch):
-    """On a circle every point is far out in some direction; some of them are tied."""
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
+@pytest.mark.parametrize("few", [2, 1000])
+def test_tails_and_counts_of_any_size(share, few, monkeypatch):
+    """Every way to the end is taken: tails too short for nearly all, or long enough."""
     monkeypatch.setattr(tails, "_BLOCK", 256)
     monkeypatch.setattr(tails, "_RANKED", 128)
-    angles = torch.arange(300, device=DEVICE) * (2 * torch.pi / 300)
-    points = torch.stack([angles.cos(), angles.sin()], dim=1)
+    monkeypatch.setattr(tails, "_FEW", few)
+    monkeypatch.setattr(tails, "_MANY", 1)
+    monkeypatch.setattr(tails, "_CUTS", 7)
+    monkeypatch.setattr(tails, "_COUNTED", 64)
+    monkeypatch.setattr(tails, "_shares", lambda *_: (share, 0.45))
+    points = cloud(1, 300, 3)
     points[7:11] = points[3]
-    steps = torch.arange(12, device=DEVICE) * (torch.pi / 12) + 0.1
-    u = torch.stack([steps.cos(), steps.sin()], dim=1)
+    u = units(1, 5, 3)
     expected = ranks.smallest_halfspace(points, None, 300, u, BUDGET)
-    monkeypatch.setattr(tails, "_by_sorting", None)
-    assert torch.equal(tails.smallest_halfspace(points, None, 300, u, budget), expected)
+    assert torch.equal(tails.smallest_halfspace(points, None, 300, u, BUDGET), expected)

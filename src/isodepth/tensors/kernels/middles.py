@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 
 from isodepth.tensors import spread
+from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # How many standard errors of a median of the pilot rows a bracket reaches to both sides.
@@ -47,7 +48,7 @@ def largest_outlyingness(
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
     for which in blocks(len(directions), each, budget):
         units = directions[which]
-        projections, pilot = units @ points.T, units @ few.T
+        projections, pilot = products(units, points), units @ few.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
         # Not so where a bracket missed, and all is NaN.

@@ -1,33 +1,36 @@
 """Halfspace masses from tails: only what lies far out along a direction is sorted.
 
 A point outside the tails of every direction is deeper than all of them, so whatever mass a tail
-gives is final once it is smaller than every tail. The tails are made to hold more than the depth of
-the deepest of a random part of the rows. The few points that are deeper still are counted; where
-they are many, and in few dimensions, where depths reach up to one half, everything is sorted.
+gives is final once it is smaller than every tail. The few points that are deeper than that are
+counted one by one.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
 from isodepth.tensors.kernels.middles import block_for, pilot_rows
+from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Sizes and warps were the fastest of a few on an H200.
 _BLOCK = 1024
 _WARPS = 4
 _RANKED = 1024
+# Of the pilot rows so many may be deeper than the tails; the rest is counted.
+_DEEPER = 0.05
 # Tails that hold more than this share on each side are not worth it: everything is sorted.
 _MOST = 0.25
-# Counting more points than these takes longer than to sort all.
-_FEW = 512
+_FEW = 48
+_CUTS = 32
 _GROUP = 16
 _COUNTED = 512
+# Counting more than one in so many points takes longer than to sort all.
+_MANY = 25
 
 
 def smallest_halfspace(
@@ -37,42 +40,45 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """The same as `tensors.ranks.smallest_halfspace`, for float32 and unit masses."""
+    """The same as `tensors.rank.smallest_halfspace`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
-    pilot, deepest = _pilot(points[pilot_rows(n, points.device)], directions, budget)
+    pilot, depths = _pilot(points[pilot_rows(n, points.device)], directions, budget)
     size = pilot.shape[1]
-    # Depths among the pilot rows are too low.
-    share = 1.3 * deepest + 4 * math.sqrt(deepest / size) + 4 / size
+    share, deepest = _shares(depths)
     if share > _MOST:
         return _by_sorting(points, directions, budget)
-    low, high = (
-        pilot[:, int(share * size)].contiguous(),
-        pilot[:, -1 - int(share * size)].contiguous(),
-    )
+    at = min(size - 1, max(0, int(share * size)))
+    low, high = pilot[:, at].contiguous(), pilot[:, -1 - at].contiguous()
     cap = min(n, int(n * (share + 6 * math.sqrt(share / size))) + 256)
     # A sort of (value, place) holds both twice.
     each = n * 4 + 2 * cap * (4 + 4 + 2 * 12) + 256
+    cut = blocks(len(directions), each, max(budget - pilot.nbytes, budget // 4))
     best = torch.full((n,), total, dtype=torch.int32, device=points.device)
     fewest = total
-    cut = blocks(len(directions), each, max(budget - pilot.nbytes, budget // 4))
     projections = None
     for which in cut:
-        projections = None  # or the next block would be made while this one is still held
-        projections = directions[which] @ points.T
+        # The block before is given back first.
+        projections = None
+        projections = products(directions[which], points)
         found = _lower_by_tails(projections, low[which], high[which], cap, best)
         if found is None:
             return _by_sorting(points, directions, budget)
         fewest = min(fewest, found)
     # Outside a tail of that many at least one more is on either side.
     deep = (best > fewest + 1).nonzero()[:, 0]
-    if len(deep) > _FEW:
+    if len(deep) > n // _MANY:
         return _by_sorting(points, directions, budget)
-    for which in cut if len(deep) else ():
-        if len(cut) > 1:
-            projections = None
-            projections = directions[which] @ points.T
-        best[deep] = torch.minimum(best[deep], _counted(projections, deep))
+    if len(deep):
+        rest = best[deep]
+        cuts = pilot[:, _places_of_cuts(share, deepest, size, points.device)]
+        for which in cut:
+            if len(cut) > 1:
+                projections = None
+                projections = products(directions[which], points)
+            assert projections is not None
+            rest = lower_by_counting(projections, cuts[which], deep, rest, budget)
+        best[deep] = rest
     return best.long()
 
 
@@ -82,7 +88,7 @@ def _by_sorting(points: torch.Tensor, directions: torch.Tensor, budget: int) -> 
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     # Projections, and what a sort of (value, place) holds.
     for which in blocks(len(directions), n * (4 + 3 * 12), budget):
-        values, order = (directions[which] @ points.T).sort(dim=1)
+        values, order = products(directions[which], points).sort(dim=1)
         parts = triton.cdiv(n, _RANKED)
         _lower_all[(parts * len(values),)](
             values, order, best, n, parts, BLOCK=_RANKED, num_warps=4
@@ -92,8 +98,10 @@ def _by_sorting(points: torch.Tensor, directions: torch.Tensor, budget: int) -> 
     return best.long()
 
 
-def _pilot(few: torch.Tensor, directions: torch.Tensor, budget: int) -> tuple[torch.Tensor, float]:
-    """Projections (K, s) of the pilot rows, sorted, and the largest depth among these rows."""
+def _pilot(
+    few: torch.Tensor, directions: torch.Tensor, budget: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Projections (K, s) of the pilot rows, sorted, and the depths (s,) of these rows, rising."""
     size = len(few)
     parts = triton.cdiv(size, _RANKED)
     masses = torch.full((size,), size, dtype=torch.int32, device=few.device)
@@ -104,7 +112,35 @@ def _pilot(few: torch.Tensor, directions: torch.Tensor, budget: int) -> tuple[to
             values, index, masses, size, parts, BLOCK=_RANKED, num_warps=4
         )
         ordered.append(values)
-    return torch.cat(ordered), int(masses.max()) / size
+    depths = masses.sort().values / size
+    return ordered[0] if len(ordered) == 1 else torch.cat(ordered), depths
+
+
+def _shares(depths: torch.Tensor) -> tuple[float, float]:
+    """How much of the mass each tail should hold, and how deep the deepest point may be.
+
+    Both from the depths of the pilot rows, rising.
+    """
+    size = len(depths)
+    deepest, most = torch.stack([depths[-1], depths[int((1 - _DEEPER) * (size - 1))]]).tolist()
+    # To sort a tail costs more than to count a few points.
+    share = deepest if deepest < most + 0.05 else most
+    return _at_least(share, size), _at_least(deepest, size)
+
+
+def _at_least(share: float, size: int) -> float:
+    """A share that is larger than the depth of some point, from its depth among `size` rows.
+
+    Depths among the pilot rows are too low.
+    """
+    return 1.3 * share + 4 * math.sqrt(share / size) + 4 / size
+
+
+def _places_of_cuts(share: float, deepest: float, size: int, device: torch.device) -> torch.Tensor:
+    """Places of some of `size` pilot values, rising, from both tails to the deepest point."""
+    low, high = share * size, min(0.5, max(share, deepest)) * size
+    places = torch.linspace(low, high, _CUTS // 2, device=device).long().clamp_(max=(size - 1) // 2)
+    return torch.cat([places, size - 1 - places.flip(0)])
 
 
 def _lower_by_tails(
@@ -139,21 +175,103 @@ def _lower_by_tails(
     return fewest
 
 
-def _counted(projections: Any, deep: torch.Tensor) -> torch.Tensor:
-    """The smallest masses (r,) of a few points along rows of projections (B, n)."""
-    count, n = projections.shape
-    values = projections[:, deep]
-    groups = triton.cdiv(len(deep), _GROUP)
-    # Enough programs to fill a device, each with enough to do; no half of a number may overflow.
+def lower_by_counting(
+    projections: torch.Tensor,
+    cuts: torch.Tensor,
+    deep: torch.Tensor,
+    best: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Lower `best` (r,), the masses of a few points, along rows of projections (B, n).
+
+    Where there are more than a few, the counts at `cuts` (B, C), some rising values of every
+    direction, bound their masses from both sides, and exact ones are only counted where they may be
+    the smallest.
+    """
+    n, asked = projections.shape[1], len(deep)
+    for which in blocks(len(projections), asked * 96, budget // 4):
+        rows = projections[which]
+        values = rows[:, deep]
+        order = torch.arange(asked, device=deep.device).expand_as(values)
+        if asked > _FEW:
+            bounds = cuts[which].contiguous()
+            upto = counts_upto(rows, bounds)
+            place = torch.searchsorted(bounds, values)
+            # Place j: more than the cut before, no more than cut j itself.
+            upto = torch.nn.functional.pad(upto, (1, 1))
+            upto[:, -1] = n
+            before, within = upto.gather(1, place), upto.gather(1, place + 1)
+            best = torch.minimum(best, torch.minimum(within, n - before).amin(dim=0))
+            open_ = torch.minimum(before, n - within) + 1 < best
+            # As long as it is known on which side of the middle a value lies, one count will do.
+            lower, upper = 2 * within <= n, 2 * before >= n
+            unsure = (open_ & ~(lower | upper)).any()
+            asked_for = open_.sum(dim=1)
+            width, both = torch.stack([asked_for.max(), unsure.long()]).tolist()
+            if width == 0:
+                continue
+            order = open_.sort(dim=1, descending=True, stable=True).indices[:, :width]
+            values = values.gather(1, order)
+            if not both:
+                smaller = _sided_counts(rows, values, upper.gather(1, order), asked_for)
+                best = best.scatter_reduce(0, order.flatten(), smaller.flatten(), "amin")
+                continue
+        upto, beyond = counts(rows, values.contiguous())
+        smaller = torch.minimum(upto, beyond)
+        best = best.scatter_reduce(0, order.flatten(), smaller.flatten(), "amin")
+    return best
+
+
+def _sided_counts(
+    rows: torch.Tensor, values: torch.Tensor, upper: torch.Tensor, asked_for: torch.Tensor
+) -> torch.Tensor:
+    """How many of each row (B, n) are no larger than its values (B, C), no smaller where `upper`.
+
+    Of the first values of each row, as many as are asked for (B,); for others the whole number.
+    """
+    n = rows.shape[1]
+    # What is smaller than a number is no larger than the number before.
+    previous = torch.nextafter(values, values.new_full((), -torch.inf))
+    found = counts_upto(rows, torch.where(upper, previous, values), asked_for)
+    asked = torch.arange(values.shape[1], device=values.device) < asked_for[:, None]
+    return torch.where(asked, torch.where(upper, n - found, found), n)
+
+
+def counts_upto(
+    rows: torch.Tensor, values: torch.Tensor, asked_for: torch.Tensor | None = None
+) -> torch.Tensor:
+    """How many of each row (B, n) are no larger than each of its values (B, C).
+
+    Where only the first ones (B,) are asked for, others are left out as far as that saves time.
+    """
+    return _counted(rows, values, asked_for, both=False)[0]
+
+
+def counts(rows: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many of each row (B, n) are no larger, and no smaller, than each of its values (B, C)."""
+    found = _counted(rows, values, None, both=True)
+    return found[0], found[1]
+
+
+def _counted(
+    rows: torch.Tensor, values: torch.Tensor, asked_for: torch.Tensor | None, both: bool
+) -> torch.Tensor:
+    count, n = rows.shape
+    width = values.shape[1]
+    # Half of a group may be enough for the rest.
+    size = _GROUP // 2 if 0 < width % _GROUP <= _GROUP // 2 else _GROUP
+    groups = triton.cdiv(width, size)
+    # Enough programs to fill a device, each with enough to do.
     parts = max(1, min(triton.cdiv(n, 16 * _COUNTED), 4096 // (count * groups)))
+    # No half of a number may overflow.
     parts = max(parts, triton.cdiv(n, 2**14 * _COUNTED))
     per = triton.cdiv(triton.cdiv(n, parts), _COUNTED) * _COUNTED
-    found = torch.zeros(2, *values.shape, dtype=torch.int32, device=values.device)
+    out = torch.zeros(1 + both, count, width, dtype=torch.int32, device=rows.device)
     _count[(count, groups, triton.cdiv(n, per))](
-        projections, values, found, n, len(deep), per, values.numel(),
-        GROUP=_GROUP, BLOCK=_COUNTED, num_warps=4,
+        rows, values, out if asked_for is None else asked_for, out, n, width, per, count * width,
+        SOME=asked_for is not None, BOTH=both, GROUP=size, BLOCK=_COUNTED, num_warps=4,
     )  # fmt: skip
-    return found.amin(dim=(0, 1))
+    return out
 
 
 @triton.jit
@@ -242,22 +360,27 @@ def _lower_all(values, order, best, n, parts, BLOCK: tl.constexpr):
 
 @triton.jit
 def _count(
-    P, values, out, n, width, per, opposite, GROUP: tl.constexpr, BLOCK: tl.constexpr
+    P, values, asked_for, out, n, width, per, other,
+    SOME: tl.constexpr, BOTH: tl.constexpr, GROUP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """How many of part of one row are no larger, and no smaller, than each of a group of values.
-
-    Both counts share one number, as in `middles`.
-    """
+    """Count part of one row against a group of values, both ways in the halves of one number."""
     k = tl.program_id(0).to(tl.int64)
     j = tl.program_id(1) * GROUP + tl.arange(0, GROUP)
     x = tl.load(values + k * width + j, mask=j < width, other=0.0)
     start = tl.program_id(2) * per
+    stop = tl.minimum(start + per, n)
+    if SOME:
+        stop = tl.where(tl.program_id(1) * GROUP < tl.load(asked_for + k), stop, start)
     found = tl.zeros([BLOCK, GROUP], tl.int32)
-    for first in range(start, tl.minimum(start + per, n), BLOCK):
+    for first in range(start, stop, BLOCK):
         i = first + tl.arange(0, BLOCK)
         # Nothing is larger or smaller than NaN.
         v = tl.load(P + k * n + i, mask=i < n, other=float("nan"))[:, None]
-        found += (v <= x[None, :]).to(tl.int32) + ((v >= x[None, :]).to(tl.int32) << 16)
+        found += (v <= x[None, :]).to(tl.int32)
+        if BOTH:
+            found += (v >= x[None, :]).to(tl.int32) << 16
     at = out + k * width + j
-    tl.atomic_add(at, tl.sum(found & 0xFFFF, axis=0), mask=j < width)
-    tl.atomic_add(at + opposite, tl.sum(found >> 16, axis=0), mask=j < width)
+    if BOTH:
+        tl.atomic_add(at + other, tl.sum(found >> 16, axis=0), mask=j < width)
+        found = found & 0xFFFF
+    tl.atomic_add(at, tl.sum(found, axis=0), mask=j < width)
