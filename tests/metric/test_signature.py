@@ -165,7 +165,6 @@ def test_defaults_say_nothing() -> None:
     ("options", "name", "text"),
     [
         ({"gap": "exact"}, "gap", "exact"),
-        ({"region": "envelope", "refine": 0}, "region", "envelope"),
         ({"normalize": False}, "normalize", "no"),
         ({"dtype": "float32"}, "dtype", "float32"),
         ({"p": 1}, "p", "1"),
