@@ -107,7 +107,7 @@ template <class T> class Tiles {
           d(d),
           values_(count * d * lanes<T>) {
         const int64_t parts = (count + tiles_each - 1) / tiles_each;
-        parallel_for(worker_count(n_threads, parts, 2 * n * d), parts, [&](int64_t, int64_t part) {
+        parallel_for(worker_count(n_threads, parts, 8 * n * d), parts, [&](int64_t, int64_t part) {
             const int64_t stop = std::min((part + 1) * tiles_each, count);
             for (int64_t tile = part * tiles_each; tile < stop; tile++)
                 for (int64_t lane = 0; lane < lanes<T>; lane++) {

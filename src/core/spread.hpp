@@ -94,7 +94,7 @@ template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
         : d_(points.d), center_(size_t(d_)), scatter_(size_t(d_ * d_)) {
-        constexpr int64_t most = 2048;
+        constexpr int64_t most = 1024;
         const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
         const Workspace<T> columns(d_ * some);
         const SelectWorkspace<T> workspace(some, false);

@@ -535,6 +535,16 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
+    known: tuple[
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        int,
+    ]
+    | None = None,
     chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
@@ -560,12 +570,24 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
+    known: tuple[
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        int,
+    ]
+    | None = None,
     chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """The gap of each level, and the direction of the largest."""
+    """
+    The gap of each level, and the direction of the largest; `known` has gaps and codes of other directions, and how many these are.
+    """
 
 @overload
 def ascent(
