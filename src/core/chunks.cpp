@@ -74,7 +74,7 @@ template <class T> struct Deviations {
         const T center = centers->data()[k];
         for (int64_t i = 0; i < rows.n; i++) along[i] = std::fabs(along[i] - center);
         for (int64_t i = 0; rounding && i < rows.n; i++)
-            if (rounding->covers(along[i], rows.size(i))) along[i] = T(-1);
+            if (rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
     }
 };
 

@@ -81,15 +81,15 @@ template <class T> class LevelGaps {
         if (mean_) std::fill_n(sums_.data(), levels, 0.0);
     }
 
-    // Add a tile of directions, whose supports are the same at the levels level..end.
-    ISODEPTH_INLINE void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y,
-                             typename Tiles<T>::Own own) {
+    // Add a tile of `count` directions from `first` on, whose supports are the same at the levels level..end.
+    ISODEPTH_INLINE void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y, int64_t first,
+                             int64_t count) {
         const T gap = largest_distance(x.ends(), y.ends(), 2 * lanes<T>);
-        if (mean_) return add_powers(level, end, gap, x, y, own);
+        if (mean_) return add_powers(level, end, gap, x, y, first, count);
         for (; level + width<T> <= end; level += width<T>)
             if (any<T>(broadcast<T>(gap) > load(&largest_[level])))
-                for (int i = 0; i < width<T>; i++) raise(level + i, gap, x, y, own.first);
-        for (; level < end; level++) raise(level, gap, x, y, own.first);
+                for (int i = 0; i < width<T>; i++) raise(level + i, gap, x, y, first);
+        for (; level < end; level++) raise(level, gap, x, y, first);
     }
 
     void write(int64_t levels, double* gaps, int64_t* codes) const {
@@ -108,18 +108,18 @@ template <class T> class LevelGaps {
     Workspace<int32_t> codes_;
     Workspace<double> sums_;
 
-    void add_powers(int64_t level, int64_t end, T gap, const Range<T>& x, const Range<T>& y,
-                    typename Tiles<T>::Own own) {
+    void add_powers(int64_t level, int64_t end, T gap, const Range<T>& x, const Range<T>& y, int64_t first,
+                    int64_t count) {
         if (gap == 0) return;
         double sum = 0.0;
-        for (int64_t k = own.from; k < own.to; k++)
+        for (int64_t k = 0; k < count; k++)
             sum += power(std::abs(x.top[k] - y.top[k]) / double(gap), q_) +
                    power(std::abs(x.low[k] - y.low[k]) / double(gap), q_);
         for (; level < end; level++) {
             const double known = largest_[level];
             if (gap > known) sums_[level] = sum + sums_[level] * power(known / gap, q_);
             else sums_[level] += sum * power(gap / known, q_);
-            raise(level, gap, x, y, own.first);
+            raise(level, gap, x, y, first);
         }
     }
 
@@ -151,7 +151,7 @@ template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<
         auto& own = found.of(worker, make);
         if (tile == 0) own.start(level, end - level);
         walk.for_each_run(moves, level, end, [&](int64_t from, int64_t to, auto& x, auto& y) {
-            own.add(from - level, to - level, x, y, directions.own(tile));
+            own.add(from - level, to - level, x, y, directions.start(tile), directions.size(tile));
         });
         if (tile + 1 == directions.count) own.write(end - level, gaps + level, codes + level);
     });

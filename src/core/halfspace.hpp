@@ -142,7 +142,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
     const DirectionPass<T> pass(task);
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
         Mass* best = state.best.values.data();
-        if (shared && (state.behind || direction % 16 == 0)) exchange(best, known.data(), m);
+        if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
         auto lower = [&](int64_t i, Mass mass) {
             if (mass >= best[i]) return;
             best[i] = mass;

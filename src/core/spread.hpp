@@ -52,7 +52,7 @@ template <class T> struct Spread {
     // With the scale that half of the sample needs, from the projections of all rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
-        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.size(i)); };
+        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.largest(i)); };
         if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
@@ -70,7 +70,7 @@ template <class T> struct Spread {
         for (; i < rows.n; i++) {
             const T deviation = std::fabs(along[i] - median);
             T found = deviation * inverse;
-            if (half_equal) found = rounding.covers(deviation, rows.size(i)) ? T(0) : deviation / scale;
+            if (half_equal) found = rounding.covers(deviation, rows.largest(i)) ? T(0) : deviation / scale;
             if (where && found > out[i]) where[i] = direction;
             out[i] = std::max(out[i], found);
         }
@@ -82,7 +82,7 @@ template <class T> T typical_size(const Tiles<T>& points) {
     constexpr int64_t most = 1023;
     const int64_t step = (points.n + most - 1) / most;
     std::vector<T> sizes;
-    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.size(i));
+    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.largest(i));
     std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
     return sizes[sizes.size() / 2];
 }
