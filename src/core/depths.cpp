@@ -66,10 +66,9 @@ template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matr
 
 template <class T>
 static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> points, Matrix<T> directions,
-                                                                      Vector<int64_t> weights,
-                                                                      int64_t n_threads) {
-    const auto task = task_of<T>(points, directions, weights, {}, {n_threads, 0});
-    if (task.total >= 1 << 27) throw nb::value_error("the weights must add up to less than 2**27");
+                                                                      Vector<int64_t> weights) {
+    const auto task = task_of<T>(points, directions, weights, {}, {1, 0});
+    if (task.total >= 1 << 26) throw nb::value_error("the weights must add up to less than 2**26");
     auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
     {
         nb::gil_scoped_release released;
@@ -198,7 +197,7 @@ template <class T> static void bind(nb::module_& m) {
           "opposites; and which direction gave it.");
     m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
           "The mean over directions of min(F, 1 - F), F being the mid-rank.");
-    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(), threads,
+    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
     m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");

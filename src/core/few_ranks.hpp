@@ -43,89 +43,64 @@ void count_no_larger(const float* columns, int64_t n, const int32_t* weights, Fe
     }
 }
 
-// Masses of a few points along a few directions at a time; weights, if any, of a total below 2**27.
-template <class T> class FewRanks {
-  public:
-    explicit FewRanks(const DirectionTask<T>& task)
-        : task_(task),
-          rows_(task.n * task.d),
-          weights_(task.n, 1),
-          tiles_(together * task.d),
-          along_(task.n * together),
-          columns_(task.n * together),
-          masses_(task.n) {
-        const Frame<T> frame(task.points, task.n, task.d);
-        for (int64_t i = 0; i < task.n * task.d; i++) rows_[i] = frame.moved(task.points[i], i % task.d);
-        for (int64_t i = 0; i < task.n; i++) {
-            if (task.weights) weights_[i] = int32_t(task.weights[i]);
-            pairs_ += task.total * weights_[i] + int64_t(weights_[i]) * weights_[i];
-        }
-    }
-
-    // Those along the directions from `first` on. Beyond the last direction there is all the mass.
-    const FewMasses* along(int64_t first) const {
-        const int64_t n = task_.n, d = task_.d, total = task_.total;
+// Calls `use(masses)`, those of all points (n,), for one group of directions after the other; beyond the last
+// direction there is all the mass. Weights, if any, add up to less than 2**26.
+template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Use use) {
+    const int64_t n = task.n, d = task.d;
+    const int32_t total = int32_t(task.total);
+    const Frame<T> frame(task.points, n, d);
+    const Workspace<T> rows(n * d), tiles(d * together), along(n * together);
+    const Workspace<float> columns(n * together);
+    const Workspace<int32_t> weights(n, 1);
+    const Workspace<FewMasses> masses(n);
+    for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
+    if (task.weights) std::copy_n(task.weights, n, weights.data());
+    double once = 0.0;  // what the products of weights add up to, over all pairs
+    for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
+    for (int64_t first = 0; first < task.count; first += together) {
         for (int64_t k = 0; k < together; k++) {
-            T* lane = &tiles_[k / lanes<T> * d * lanes<T> + k % lanes<T>];
-            const T* direction = task_.directions + std::min(first + k, task_.count - 1) * d;
+            T* lane = &tiles[k / lanes<T> * d * lanes<T> + k % lanes<T>];
+            const T* direction = task.directions + std::min(first + k, task.count - 1) * d;
             for (int64_t column = 0; column < d; column++) lane[column * lanes<T>] = direction[column];
         }
         for (int64_t k = 0; k < together; k += lanes<T>)
-            project_rows(&tiles_[k * d], rows_.data(), n, d, &along_[k], together);
+            project_rows(&tiles[k * d], rows.data(), n, d, &along[k], together);
         // Rounded to floats they are in the same order unless some become equal.
-        std::copy_n(along_.data(), n * together, columns_.data());
-        if (!(task_.weights ? count<int64_t>() : count<int32_t>())) count_tied();
-        for (int64_t k = task_.count - first; k < together; k++)
-            for (int64_t i = 0; i < n; i++) masses_[i].upto[k] = masses_[i].from[k] = int32_t(total);
-        return masses_.data();
-    }
-
-  private:
-    DirectionTask<T> task_;
-    Workspace<T> rows_;
-    Workspace<int32_t> weights_;
-    int64_t pairs_ = 0;  // twice the product of the weights, over all pairs
-    Workspace<T> tiles_, along_;
-    Workspace<float> columns_;
-    Workspace<FewMasses> masses_;
-
-    // Where no two are equal each pair is counted once, and one mass gives the other; returns whether it is.
-    template <class Pairs> bool count() const {
-        count_no_larger<sizeof(Pairs) == 8>(columns_.data(), task_.n, weights_.data(), masses_.data());
-        Pairs pairs[together] = {};
-        for (int64_t i = 0; i < task_.n; i++)
+        std::copy_n(along.data(), n * together, columns.data());
+        if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
+        else count_no_larger<false>(columns.data(), n, weights.data(), masses.data());
+        double pairs[together] = {};
+        for (int64_t i = 0; i < n; i++)
             for (int k = 0; k < together; k++) {
-                pairs[k] += 2 * Pairs(weights_[i]) * masses_[i].upto[k];
-                masses_[i].from[k] = int32_t(task_.total) + weights_[i] - masses_[i].upto[k];
+                pairs[k] += double(weights[i]) * masses[i].upto[k];
+                masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
-        return std::all_of(pairs, pairs + together, [&](Pairs found) { return found == Pairs(pairs_); });
-    }
-
-    void count_tied() const {
-        for (int64_t i = 0; i < task_.n; i++) {
-            FewMasses own = {};
-            for (int64_t j = 0; j < task_.n; j++)
+        // That was right where no two are equal, so that each pair was counted once.
+        const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
+        for (int64_t i = 0; tied && i < n; i++) {
+            masses[i] = {};
+            for (int64_t j = 0; j < n; j++)
                 for (int k = 0; k < together; k++) {
-                    const T x = along_[j * together + k], y = along_[i * together + k];
-                    own.upto[k] += x <= y ? weights_[j] : 0;
-                    own.from[k] += x >= y ? weights_[j] : 0;
+                    const T x = along[j * together + k], own = along[i * together + k];
+                    masses[i].upto[k] += x <= own ? weights[j] : 0;
+                    masses[i].from[k] += x >= own ? weights[j] : 0;
                 }
-            masses_[i] = own;
         }
+        for (int64_t k = task.count - first; k < together; k++)
+            for (int64_t i = 0; i < n; i++) masses[i].upto[k] = masses[i].from[k] = total;
+        use(masses.data());
     }
-};
+}
 
 template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t* out) {
-    const FewRanks<T> ranks(task);
     const Workspace<int32_t> best(task.n * together, int32_t(task.n));
-    for (int64_t first = 0; first < task.count; first += together) {
-        const FewMasses* masses = ranks.along(first);
+    ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++)
             for (int k = 0; k < together; k++) {
                 int32_t& known = best[i * together + k];
-                known = std::min({known, masses[i].upto[k], masses[i].from[k]});
+                known = std::min(known, std::min(masses[i].upto[k], masses[i].from[k]));
             }
-    }
+    });
     for (int64_t i = 0; i < task.n; i++)
         out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
 }
@@ -133,36 +108,17 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
 // Sums over directions of |2 F - 1| times the total weight, which is the mass up to a point less the mass
 // from it on, and of its square unless null: (n,) each.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
-    const int64_t n = task.n, blocks = (task.count + together - 1) / together;
-    struct State {
-        FewRanks<T> ranks;
-        Workspace<int64_t> sizes, squares;
-    };
-    const int64_t workers = worker_count(task.resources.n_threads, blocks, n * n * task.count / 4);
-    PerWorker<State> states(workers);
-    auto make = [&] {
-        return std::make_unique<State>(
-            State{FewRanks<T>(task), Workspace<int64_t>(n, 0), Workspace<int64_t>(n, 0)});
-    };
-    parallel_for(workers, blocks, [&](int64_t worker, int64_t block) {
-        State& state = states.of(worker, make);
-        const FewMasses* masses = state.ranks.along(block * together);
-        for (int64_t i = 0; i < n; i++) {
+    std::fill_n(sizes, task.n, 0);
+    if (squares) std::fill_n(squares, task.n, 0);
+    ranks_of_few(task, [&](const FewMasses* masses) {
+        for (int64_t i = 0; i < task.n; i++) {
             int32_t balance[together], size = 0;
             for (int k = 0; k < together; k++) balance[k] = masses[i].upto[k] - masses[i].from[k];
             for (int k = 0; k < together; k++) size += std::abs(balance[k]);
-            state.sizes[i] += size;
-            for (int k = 0; squares && k < together; k++)
-                state.squares[i] += int64_t(balance[k]) * balance[k];
+            sizes[i] += size;
+            for (int k = 0; squares && k < together; k++) squares[i] += int64_t(balance[k]) * balance[k];
         }
     });
-    auto add_up = [&](Workspace<int64_t> State::* of, int64_t* out) {
-        std::fill_n(out, n, 0);
-        for (const State* state : states.made())
-            for (int64_t i = 0; i < n; i++) out[i] += (state->*of)[i];
-    };
-    add_up(&State::sizes, sizes);
-    if (squares) add_up(&State::squares, squares);
 }
 
 // The mean over directions of min(F, 1 - F).

@@ -112,7 +112,6 @@ std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, in
 template <class T> struct Guess {
     T value = 0, spread = 0;
     T margin = T(0.08);
-    T off = 0;  // found: by which share of all numbers the value was off
 };
 
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
@@ -140,7 +139,6 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
     for (int round = 0; round < rounds && of.n > few; round++) {
         const T left = guess - margin * step, right = guess + margin * step;
         const auto [n_left, n_right] = count_below<T, folded>(of, left, right);
-        if (round == 0) start.off = std::fabs(T(0.5) * T(n_left + n_right) - aim) / T(of.total);
         bool moved = false;
         if (n_left <= first && left > low) low = left, below = n_left, moved = true;
         if (n_right <= first && right > low) low = right, below = n_right, moved = true;

@@ -115,6 +115,7 @@ template <class T> class SpreadModel {
 
     // The guesses along a direction; no spread where nothing can be said.
     void guess(const T* direction, Guess<T>& center, Guess<T>& deviation) {
+        constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
         for (int64_t k = 0; k < d_; k++) {
             const T* row = scatter_.data() + k * d_;
@@ -122,22 +123,18 @@ template <class T> class SpreadModel {
             variance += std::inner_product(row, row + k + 1, direction, T(0)) * direction[k];
         }
         standard_ = std::sqrt(std::max(variance, T(0)));
-        center = {middle, T(1.35) * standard_, margin(off_center_)};
-        deviation = {ratio_ * standard_, T(0.84) * standard_, margin(off_deviation_)};
+        center = {middle, T(1.35) * standard_, margin};
+        deviation = {ratio_ * standard_, T(0.84) * standard_, margin};
     }
     // Learn from what was found.
-    void learn(T mad, const Guess<T>& center, const Guess<T>& deviation) {
+    void learn(T mad) {
         if (standard_ > 0) ratio_ += T(0.1) * (std::min(mad / standard_, T(2)) - ratio_);
-        off_center_ += T(0.1) * (center.off - off_center_);
-        off_deviation_ += T(0.1) * (deviation.off - off_deviation_);
     }
 
   private:
     int64_t d_;
     std::vector<T> center_, scatter_;
-    T standard_ = 0, ratio_ = T(0.67), off_center_ = T(0.02), off_deviation_ = T(0.02);
-
-    static T margin(T off) { return std::clamp(T(2) * off, T(1e-4), T(0.15)); }
+    T standard_ = 0, ratio_ = T(0.67);
 };
 
 // Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network: it makes the same
@@ -227,7 +224,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* ou
         state.model.guess(task.directions + direction * task.d, center, deviation);
         const Numbers<T> numbers(along, n, task.weights, task.total);
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
-        state.model.learn(found.mad, center, deviation);
+        state.model.learn(found.mad);
         const Spread<T> spread(found, rounding, pass.points, numbers);
         spread.raise(pass.targets(), asked, state.best.values.data(),
                      where ? state.best.where.data() : nullptr, direction);

@@ -23,7 +23,7 @@ MOST_POINTS = 256
 _SLOPE = 0.9375
 # Unit masses are counted in 32 bits; sums of squares must stay below 2**63.
 _LARGEST_SUM = 1 << 62
-_LARGEST_TOTAL = 1 << 27
+_LARGEST_TOTAL = 1 << 26
 
 
 class IRW(Depth):
@@ -111,7 +111,6 @@ class SteadyIRW(IRW):
             np.ascontiguousarray(points, dtype=kind),
             np.ascontiguousarray(along.directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
-            along.resources.n_threads,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
         return steady_depth(size, square, _mean_square(points, sample.shares, along.resources))

@@ -223,10 +223,12 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
-    middles = np.cumsum(plan.shares) - 0.5 * plan.shares
+    reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = np.searchsorted(middles, wanted).clip(max=n_levels - 1)
-    return np.unique(np.append(spread, gaps.argmax()))
+    spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
+    # The first whose middle is as far: that one or the next.
+    spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
+    return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
