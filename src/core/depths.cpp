@@ -160,8 +160,7 @@ template <class T>
 static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
     auto medians = new_array<T>({rows.shape(0)}), mads = new_array<T>({rows.shape(0)});
     over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        Guess<T> center, deviation;
-        const auto found = median_and_mad(of, workspace, center, deviation);
+        const auto found = median_and_mad(of, workspace);
         medians.data()[row] = found.median, mads.data()[row] = found.mad;
     });
     return {std::move(medians), std::move(mads)};
@@ -171,10 +170,9 @@ template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights 
     if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
     auto out = new_array<T>({rows.shape(0)});
     over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        Guess<T> start;
         const double rank = q * double(of.total - 1);
         const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-        const auto [lower, upper] = at_ranks(of, first, last, workspace, start);
+        const auto [lower, upper] = at_ranks(of, first, last, workspace);
         const T share = T(rank - double(first));
         // Symmetric under a change of sign, and nothing can overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;

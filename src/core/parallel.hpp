@@ -140,9 +140,13 @@ template <class Next, class Work> void parallel_rounds(int64_t workers, Next nex
     if (error) std::rethrow_exception(error);
 }
 
-// Calls `work(worker, part)` for every part 0..parts: one round.
+// Calls `work(worker, part)` for every part 0..parts: one round. Small passes are of one thread: these need
+// no barrier.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    parallel_rounds(std::clamp<int64_t>(parts, 1, workers), [&] { return std::exchange(parts, 0); }, work);
+    if (std::min(workers, parts) > 1)
+        return parallel_rounds(std::min(workers, parts), [&] { return std::exchange(parts, 0); }, work);
+    Signals signals;
+    for (int64_t part = 0; part < parts; part++, signals.check()) work(0, part);
 }
 
 // Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part

@@ -117,7 +117,7 @@ template <class T> struct Guess {
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
 template <class T, bool folded = false>
 std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
-                         const SelectWorkspace<T>& workspace, Guess<T>& start) {
+                         const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
     constexpr int64_t few = 64;     // so few are sorted at once
@@ -170,7 +170,7 @@ template <class T> T mean_of(std::pair<T, T> both) {
 }
 
 template <class T, bool folded = false>
-T median(const Numbers<T>& of, const SelectWorkspace<T>& workspace, Guess<T>& start) {
+T median(const Numbers<T>& of, const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
     return mean_of(at_ranks<T, folded>(of, (of.total - 1) / 2, of.total / 2, workspace, start));
 }
 
@@ -180,7 +180,7 @@ template <class T> struct MedianAndMad {
 
 // Median and median absolute deviation.
 template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, const SelectWorkspace<T>& workspace,
-                                                  Guess<T>& center, Guess<T>& deviation) {
+                                                  Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);
     return {of.center, median<T, true>(of, workspace, deviation)};
 }

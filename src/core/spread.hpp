@@ -32,9 +32,8 @@ template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T cen
     if (deviations.empty()) return 0;
     const int64_t n = int64_t(deviations.size());
     const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t(0));
-    Guess<T> unknown;
     return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total),
-                  SelectWorkspace<T>(n, of.weights), unknown);
+                  SelectWorkspace<T>(n, of.weights));
 }
 
 // Median and scale of a sample along a direction; the scale is the MAD unless half of the sample coincides.
@@ -101,8 +100,7 @@ template <class T> class SpreadModel {
         for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
         for (int64_t k = 0; k < d_; k++) {
             T* column = columns.data() + k * some;
-            Guess<T> center, deviation;
-            const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace, center, deviation);
+            const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace);
             center_[size_t(k)] = median;
             // Far points say nothing about the middle.
             for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
@@ -113,8 +111,8 @@ template <class T> class SpreadModel {
         }
     }
 
-    // The guesses along a direction; no spread where nothing can be said.
-    void guess(const T* direction, Guess<T>& center, Guess<T>& deviation) {
+    // The guesses of median and MAD along a direction; no spread where nothing can be said.
+    std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
         constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
         for (int64_t k = 0; k < d_; k++) {
@@ -123,8 +121,7 @@ template <class T> class SpreadModel {
             variance += std::inner_product(row, row + k + 1, direction, T(0)) * direction[k];
         }
         standard_ = std::sqrt(std::max(variance, T(0)));
-        center = {middle, T(1.35) * standard_, margin};
-        deviation = {ratio_ * standard_, T(0.84) * standard_, margin};
+        return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }
     // Learn from what was found.
     void learn(T mad) {
@@ -220,8 +217,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* ou
     const double held =
         double(m) * (sizeof(T) + (where ? 8 : 0)) + SelectWorkspace<T>::bytes(n, task.weights);
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
-        Guess<T> center, deviation;
-        state.model.guess(task.directions + direction * task.d, center, deviation);
+        const auto [center, deviation] = state.model.guess(task.directions + direction * task.d);
         const Numbers<T> numbers(along, n, task.weights, task.total);
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
         state.model.learn(found.mad);

@@ -71,6 +71,10 @@ def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataO
     gaps, codes = core.gaps(x, y, *sizes, U, math.inf, 1, 256.0, None, rows)
     expected = naive.walked_gaps(x, y, U, *sizes)
     assert list(zip(gaps, codes, strict=True)) == expected
+    known = core.gaps(x, y, *sizes, U[:1], math.inf, 1, 256.0, None, rows)
+    if len(U) > 1:
+        known = core.gaps(x, y, *sizes, U[1:], math.inf, 1, 256.0, (*known, 1), rows)
+    assert list(zip(*known, strict=True)) == expected
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
