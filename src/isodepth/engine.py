@@ -371,13 +371,6 @@ def table_distances(
     return found
 
 
-def take(values: np.ndarray, indices: np.ndarray, resources: Resources) -> np.ndarray:
-    """The entries of `values` (n,) with given indices (m,), none of them negative."""
-    if len(indices) < 4096:  # a call takes longer than these
-        return values[indices]
-    return core.take_rows(values[:, None], indices, resources.n_threads)[:, 0]
-
-
 def _sizes(numbers: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(numbers, dtype=np.int64)
 

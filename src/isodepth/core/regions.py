@@ -16,7 +16,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
-from isodepth.engine import Resources, take, write_supports
+from isodepth.engine import Resources, write_supports
 
 #: A level this close to the end of the interval, as a share of it, is the end.
 SLIVER = 1e-14
@@ -200,7 +200,7 @@ class TrimmedRegions:
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
         order = _core.order(-distinct_depth, resources.n_threads)
-        falling = take(distinct_depth, order, resources)
+        falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
         if sample.masses is None:
             cumulated = ends

@@ -16,7 +16,7 @@ from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import check_choice, check_integer, check_n_jobs
 from isodepth.depth.direction_search import search_directions
-from isodepth.engine import Resources, take
+from isodepth.engine import Resources
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 
 METHODS = ("directions", "exact")
@@ -196,12 +196,12 @@ class Depth(DepthSource):
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
     ) -> tuple[np.ndarray, np.ndarray]:
         distinct = self.point_depth(sample, None, along)
-        if weights is None:
-            return distinct, take(distinct, sample.inverse, along.resources)
-        # Rows of weight zero are at -1.
-        depths, weightless = distinct[sample.inverse], sample.inverse < 0
-        if weightless.any():
-            depths[weightless] = self.point_depth(sample, points[weightless], along)
+        # Rows of weight zero are at -1, and get theirs below.
+        depths = distinct[sample.inverse]
+        if weights is not None:
+            weightless = sample.inverse < 0
+            if weightless.any():
+                depths[weightless] = self.point_depth(sample, points[weightless], along)
         return distinct, depths
 
 
