@@ -28,6 +28,7 @@ from isodepth.data.validation import (
     check_number,
     refuse_chunks,
 )
+from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
@@ -456,8 +457,12 @@ def _checked_scale(scale: Any) -> Any:
 
 def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
     """The depth as the metric keeps it, and what computes it for regions of that kind."""
-    kept = private_copy(depth)
-    source = resolve_depth(kept)
+    kept, source = depth, NO_DEPTH
+    if isinstance(depth, str) and depth in BY_NAME:
+        source = BY_NAME[depth]()
+    else:
+        kept = private_copy(depth)
+        source = resolve_depth(kept)
     if region == "envelope":
         if not (isinstance(depth, str) and depth == "projection"):
             raise InvalidOptionError(
