@@ -59,7 +59,7 @@ class HalfspaceSearch {
   private:
     // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
-    // Products of two larger numbers, and their errors, do not underflow.
+    // Products of two larger numbers, and their errors, do not underflow: these may be known to be exact.
     static constexpr double safe = 1e-75;
 
     const WeightedSample sample_;
@@ -72,12 +72,10 @@ class HalfspaceSearch {
     std::vector<Projected> levels_;
     // Points eliminated so far and their pivot columns.
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
-    // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
-    // with angles in [0, pi).
+    // A line through the origin of the plane, with its angle in [0, pi).
     struct Line {
-        double low, high;  // what the key may be
-        int side;          // 1 when the vector points to angles in [0, pi), -1 when its opposite does
-        int vector;
+        double low, high;  // where minus the cotangent of the angle lies, which increases with it
+        int vector, side;  // a vector on the line, and 1 or -1 to turn that to the angle
     };
     std::vector<Line> lines_;
 
@@ -90,7 +88,7 @@ class HalfspaceSearch {
             bool distinct = false;
             for (int64_t k = 0; k < d_; k++) {
                 const auto [value, error] = two_sum(sample_.points[i][k], -query[k]);
-                state.vectors[state.count * d_ + k] = bounded(value, std::abs(error));
+                state.vectors[state.count * d_ + k] = {value, std::abs(error)};
                 distinct = distinct || value != 0.0;
             }
             state.ids[state.count] = i;
@@ -127,11 +125,13 @@ class HalfspaceSearch {
     }
 
     static double certainty(TwoTerms x) { return std::abs(x.value) - x.error; }
+    static bool is_certain(TwoTerms x) { return certainty(x) > 0.0 || x.error == 0.0; }
+    static int rounded_sign(TwoTerms x) { return (x.value > 0.0) - (x.value < 0.0); }
 
     // Sign of coordinate `k` of vector `row` after `level` steps.
     int component_sign(int64_t level, int64_t row, int64_t k) {
         const TwoTerms x = levels_[level].vectors[row * d_ + k];
-        if (certainty(x) > 0.0 || x.error == 0.0) return (x.value > 0.0) - (x.value < 0.0);
+        if (is_certain(x)) return rounded_sign(x);
         choose(level, row, k);
         return exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 1);
     }
@@ -147,22 +147,16 @@ class HalfspaceSearch {
         return true;
     }
 
-    // Only a number that is zero, or whose products are safe, counts as exact.
-    static TwoTerms bounded(double value, double error) {
-        if (error == 0.0 && (value == 0.0 || std::abs(value) > safe)) return {value, 0.0};
-        return {value, error * slack + tiny};
-    }
-
     // (a p - b c) times a power of two, with a bound of its error.
     static TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double factor) {
         const TwoTerms left = two_product(a.value, p.value), right = two_product(b.value, c.value);
         const TwoTerms sum = two_sum(left.value, -right.value);
+        const double value = sum.value * factor, given = a.error + p.error + b.error + c.error;
         double error = std::abs(left.error) + std::abs(right.error) + std::abs(sum.error);
-        if (a.error + p.error + b.error + c.error > 0.0) {
-            error += std::abs(a.value) * p.error + (std::abs(p.value) + p.error) * a.error + tiny;
-            error += std::abs(b.value) * c.error + (std::abs(c.value) + c.error) * b.error;
-        }
-        return bounded(sum.value * factor, error * std::abs(factor));
+        if (error + given == 0.0 && (value == 0.0 || std::abs(value) > safe)) return {value, 0.0};
+        error += std::abs(a.value) * p.error + (std::abs(p.value) + p.error) * a.error;
+        error += std::abs(b.value) * c.error + (std::abs(c.value) + c.error) * b.error;
+        return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
     // Project along vector `row` of `level`, into the next level. Returns the mass that the better side of
@@ -180,19 +174,19 @@ class HalfspaceSearch {
         next.columns = state.columns;
         next.columns.erase(next.columns.begin() + pivot);
         next.sign = sign;
-        // Of the size of the vectors only so much matters that nothing overflows.
-        const double size = std::abs(along[pivot].value) + along[pivot].error;
-        const double factor = std::ldexp(double(state.sign), -std::ilogb(size));
+        // The size of all vectors together does not matter, as long as nothing overflows.
+        const TwoTerms p = along[pivot];
+        const double factor = std::ldexp(double(state.sign), -std::ilogb(std::abs(p.value) + p.error));
         int64_t ahead = 0, behind = 0;
         next.count = 0;
         choose(level, row, pivot);
         for (int64_t j = 0; j < state.count; j++) {
-            const TwoTerms* from = state.vectors.data() + j * d_;
+            const TwoTerms *from = state.vectors.data() + j * d_, b = from[pivot];
             TwoTerms* to = next.vectors.data() + next.count * d_;
             bool certain = false;
             for (int64_t k = 0; k < width; k++) {
                 if (k == pivot) continue;
-                *to = eliminated(from[k], along[pivot], from[pivot], along[k], factor);
+                *to = eliminated(from[k], p, b, along[k], factor);
                 certain = certain || certainty(*to) > 0.0;
                 to++;
             }
@@ -213,15 +207,24 @@ class HalfspaceSearch {
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
         auto mass = [&](const Line& line) { return sample_.masses[state.ids[line.vector]]; };
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         int64_t left = 0, total = 0;
         lines_.clear();
         for (int j = 0; j < state.count; j++) {
-            const Line& line = lines_.emplace_back(line_of(level, j));
-            total += mass(line);
-            if (line.side > 0) left += mass(line);
+            const auto [x, x_error] = state.vectors[j * d_];
+            const auto [y, y_error] = state.vectors[j * d_ + 1];
+            int side = component_sign(level, j, 1);
+            if (side == 0) side = component_sign(level, j, 0);
+            const double inverse = 1.0 / std::abs(y), key = -side * x * inverse;
+            const double error =
+                3.0 * inverse * (x_error + std::abs(key) * y_error) + 4.0 * roundoff * std::abs(key) + tiny;
+            const bool bounded = std::abs(y) > 2.0 * y_error && error < infinity;
+            lines_.push_back({bounded ? key - error : -infinity, bounded ? key + error : infinity, j, side});
+            total += mass(lines_.back());
+            if (side > 0) left += mass(lines_.back());
         }
         std::copy_n(state.columns.begin(), 2, pivots_.begin() + level);
-        // By what is certain first, in which few are still out of order.
+        // By one bound first, after which few are out of order.
         std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.low < b.low; });
         for (size_t i = 1; i < lines_.size(); i++)
             for (size_t j = i; j > 0 && compare_angles(level, lines_[j], lines_[j - 1]) < 0; j--)
@@ -236,43 +239,15 @@ class HalfspaceSearch {
         return smallest;
     }
 
-    // The line of vector `j`, with bounds that hold the true key.
-    Line line_of(int64_t level, int j) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        const auto [x, x_error] = levels_[level].vectors[j * d_];
-        const auto [y, y_error] = levels_[level].vectors[j * d_ + 1];
-        if (std::abs(y) > y_error) {
-            const double key = -x / y;
-            double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
-            error = (error + roundoff * std::abs(key)) * slack + tiny;
-            if (error < infinity) return {key - error, key + error, y > 0.0 ? 1 : -1, j};
-        }
-        // The quotient is at least so large, of a known sign.
-        const int side = component_sign(level, j, 1), across = component_sign(level, j, 0);
-        if (side == 0) return {-infinity, -infinity, across, j};
-        const double least = std::max(0.0, std::abs(x) - x_error) / (std::abs(y) + y_error) / slack;
-        if (across == side) return {-infinity, -least, side, j};
-        return {least, infinity, side, j};
-    }
-
-    // Negative when line `a` has the smaller angle in [0, pi), positive when line `b` has, 0 when equal.
+    // Negative when line `a` has the smaller angle, positive when line `b` has, 0 when equal.
     int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;
-        return compare_exactly(level, a, b);
-    }
-
-    __attribute__((noinline)) int compare_exactly(int64_t level, const Line& a, const Line& b) {
         const Projected& state = levels_[level];
         const TwoTerms *u = state.vectors.data() + a.vector * d_, *v = state.vectors.data() + b.vector * d_;
-        int sign;
-        if (u[0].error + u[1].error + v[0].error + v[1].error == 0.0) {
-            const TwoTerms left = two_product(u[0].value, v[1].value);
-            const TwoTerms right = two_product(u[1].value, v[0].value);
-            const double difference =
-                left.value != right.value ? left.value - right.value : left.error - right.error;
-            sign = (difference > 0.0) - (difference < 0.0);
-        } else {
+        const TwoTerms across = eliminated(u[0], v[1], u[1], v[0], 1.0);
+        int sign = rounded_sign(across);
+        if (!is_certain(across)) {
             chosen_[level] = state.ids[a.vector];
             chosen_[level + 1] = state.ids[b.vector];
             sign = state.sign * exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2);

@@ -57,7 +57,8 @@ class Determinants {
     explicit Determinants(Rows<double> points) : points_(points), minors_(size_t(1) << points.d) {}
 
     // Sign of the determinant of points[rows] - origin in `columns`, `size` of each.
-    int sign(const double* origin, const int64_t* rows, const int64_t* columns, int64_t size) {
+    __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
+                                       int64_t size) {
         if (size == 2) {
             const int quick = quick_sign(origin, points_[rows[0]], points_[rows[1]], columns[0], columns[1]);
             if (quick != unknown) return quick;
