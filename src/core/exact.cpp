@@ -8,33 +8,22 @@ namespace isodepth {
 
 static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matrix<double> queries,
                              int64_t n_threads) {
-    std::vector<int64_t> smallest;
-    {
-        nb::gil_scoped_release released;
-        smallest = smallest_masses({rows_of(points), masses.data()}, rows_of(queries), n_threads);
-    }
+    auto smallest = without_gil(
+        [&] { return smallest_masses({rows_of(points), masses.data()}, rows_of(queries), n_threads); });
     return as_array(std::move(smallest), {queries.shape(0)});
 }
 
 static auto halfplane_borders(Matrix<double> points, Vector<int64_t> masses, int64_t rank) {
-    std::vector<int64_t> ends;
-    {
-        nb::gil_scoped_release released;
-        ends = TurningLine(rows_of(points), masses.data(), rank).ends;
-    }
+    auto ends = without_gil([&] { return TurningLine(rows_of(points), masses.data(), rank).ends; });
     const size_t count = ends.size() / 2;
     return as_array(std::move(ends), {count, 2});
 }
 
 static auto planar_outlyingness(Matrix<double> points, Matrix<double> rounding, Vector<int64_t> masses,
                                 Vector<int64_t> spread_masses, int64_t heavy, int64_t n_threads) {
-    std::vector<double> worst;
-    {
-        nb::gil_scoped_release released;
-        const PlanarSample sample{rows_of(points), rounding.data(),      int64_t(masses.shape(0)),
-                                  masses.data(),   spread_masses.data(), heavy};
-        worst = LargestOutlyingness(sample, n_threads).worst;
-    }
+    const PlanarSample sample{rows_of(points), rounding.data(),      int64_t(masses.shape(0)),
+                              masses.data(),   spread_masses.data(), heavy};
+    auto worst = without_gil([&] { return LargestOutlyingness(sample, n_threads).worst; });
     return as_array(std::move(worst), {points.shape(0) - masses.shape(0)});
 }
 

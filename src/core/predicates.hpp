@@ -44,6 +44,22 @@ inline void add(Expansion& terms, double x) {
     if (x != 0.0) terms.push_back(x);
 }
 
+inline TwoTerms difference(const double* a, const double* b, int64_t k) { return two_sum(a[k], -b[k]); }
+
+// The determinant of a - o and b - o in columns x and y, in about twice the precision of a double, and a
+// bound of its error.
+inline TwoTerms determinant(const double* o, const double* a, const double* b, int64_t x, int64_t y) {
+    const TwoTerms ax = difference(a, o, x), ay = difference(a, o, y);
+    const TwoTerms bx = difference(b, o, x), by = difference(b, o, y);
+    const TwoTerms left = two_product(ax.value, by.value), right = two_product(ay.value, bx.value);
+    const TwoTerms main = two_sum(left.value, -right.value);
+    const double of_left = left.error + (ax.value * by.error + ax.error * by.value);
+    const double of_right = right.error + (ay.value * bx.error + ay.error * bx.value);
+    // Less than 16 of these units are rounded off or left out.
+    const double unit = roundoff * roundoff * (std::abs(left.value) + std::abs(right.value));
+    return {main.value + (main.error + (of_left - of_right)), 32.0 * unit};
+}
+
 // Determinants of points (n, d) seen from an origin.
 class Determinants {
   public:
@@ -53,20 +69,10 @@ class Determinants {
     // seldom asked for.
     __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
                                        int64_t size) {
-        auto entry = [&](int64_t r, int64_t c) {
-            return two_sum(points_[rows[r]][columns[c]], -origin[columns[c]]);
-        };
         if (size == 2) {
-            // About twice the precision of a double nearly always suffices.
-            const TwoTerms a = entry(0, 0), b = entry(0, 1), c = entry(1, 0), d = entry(1, 1);
-            const TwoTerms left = two_product(a.value, d.value), right = two_product(b.value, c.value);
-            const TwoTerms main = two_sum(left.value, -right.value);
-            const double errors =
-                (a.value * d.error + a.error * d.value) - (b.value * c.error + b.error * c.value);
-            const double value = main.value + (main.error + ((left.error - right.error) + errors));
-            // At most 15 of these units are rounded off or left out.
-            const double unit = roundoff * roundoff * (std::abs(left.value) + std::abs(right.value));
-            if (std::abs(value) > 32.0 * unit) return value > 0.0 ? 1 : -1;
+            const auto [value, error] =
+                determinant(origin, points_[rows[0]], points_[rows[1]], columns[0], columns[1]);
+            if (std::abs(value) > error) return value > 0.0 ? 1 : -1;
         }
         // Minors of the first rows, one for each set of columns (a bit mask), by Laplace expansion along
         // the last of these rows. A smaller set is a smaller number, so it is ready in time.
@@ -76,7 +82,8 @@ class Determinants {
             double factor = 1.0;
             for (int64_t c = size - 1; c >= 0; c--) {
                 if (!(mask >> c & 1)) continue;
-                const auto [value, error] = entry(std::popcount(mask) - 1, c);
+                const auto [value, error] =
+                    difference(points_[rows[std::popcount(mask) - 1]], origin, columns[c]);
                 for (const double term : minors_[mask ^ (uint32_t(1) << c)])
                     for (const double part : {value, error}) {
                         const TwoTerms product = two_product(factor * part, term);
