@@ -157,9 +157,9 @@ struct GrowingHull {
 };
 
 // What is known of the Hausdorff distance at each level: see `bound_levels`.
-struct LevelGaps {
-    double *lower, *upper, *directions;
-    int64_t* sides;
+struct LevelBounds {
+    std::vector<double> lower, upper, directions;
+    std::vector<int64_t> sides;
 };
 
 // Bound the Hausdorff distances of all levels.
@@ -174,9 +174,12 @@ struct LevelGaps {
 // where it is raised, `directions` (L, d) are set to unit vectors that attain it and `sides` (L,) to 0 if the
 // first hull sticks out, 1 if the second does. Ends early when more than `limit` coordinates were looked at:
 // the upper bounds are then not to be used.
-inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack, double limit,
-                         LevelGaps gaps) {
-    const int64_t dim = hulls[0].rows.rows.d;
+inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
+                                double limit) {
+    const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
+    LevelBounds gaps{std::move(attained), std::vector<double>(levels), std::vector<double>(levels * dim),
+                     std::vector<int64_t>(levels, -1)};
+    for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Signals signals;
     using Row = std::pair<int, int64_t>;  // side and number
@@ -185,7 +188,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
-    for (int64_t level = 0; level < n_levels; level++) {
+    for (size_t level = 0; level < levels; level++) {
         for (int side = 0; side < 2; side++)
             for (int64_t row = hulls[side].known.size(); row < hulls[side].stops[level]; row++) {
                 const double upper =
@@ -198,7 +201,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             const auto [side, row] = open.top().second;
             GrowingHull &own = hulls[side], &other = hulls[1 - side];
             looked.push_back({side, row});
-            if (nearest.spent > limit) return;
+            if (nearest.spent > limit) return gaps;
             signals.check();
             const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack);
             if (!(value > best)) continue;
@@ -207,7 +210,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             gaps.sides[level] = side;
             const std::vector<double>& offset = nearest.active.offset;
             const double size = std::sqrt(dot(offset.data(), offset.data(), dim));
-            for (int64_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
         if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
@@ -218,6 +221,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
         }
         looked.clear();
     }
+    return gaps;
 }
 
 }  // namespace isodepth

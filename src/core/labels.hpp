@@ -102,7 +102,6 @@ struct LabelTask {
     int64_t levels;
     double q, p;  // orders of the means over directions and over levels
     int64_t n_threads;
-    double* out;  // (count,)
 };
 
 // DR between the two parts of each labeling, with the projection depth and plain means.
@@ -110,14 +109,17 @@ class LabelDistances {
   public:
     explicit LabelDistances(const LabelTask& task) : task_(task) {}
 
-    void run() {
+    // For each labeling, (count,).
+    std::vector<double> find() {
         const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
         const Tiles<double> tiles(task_.points.data, n, task_.points.d, n_threads);
         const Rounding<double> rounding(tiles.d, typical_size(tiles));
         parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
                      [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
+        std::vector<double> found(count);
         parallel_for(worker_count(n_threads, count, 2 * n * k_ * count), count,
-                     [&](int64_t, int64_t labeling) { task_.out[labeling] = distance_of(labeling); });
+                     [&](int64_t, int64_t labeling) { found[labeling] = distance_of(labeling); });
+        return found;
     }
 
   private:
