@@ -17,7 +17,8 @@ MUTATION_ENV := $(VENV)/.installed-mutation
 RELEASE_ENV  := $(VENV)/.installed-release
 
 # The build tools are installed in the environment, so that only what changed is compiled again.
-INSTALL := $(PIP) install --no-build-isolation --editable
+# Modules are compiled when they are first imported: compiling all of them takes longer than the rest.
+INSTALL := $(PIP) install --no-compile --no-build-isolation --editable
 
 # On Linux with x86-64 the torch of PyPI brings gigabytes of CUDA; here it comes without.
 TORCH_CPU := https://download.pytorch.org/whl/cpu
@@ -47,7 +48,7 @@ RELEASE_PYTHONS ?= $(PYTHON)
 # How many mutants, drawn with which seed, in which packages of src/isodepth.
 MUTANTS  ?= 150
 SEED     ?= 0
-PACKAGES ?= core depth gap metric many data theory
+PACKAGES ?= core depth gap metric many data significance chunked monitor
 SESSION  := out/mutants.sqlite
 
 .PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs
@@ -146,7 +147,7 @@ $(VENV)/.created:
 
 # The second line installs a compiler where there is none.
 $(BUILD_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11"
+	$(PIP) install --no-compile "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11"
 	$(BIN)/python tools/build_backend.py requires | xargs -r $(PIP) install
 	@touch $@
 

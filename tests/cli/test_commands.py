@@ -98,6 +98,7 @@ def _raise(error: BaseException) -> Any:
 
 def test_an_exponent_beyond_any_power(files: list[str]) -> None:
     found = run_json("compare", *files, "--q", "1e308", "--refine", 0, *QUICK)
+    assert "|q=1e+308|" in found["signature"]
     assert 0 < found["distance"] < np.inf
 
 

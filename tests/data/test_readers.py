@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said_in_the_words_of_python(path: Path) -> None:
         read_table(path, columns=["c"])
     with pytest.raises(InvalidOptionError, match="has no column 'c'"):
         read_table(path, drop=["c"])
-    assert "the cell is empty, as are 1 of 3" in fault(path, columns=["b"])
+    assert "the cell is empty (empty in this column: 1 of 3)" in fault(path, columns=["b"])
     assert "none of its columns holds numbers" in fault(path, columns=["site"], drop_text=True)
 
 

@@ -106,7 +106,7 @@ def test_sizes_between_are_interpolated() -> None:
     assert zeros.as_of_stratum(1.5, null) == 1.5
     assert null.p_value(0.0) == 1.0
     for rows in (1, 99, 401):
-        with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*100 to 400.*batch_size=\["):
+        with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*100 to 400.*monitor for"):
             known.null_scores(rows, None)
 
 

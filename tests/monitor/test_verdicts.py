@@ -175,7 +175,7 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
 def test_another_size_is_refused_or_interpolated(tolerance: float) -> None:
     monitor = fresh(tolerance=tolerance)
     for rows in (1, 59, 61):
-        with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*batches of 60.*batch_size"):
+        with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*batches of 60.*a monitor"):
             monitor.check(np.zeros((rows, 3)))
     assert monitor.verdicts == []
     monitor = fresh(batch_size=[30, 120], tolerance=tolerance)

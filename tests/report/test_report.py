@@ -209,6 +209,14 @@ def test_missing_rows_and_rows_outside_are_told() -> None:
     assert any(row[:2] == ["7", repr(float(outside.distances[0]))] for row in cells)
     assert "nan_policy=&#x27;omit&#x27;" in page
     assert "read_table(&#x27;a.csv&#x27;, missing=True)" in page
+    # One missing value is no difference, twenty are.
+    for last, expected in ((3, False), (22, True)):
+        y.points[3 : last + 1, 1] = np.nan
+        result = isodepth.compare(x, y, nan_policy="omit", n_directions=20, n_permutations=19)
+        told = f"is missing in 0.0% of June and {(last - 2) / 50:.1%} of July."
+        for test in (result.test, None):
+            sentence = comparison_headline(result, test, ("June", "July")).sentence
+            assert (told in sentence) is expected
 
 
 def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:

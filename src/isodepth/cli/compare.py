@@ -221,10 +221,10 @@ def test(
 
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", "page", required=True, help="Where the report goes (.html).")
+@click.option("-o", "--output", "page", required=True, metavar="FILE", help="The report (.html).")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
-@click.option("--names", metavar="NAME,...", help="Names of the tables instead of their files'.")
-@click.option("--group-by", metavar="COLUMN", help="Rows with one value there are a sample.")
+@click.option("--names", metavar="NAME,...", help="Names of the tables (default: of the files).")
+@click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)

@@ -37,7 +37,7 @@ def monitor() -> None:
 @click.option("--blocks", metavar="COLUMN", help="Rows with the same value are one batch.")
 @click.option("--groups", metavar="COLUMN", help="Calibrate each group of rows separately.")
 @click.option("--alpha", type=float, help="Probability of any false alarm (default 0.01).")
-@click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
+@click.option("--arl", type=float, help="In place of alpha: mean batches between false alarms.")
 @click.option("--tolerance", type=float, help="Share of contaminated rows in a batch (default 0).")
 @click.option("--patience", type=int, help="Batches that an alarm needs at least (default 1).")
 @cli.reading_options(kinds=True)

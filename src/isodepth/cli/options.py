@@ -45,7 +45,8 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "directions": ("--family", click.Choice(FAMILIES), "How directions are chosen.", "uniform"),
     "levels": ("--levels", _Levels(), "exact, a number of levels, or monte-carlo.", "exact"),
     "n_levels": ("--n-levels", int, "Number of levels for --levels monte-carlo.", ""),
-    "refine": ("--refine", int, "Steps of ascent on the sphere.", "20, and 0 for a finite q"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions.",
+               "20, and 0 for a finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers.", "0"),
 }  # fmt: skip
 
@@ -133,8 +134,9 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     option = click.option
     made = {
         "columns": option("--columns", multiple=True, metavar="NAME,...",
-                          help="Use only these columns (numbers if they have no names)."),
-        "drop": option("--drop", multiple=True, metavar="NAME,...", help="Without these columns."),
+                          help="Use only these columns (0, 1, ... if they have no names)."),
+        "drop": option("--drop", multiple=True, metavar="NAME,...",
+                       help="Leave out these columns."),
         "drop_text": option("--drop-text", is_flag=True, help="Leave out text and dates."),
     }  # fmt: skip
     if kinds:

@@ -14,7 +14,9 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 
 @click.command(cls=Command)
 @click.option("-c", "--candidates", required=True, metavar="FILE", help="Texts to score.")
-@click.option("-r", "--references", required=True, multiple=True, help="Their references.")
+@click.option(
+    "-r", "--references", required=True, multiple=True, metavar="FILE", help="References."
+)
 @click.option("--model", metavar="DIR", help="Folder or name (default all-MiniLM-L6-v2).")
 @click.option("--layer", type=int, help="Hidden state of the model (default the last).")
 @click.option("--depth", help="irw (default), dual, ai_irw, ...")

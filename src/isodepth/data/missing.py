@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -120,14 +121,21 @@ class MissingPair(ResultMixin):
         names = MissingShare._fields
         return {name: [getattr(share, name) for share in self.shares] for name in names}
 
-    def __str__(self) -> str:
-        text = f"left out {self.x} of X; {self.y} of Y"
+    def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
+        """The column that is missing much more often in one of the samples, in words, or ""."""
         first = self.shares[0]
         if abs(first.z) < TELLING:
+            return ""
+        x, y = names
+        return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
+
+    def __str__(self) -> str:
+        text, difference = f"left out {self.x} of X; {self.y} of Y", self.difference()
+        if not difference:
             return text
         return (
-            f"{text}; {first.column} is missing in {first.x:.1%} of X and {first.y:.1%} of Y, "
-            f"{abs(first.z):.1f} standard errors apart: a difference that the rows left cannot show"
+            f"{text}; {difference}, {abs(self.shares[0].z):.1f} standard errors apart: a "
+            "difference that the remaining rows cannot show"
         )
 
 

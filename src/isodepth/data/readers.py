@@ -471,8 +471,9 @@ def _chosen_columns(
         row, place = min(holes)
         refuse(
             file.path,
-            f"{where(row, place)}: the cell is empty, as are {columns[place].null_count} of "
-            f"{len(frame)} in this column; fill in or drop incomplete rows{options.hints.missing}",
+            f"{where(row, place)}: the cell is empty (empty in this column: "
+            f"{columns[place].null_count} of {len(frame)}); fill in or drop incomplete rows"
+            f"{options.hints.missing}",
         )
     for place in kept:
         if pa.types.is_boolean(columns[place].type) and options.text != "keep":

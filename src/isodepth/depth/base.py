@@ -175,8 +175,8 @@ class Depth(DepthSource):
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and n "
                     "<= d + 1 points are a simplex, which is an affine image of any other. All its "
-                    "points get one depth and every region is the whole sample. Use depth='irw' or "
-                    "AIIRWDepth(covariance='ledoit-wolf'), which do tell them apart",
+                    "points get the same depth, and every region is the whole sample. Use "
+                    "depth='irw', which is not affine invariant",
                     DegenerateDepthWarning,
                     stacklevel=4,
                 )

@@ -61,7 +61,7 @@ def split_rows(n: int, sizes: tuple[int, ...], rng: np.random.Generator) -> Spli
         raise InvalidInputError(
             f"the reference has {n} row(s), too few for batches of {largest}: half of them are "
             "what batches are compared with, and the others must hold a batch; give at least "
-            f"{max(4, 2 * largest)} rows or a smaller batch_size"
+            f"{max(4, 2 * largest)} rows, or make batches smaller"
         )
     order, each = rng.permutation(n), [(size, size) for size in sizes]
     count = min(most_held // together, MOST)
@@ -180,8 +180,8 @@ class Calibration:
                 declared += f" to {sizes[-1]} (declared: {', '.join(map(str, sizes))})"
             raise InvalidInputError(
                 f"the batch has {n_rows} row(s), and the monitor is calibrated for {declared}: a "
-                "score of another size cannot be compared; declare its size "
-                f"(batch_size={sorted({*sizes, n_rows})}), or collect batches of a declared size"
+                "score of another size cannot be compared; collect batches of such a size, or make "
+                f"a monitor for {min(sizes[0], n_rows)} to {max(sizes[-1], n_rows)} rows"
             )
         at = int(np.searchsorted(sizes, n_rows))
         return self._between(mine[at - 1], mine[at], n_rows)

@@ -162,8 +162,8 @@ def _scale_of(scale: Any, width: int) -> Callable[[np.ndarray], np.ndarray | Non
     if isinstance(scale, str):
         if scale != "reference":
             raise InvalidOptionError(
-                "a monitor has one reference: scale must be 'reference', None or one number for "
-                f"each column, got {scale!r}"
+                f"a monitor has one reference, got scale={scale!r}; use scale='reference', or give "
+                "one number for each column"
             )
         return pooled_spread
     given = None if scale is None else check_scale(scale, width)

@@ -39,26 +39,29 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
 def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Headline:
     """Whether two samples differ by the test, with the distance beside it.
 
-    Either may be None: a comparison that was not tested, and a test of categories alone.
+    Either may be None: a comparison that was not tested, and a test of categories alone. Values
+    that are missing more often in one of the samples are a difference of their own.
     """
     x, y = names
     size = largest = ""
+    left_out = (comparison if test is None else test).missing
+    difference = left_out.difference(names) if left_out else ""
+    missing = f"; {difference}" if difference else ""
     if comparison is not None:
         size = f"; distance {comparison.distance:.3g}"
         largest = f"; largest contributions: {largest_contributions(comparison.column_shares)}"
     if test is None:
         apart = f"distance {comparison.distance:.3g}"
-        return Headline(f"{y} is at {apart} from {x}, not tested{largest}.", "open")
+        return Headline(f"{y} is at {apart} from {x}, not tested{largest}{missing}.", "open")
     beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
     p = f"p = {p_text(test.p_value)}"
     if not test.significant:
-        text = f"No significant difference between {x} and {y}{beyond}: {p}{size}."
+        text = f"No significant difference between {x} and {y}{beyond}: {p}{size}{missing}."
         return Headline(text, "alike")
     parts = [str(test.effect or ""), p, test.what, test.explained]
     text = ", ".join(filter(None, parts))
-    return Headline(
-        f"{y} differs significantly from {x}{beyond}: {text}{size}{largest}.", "differs"
-    )
+    text = f"{y} differs significantly from {x}{beyond}: {text}{size}{largest}{missing}."
+    return Headline(text, "differs")
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:

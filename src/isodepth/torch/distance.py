@@ -9,11 +9,10 @@ back. On the host the tensors are arrays that share their memory; elsewhere the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import describe
@@ -92,14 +91,38 @@ class _Distance(torch.autograd.Function):
         ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: Pair
     ) -> torch.Tensor:
         value, slopes = _on_device(metric, pair, gradient=True)
-        ctx.save_for_backward(*(s.to(like) for s, like in zip(slopes, (X, Y), strict=True)))
+        ctx.save_for_backward(X, Y, *(s.to(rows) for s, rows in zip(slopes, (X, Y), strict=True)))
         return value
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[Any, ...]:
-        wanted = zip(ctx.saved_tensors, ctx.needs_input_grad, strict=False)
-        return *(upstream.to(s.dtype) * s if needed else None for s, needed in wanted), None, None
+        X, Y, *slopes = ctx.saved_tensors
+        wanted = zip(slopes, (X, Y), ctx.needs_input_grad, strict=False)
+        found = (
+            _Gradient.apply(upstream, s, rows) if needed else None for s, rows, needed in wanted
+        )
+        return *found, None, None
+
+
+class _Gradient(torch.autograd.Function):
+    """A gradient of the distance, which depends on the rows in a way that is not differentiated.
+
+    `once_differentiable` of torch is not enough: it notices only gradients that depend on
+    `upstream`, and a penalty on the gradient of the distance itself would have no effect.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, upstream: torch.Tensor, slope: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        return upstream.to(slope.dtype) * slope
+
+    @staticmethod
+    def backward(ctx: Any, upstream: torch.Tensor) -> NoReturn:
+        raise InvalidOptionError(
+            "the distance of tensors has no second derivatives, got a gradient that was made with "
+            "create_graph=True and is differentiated again; detach it"
+        )
 
 
 def lie_elsewhere(samples: Any, name: str) -> bool:
