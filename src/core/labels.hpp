@@ -132,18 +132,15 @@ class LabelDistances {
     }
 
     double distance_of(int64_t labeling) const {
-        const int64_t k = k_, size = 2 * task_.levels * stride_;
-        Workspace<double> supports(2 * size), gaps(2 * k), by_level(task_.levels);
-        for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * size);
-        for (int64_t level = 0; level < task_.levels; level++) {
-            const double *tops = supports.data() + 2 * level * stride_, *lows = tops + stride_;
-            for (int64_t j = 0; j < k; j++) {
-                gaps[j] = std::fabs(tops[j] - tops[size + j]);
-                gaps[k + j] = std::fabs(lows[j] - lows[size + j]);
-            }
-            by_level[level] = power_mean(gaps.data(), nullptr, 2 * k, task_.q, 1.0);
-        }
-        return power_mean(by_level.data(), nullptr, task_.levels, task_.p, 1.0);
+        const int64_t levels = task_.levels, size = 2 * stride_;
+        Workspace<double> supports(2 * levels * size), gaps(levels);
+        const double *x = supports.data(), *y = x + levels * size;
+        for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
+        // Beyond the last direction there is no gap.
+        const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
+        for (int64_t level = 0; level < levels; level++)
+            gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);
+        return power_mean(gaps.data(), nullptr, levels, task_.p, 1.0);
     }
 
     // Write to `supports` (levels, 2, stride) the largest and smallest projections of the regions of a part.
