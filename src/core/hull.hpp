@@ -209,7 +209,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
             furthest = {side, row};
             gaps.sides[level] = side;
             const std::vector<double>& offset = nearest.active.offset;
-            const double size = std::sqrt(dot(offset.data(), offset.data(), dim));
+            const double size = length(offset.data(), dim);
             for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
         if (!open.empty()) upper = -open.top().first;
