@@ -3,6 +3,8 @@
 import os
 from importlib.util import find_spec
 
+import pytest
+
 # Pictures are drawn without a window system.
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -14,3 +16,14 @@ _NEEDED = {
 collect_ignore_glob = [
     path for package, paths in _NEEDED.items() if find_spec(package) is None for path in paths
 ]
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports with the words for their pictures alone: drawing takes most of the time."""
+    from markupsafe import Markup
+
+    words = Markup("<svg><title>{}</title></svg>")
+    monkeypatch.setattr(
+        "isodepth.report.writing.inline_svg", lambda _, alternative: words.format(alternative)
+    )

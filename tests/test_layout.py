@@ -36,8 +36,8 @@ LAYERS = (
     ("api",),
     ("many", "text"),
     ("monitor",),
-    ("cli",),
     ("__init__",),
+    ("cli",),
 )
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 

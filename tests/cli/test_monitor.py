@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +20,23 @@ LOUD = RNG.normal(size=(8, 40, 3)) + [0.0, 1.5, 0.0]
 SETTINGS = ("--batch-size", 40, "--directions", 20, "--levels", 6)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a reference, a monitor made of it, and batches."""
-    monkeypatch.chdir(tmp_path)
-    save(Path("reference.csv"), REFERENCE, NAMES)
+    made = tmp_path_factory.mktemp("fitted")
+    save(made / "reference.csv", REFERENCE, NAMES)
     for kind, batches in (("quiet", QUIET), ("loud", LOUD)):
         for i, batch in enumerate(batches):
-            save(Path(f"{kind}{i}.csv"), batch, NAMES)
-    run("monitor", "fit", "reference.csv", "-o", "m.npz", *SETTINGS)
+            save(made / f"{kind}{i}.csv", batch, NAMES)
+    run("monitor", "fit", made / "reference.csv", "-o", made / "m.npz", *SETTINGS)
+    return made
+
+
+@pytest.fixture
+def folder(fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it for each test."""
+    shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -36,6 +45,7 @@ def library(**options: object) -> isodepth.DepthMonitor:
     return isodepth.DepthMonitor(REFERENCE, **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_codes_numbers_log_show_and_reset(folder: Path) -> None:
     expected = library()
     assert "No batch has been checked yet" in run("monitor", "show", "m.npz").stdout

@@ -33,8 +33,8 @@ def test_scores_of_the_library(folder: Path) -> None:
     assert found["scores"] == pytest.approx(metric.score(CANDIDATES, references), rel=1e-4)
     assert found["signature"] == metric.signature
     assert (found["higher_is_better"], found["warnings"]) == (False, [])
-    lines = run("score", "-c", "c", "-r", "c", "--similarity").stdout.splitlines()
-    assert lines[:4] == ["1.000000"] * 3 + ["mean 1.000000"]
+    lines = run("score", "-c", "c", "-r", "c").stdout.splitlines()
+    assert lines[:4] == ["0.000000"] * 3 + ["mean 0.000000"]
 
 
 @needs_encoder

@@ -191,10 +191,9 @@ def test_what_is_wrong_is_said_in_the_words_of_python(path: Path) -> None:
 
 
 def test_text_can_be_kept(path: Path) -> None:
-    """A mixed table: every column with its type, in one frame, with labels beside."""
-    result = read_with_options(path, ReadOptions(missing=True, text="keep", labels="site"))
+    """A mixed table: every column with its type, in one frame."""
+    result = read_with_options(path, ReadOptions(missing=True, text="keep", drop=["site"]))
     assert result.columns == ("a", "when", "b")
-    assert result.labels == ["EWR", "JFK", "JFK"]
     assert str(result.frame["when"].to_numpy()[0]) == "2013-06-01"
     assert result.frame["b"].null_count == 1
     whole = read_with_options(path, ReadOptions(missing=True, text="keep"))
@@ -227,7 +226,7 @@ def test_choice_of_columns() -> None:
     assert choose_columns(["a,b", "a", "b"], ReadOptions(columns=["a,b"]), "t").kept == [0]
     assert choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a,c"]), "t").kept == [2, 0]
     lenient = ReadOptions(drop=["c"], lenient=True)
-    assert choose_columns(["a", "b"], lenient, "t") == Choice([0, 1], None, [], ["c"])
+    assert choose_columns(["a", "b"], lenient, "t") == Choice([0, 1], [], ["c"])
 
 
 def test_many_columns_are_named_briefly(tmp_path: Path) -> None:

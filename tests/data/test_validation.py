@@ -178,8 +178,8 @@ def test_weights() -> None:
     for bad, words in [
         ([1, 2], "each of the 3 rows"),
         ([[1], [2], [3]], "each of the 3 rows"),
-        ([1, math.nan, math.inf], r"2 non-finite value\(s\), the first at position 1"),
-        ([1, 2, -1e-300], "negative.* at position 2"),
+        ([1, math.nan, math.inf], r"2 other value\(s\), the first nan at position 1"),
+        ([1, 2, -1e-300], "not negative.* the first -1e-300 at position 2"),
         ([0, 0, 0], "all zero"),
         (["1", "2", "3"], "real numbers"),
         ([1j, 0, 0], "real numbers"),

@@ -9,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
@@ -39,10 +38,6 @@ def run_fresh(code: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(
-    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7),
-    reason="scikit-learn 1.6 asks estimators for sparse data that say they take none",
-)
 def test_all_checks_of_scikit_learn() -> None:
     """Apart, because SciPy's array API, which one check needs, is switched on before any import."""
     code = (

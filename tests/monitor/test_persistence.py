@@ -65,7 +65,7 @@ def test_a_loaded_monitor_goes_on_bit_for_bit(tmp_path: Path, options: dict) -> 
 
 def test_groups_and_missing_values_are_kept(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(REFERENCE, columns=["a", "b"])
+    frame = pd.DataFrame(REFERENCE.copy(), columns=["a", "b"])
     frame.iloc[::50, 1] = np.nan
     groups = np.arange(1500) % 2
     options = {"groups": groups, "nan_policy": "omit", **OPTIONS}

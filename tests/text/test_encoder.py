@@ -41,14 +41,6 @@ def test_one_vector_a_token(encoder):
     assert all(np.isfinite(cloud).all() for cloud in clouds)
 
 
-def test_vectors_may_stay_where_the_model_is(encoder):
-    left = encoder.on_device(TEXTS)
-    assert {str(cloud.device).partition(":")[0] for cloud in left} == {encoder.place()}
-    for cloud, expected in zip(left, encoder(TEXTS), strict=True):
-        assert np.array_equal(cloud.cpu().numpy(), expected)
-    assert encoder.on_device([]) == []
-
-
 def test_special_tokens_are_dropped_unless_kept(encoder):
     kept = Encoder(special_tokens="keep", progress=False)(TEXTS)
     for with_markers, without in zip(kept, encoder(TEXTS), strict=True):

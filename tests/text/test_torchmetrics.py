@@ -45,7 +45,7 @@ def test_copies_and_settings():
     assert again.compute() == metric.compute()
     with pytest.raises(InvalidOptionError, match="reduction must be one of mean, none"):
         DepthScoreMetric(letters, reduction="sum")
-    with pytest.raises(TypeError, match="directions_of"):
+    with pytest.raises(ValueError, match="directions_of"):
         DepthScoreMetric(letters, directions_of=3)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, NoReturn
@@ -61,10 +61,6 @@ class Session:
                 found[_with_flags(str(each.message), params)] = kind
         return [(kind, text) for text, kind in found.items()]
 
-    def command_line(self) -> str:
-        """What was typed, to be typed again."""
-        return shlex.join(["isodepth", *self.arguments])
-
 
 def session() -> Session:
     """The present run."""
@@ -90,9 +86,9 @@ class Command(click.Command):
             _say(kind, text)
         if as_json:
             content = {**answer.content, "warnings": [text for _, text in notes]}
-            _print(json.dumps(content, indent=2, allow_nan=False))
+            _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
         else:
-            _print("\n".join(answer.lines))
+            _print("\n".join(answer.lines), sys.stdout)
         return answer.code
 
 
@@ -156,36 +152,20 @@ def _with_flags(message: str, params: Sequence[click.Parameter]) -> str:
 
 def _say(kind: str, message: str) -> None:
     """One line on stderr, or none where that is closed or full."""
-    if not message:
-        return
-    line = _printable(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
-    try:
-        print(line, file=sys.stderr, flush=True)
-    except OSError:
-        _discard(sys.stderr)
+    if message:
+        with suppress(OSError):
+            _print(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
 
 
-def _print(text: str) -> None:
-    if sys.stdout is None:
+def _print(text: str, stream: Any) -> None:
+    """Print; names of files and columns may have letters that a terminal cannot show."""
+    if stream is None:
         raise OSError("there is no standard output")
-    try:
-        print(_printable(text, sys.stdout), flush=True)
-    except OSError:
-        _discard(sys.stdout)
-        raise
-
-
-def _printable(text: str, stream: Any) -> str:
-    """Names of files and columns may have letters that a terminal cannot show."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _discard(stream: Any) -> None:
-    """Let what is left in the buffer go nowhere: Python would try to write it as it ends."""
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError, AttributeError):
-        pass
+        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    except OSError:
+        # What is left in the buffer goes nowhere: Python would try to write it as it ends.
+        with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        raise

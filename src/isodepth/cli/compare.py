@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
+import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.cli.options import Reading
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
@@ -27,18 +27,14 @@ SCHEDULER_SECONDS = 10.0
 
 
 def compare_tables(
-    paths: Sequence[str], reading: Reading, settings: Options, test: Options
+    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
     """The comparison of two tables, and what its report says about their files."""
-    from isodepth.api import Metric
-
     # What is wrong with options is said before anything is read.
-    Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
-    found = tables.read_tables(
-        paths, reading, without=[test["blocks"]], sources=sources, text="keep"
-    )
+    found = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
         "names": tables.file_names(paths), "sources": paths,
@@ -48,25 +44,22 @@ def compare_tables(
         ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = tables.aligned(paths, found, reading.kinds)
+    x, y = tables.aligned(found, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 
 
-def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: Options) -> Any:
+def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
     """The comparison of two samples; their test where they have no numbers, and so no distance."""
-    from isodepth.api import compare
-    from isodepth.significance.two_sample import two_sample_test
-
     own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if test["n_permutations"]:
         own |= {**test, "progress": progress_wanted()}
     try:
-        return compare(x, y, **settings, **own)
+        return isodepth.compare(x, y, **settings, **own)
     except NotNumbersError:
         if not test["n_permutations"]:
             raise
-        return two_sample_test(x, y, random_state=settings["random_state"], **own)
+        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **own)
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -79,10 +72,10 @@ def compare_samples(x: Any, y: Any, reading: Reading, settings: Options, test: O
 @cli.settings_options()
 @cli.permutation_options(0)
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
-@cli.picture_options("the gap at every level")
+@cli.output_options("the gap at every level")
 def compare(
-    a: str, b: str, scheduler: str | None, plot: str | None, page: str | None, reading: Reading,
-    settings: Options, test: Options,
+    a: str, b: str, scheduler: str | None, reading: cli.Reading, settings: Options, test: Options,
+    outputs: cli.Outputs,
 ) -> Answer:  # fmt: skip
     """Compare two tables.
 
@@ -100,22 +93,20 @@ def compare(
       isodepth compare june.csv july.csv --permutations 99 --plot gaps.png --report report.html
       cat june.csv | isodepth compare - july.csv
     """
-    cli.check_outputs(plot, page)
     if scheduler is not None or any(map(_is_large, (a, b))):
         comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
         about: Options = {"names": tables.file_names((a, b))}
     else:
         comparison, about = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(comparison, plot, page, **about)
-    content = {"columns": comparison.columns, **comparison.to_dict()}
-    for curve in ("levels", "gaps"):  # of all levels
-        content.pop(curve, None)
-    return _answer([str(comparison)], content, (a, b), reading, settings["scale"], page)
+    outputs.save(comparison, **about)
+    whole = {"columns": comparison.columns, **comparison.to_dict()}
+    content = {name: value for name, value in whole.items() if name not in ("levels", "gaps")}
+    return _answer([str(comparison)], content, (a, b), reading, settings["scale"], outputs.page)
 
 
 def _answer(
-    lines: list[str], content: Options, files: Sequence[str], reading: Reading, scale: str | None,
-    page: str | None,
+    lines: list[str], content: Options, files: Sequence[str], reading: cli.Reading,
+    scale: str | None, page: str | None,
 ) -> Answer:  # fmt: skip
     """An answer with what the result does not know about itself."""
     more = {"files": files, "left_out": reading.left_out, "scale": scale, "report": page}
@@ -136,12 +127,14 @@ def _is_large(path: str) -> bool:
 
 
 def _compare_chunks(
-    paths: Sequence[str], reading: Reading, settings: Options, test: Options, scheduler: str | None
+    paths: Sequence[str],
+    reading: cli.Reading,
+    settings: Options,
+    test: Options,
+    scheduler: str | None,
 ) -> Any:
-    from isodepth.api import Metric
     from isodepth.chunked.entry import compare
     from isodepth.chunked.passes import Runner
-    from isodepth.chunked.scan import scan
     from isodepth.progress import progress_bar
 
     given = {
@@ -155,9 +148,9 @@ def _compare_chunks(
         "tables are read in chunks, on a grid of levels and without refinement: the distance "
         "differs a little from that of tables in memory"
     )
-    metric = Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     columns = [name for text in reading.columns for name in text.split(",")] or None
-    x, y = (scan(path, columns) for path in paths)
+    x, y = (isodepth.scan(path, columns) for path in paths)
     with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
         if scheduler is None:
             return compare(metric, x, y, None, Runner(advance))
@@ -187,11 +180,10 @@ def _client(scheduler: str) -> Any:
 @cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options()
-@cli.picture_options("the statistics of all permutations and the observed one")
+@cli.output_options("the statistics of all permutations and the observed one")
 def test(
-    a: str, b: str, plot: str | None, page: str | None, reading: Reading, settings: Options,
-    test: Options,
-) -> Answer:  # fmt: skip
+    a: str, b: str, reading: cli.Reading, settings: Options, test: Options, outputs: cli.Outputs
+) -> Answer:
     """Test whether two tables differ significantly.
 
     A permutation test of the hypothesis that the rows of both tables come from the same
@@ -205,15 +197,14 @@ def test(
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --permutations 99 --plot chance.png
     """
-    cli.check_outputs(plot, page)
     result, files = compare_tables((a, b), reading, settings, test)
-    cli.save_outputs(result, plot, page, "null", **files)
+    outputs.save(result, "null", **files)
     tested = getattr(result, "test", result)
     lines, content = [str(tested)], tested.to_dict()
     if result is not tested:
         lines.append(f"  distance {result.distance:.6g}: {result.signature}")
         content |= {"distance": result.distance, "distance_signature": result.signature}
-    return _answer(lines, content, (a, b), reading, settings["scale"], page)
+    return _answer(lines, content, (a, b), reading, settings["scale"], outputs.page)
 
 
 # -- report ---------------------------------------------------------------------------------------
@@ -222,16 +213,14 @@ def test(
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @click.option("-o", "--output", "page", required=True, metavar="FILE", help="The report (.html).")
-@click.option("--title", metavar="TEXT", help="Title of the page.")
-@click.option("--names", metavar="NAME,...", help="Names of the tables (default: of the files).")
 @click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
-    ctx: click.Context, files: tuple[str, ...], page: str, title: str | None, names: str | None,
-    group_by: str | None, reading: Reading, settings: Options, test: Options,
+    ctx: click.Context, files: tuple[str, ...], page: str, group_by: str | None,
+    reading: cli.Reading, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
@@ -246,45 +235,37 @@ def report(
       isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
-    cli.check_outputs(None, page)
+    outputs = cli.Outputs(None, page)
     about: Options = {}
-    called, samples = tables.file_names(files), None
+    names, samples = tables.file_names(files), None
     if group_by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
         groups, samples = tables.read_samples(files, reading, group_by, text="keep")
-        called = [f"{group_by} {group}" for group in groups]
-    given = called if names is None else names.split(",")
-    if len(given) != len(called):
-        raise InvalidOptionError(f"--names must name {len(called)} table(s), got {len(given)}")
-    if len(given) == 1:
-        from isodepth.monitor.depth_monitor import DepthMonitor
-
+        names = [f"{group_by} {group}" for group in groups]
+    if len(names) == 1:
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(
                 f"a report is of two tables or a monitor, got {files[0]} alone; give a "
                 "second table, or --group-by COLUMN"
             )
-        kind, result = "monitor", DepthMonitor.load(files[0])
-    elif len(given) == 2:
-        kind = "comparison"
+        result = isodepth.DepthMonitor.load(files[0])
+    elif len(names) == 2:
         if samples is None:
             result, about = compare_tables(files, reading, settings, test)
         else:
-            x, y = samples
-            result = compare_samples(x, y, reading, settings, test)
-        about["names"] = given
+            result = compare_samples(samples[0], samples[1], reading, settings, test)
+            about = {"names": names}
     else:
-        kind = "many samples"
         for name in test:
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise InvalidOptionError(
-                    f"{name} belongs to the test of two tables, got {len(given)}; leave it out"
+                    f"{name} belongs to the test of two tables, got {len(names)}; leave it out"
                 )
-        from isodepth.many.pairwise import pairwise
-
-        samples = samples or tables.aligned(files, tables.read_tables(files, reading))
+        if samples is None:
+            samples = tables.aligned(tables.read_tables(tables.open_sources(files), reading))
         options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
-        result = pairwise(dict(zip(given, samples, strict=True)), **options)
-    cli.save_outputs(result, None, page, title=title, **about)
+        result = isodepth.pairwise(dict(zip(names, samples, strict=True)), **options)
+    outputs.save(result, **about)
+    kind = result.result_type
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})

@@ -9,7 +9,6 @@ import numpy as np
 
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import Reading
 from isodepth.cli.tables import aligned, open_sources, read_tables
 from isodepth.data.output import check_table_target, endings_for, replace_file, with_column
 from isodepth.data.results import plain
@@ -21,11 +20,11 @@ _SHOWN = 5
 @click.argument("table")
 @click.option("--of", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
-@cli.settings_options(only=("depth", "n_directions", "directions", "random_state"))
+@cli.settings_options(only=("depth", "n_directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the table with a column of depths.")
 @click.option("--name", default="depth", show_default=True, help="Name of the new column.")
 def depth(
-    table: str, of: str | None, output: str | None, name: str, reading: Reading,
+    table: str, of: str | None, output: str | None, name: str, reading: cli.Reading,
     settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute a depth for each row of a table.
@@ -50,8 +49,8 @@ def depth(
     if output is not None:
         why = f" for a table that is read from {sources[0].ending}"
         target = check_table_target(output, endings_for(sources[0]), why)
-    found = read_tables(paths, reading, sources=sources)
-    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(paths, found))
+    found = read_tables(sources, reading)
+    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(found))
     reference = others[0] if others else points
     kept = ~np.isnan(points).any(axis=1)
     estimator.fit(reference[~np.isnan(reference).any(axis=1)])
@@ -61,7 +60,7 @@ def depth(
         replace_file(target, with_column(sources[0], name, depths, target.suffix.lower()))
     content = {
         "depth": used, "rows": len(depths), "depths": plain(depths),
-        "columns": found[0].table.columns, "left_out": reading.left_out, "output": output,
+        "columns": found[0].columns, "left_out": reading.left_out, "output": output,
     }  # fmt: skip
     lines = [*_lines(used, depths), *reading.lines()]
     if output is not None:

@@ -12,13 +12,12 @@ from typing import Any
 
 import click
 
+import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.options import Reading
 from isodepth.cli.tables import frames_of, label_column, matched, open_sources, read_tables
 from isodepth.errors import BusyFileError, InvalidOptionError
 
-_ALARM = 1
 # Another process may check a batch between reading a monitor and writing it.
 _ATTEMPTS = 5
 _SHOWN = 10
@@ -42,12 +41,12 @@ def monitor() -> None:
 @click.option("--patience", type=int, help="Batches that an alarm needs at least (default 1).")
 @cli.reading_options(kinds=True)
 @cli.settings_options(
-    without=("directions", "n_levels", "refine"),
+    without=("refine",),
     scale="reference", q="2", n_directions="200", levels="20",
 )  # fmt: skip
 def fit(
     reference: str, output: str, force: bool, batch_size: tuple[int, ...], blocks: str | None,
-    groups: str | None, reading: Reading, settings: dict[str, Any], **alarms: Any,
+    groups: str | None, reading: cli.Reading, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
     """Make a monitor from a table of undrifted rows.
 
@@ -59,7 +58,6 @@ def fit(
       isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500
       isodepth monitor fit reference.csv --batch-size 50 -o monitor.npz --tolerance 0.05 --json
     """
-    from isodepth.monitor.depth_monitor import DepthMonitor
     from isodepth.monitor.persistence import Autosave
 
     if not batch_size and blocks is None:
@@ -71,10 +69,9 @@ def fit(
         raise InvalidOptionError(f"{output} is there already; replace it with --force")
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
-    without = [blocks, groups]
-    found = read_tables([reference], reading, without=without, sources=sources, text="keep")
+    found = read_tables(sources, reading, without=[blocks, groups], text="keep")
     (table,) = frames_of(found, reading.kinds)
-    made = DepthMonitor(
+    made = isodepth.DepthMonitor(
         table, batch_size=list(batch_size) or None, path=output,
         nan_policy=reading.nan_policy, blocks=labels[0], groups=labels[1], kinds=reading.kinds,
         **settings, **{name: value for name, value in alarms.items() if value is not None},
@@ -91,7 +88,7 @@ def fit(
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batch: str, group: str | None, label: str | None, log: str | None,
-    reading: Reading,
+    reading: cli.Reading,
 ) -> Answer:  # fmt: skip
     """Check the next batch; exit code 1 for an alarm.
 
@@ -104,41 +101,39 @@ def check(
       isodepth monitor check monitor.npz batch.csv
       isodepth monitor check monitor.npz batch.csv --label 2024-01-07 --log verdicts.jsonl --json
     """
-    from isodepth.monitor.depth_monitor import DepthMonitor
-
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
-        fitted = DepthMonitor.load(monitor, autosave=True, log=log)
-        table = _batch(sources, batch, replace(reading, nan_policy=fitted.nan_policy), fitted)
+        fitted = isodepth.DepthMonitor.load(monitor, autosave=True, log=log)
+        table = _batch(sources, replace(reading, nan_policy=fitted.nan_policy), fitted)
         try:
             verdict = fitted.check(table, group=group, label=label)
             break
         except BusyFileError:
             if not left:
                 raise
-    return Answer([str(verdict)], verdict.to_dict(), _ALARM if verdict.alarm else 0)
+    return Answer([str(verdict)], verdict.to_dict(), 1 if verdict.alarm else 0)
 
 
-def _batch(sources: Any, path: str, reading: Reading, fitted: Any) -> Any:
+def _batch(sources: Any, reading: cli.Reading, fitted: Any) -> Any:
     """The columns of the reference alone, where the batch has all of them by name."""
     columns = fitted.columns if not reading.columns else None
     categories = tuple(each.column for each in fitted.kinds if each.use == "shares")
     text = "keep" if categories else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns, category=categories)
-        (found,) = read_tables([path], own, sources=sources, text=text)
+        (found,) = read_tables(sources, own, text=text)
     except InvalidOptionError:
         if columns is None:
             raise
         # Which columns differ is said where they are matched.
-        (found,) = read_tables([path], reading, sources=sources, text=text)
-    return found.frame if categories else matched(found.table, columns, path, "the reference")
+        (found,) = read_tables(sources, reading, text=text)
+    return found.frame if categories else matched(found, columns, "the reference")
 
 
 @monitor.command(cls=Command)
 @click.argument("monitor")
-@cli.picture_options("the stream")
-def show(monitor: str, plot: str | None, page: str | None) -> Answer:
+@cli.output_options("the stream")
+def show(monitor: str, outputs: cli.Outputs) -> Answer:
     """Show the alarm policy of a monitor, and the last batches it has seen.
 
     \b
@@ -146,11 +141,8 @@ def show(monitor: str, plot: str | None, page: str | None) -> Answer:
       isodepth monitor show monitor.npz
       isodepth monitor show monitor.npz --plot stream.png --json
     """
-    from isodepth.monitor.depth_monitor import DepthMonitor
-
-    cli.check_outputs(plot, page)
-    fitted = DepthMonitor.load(monitor)
-    cli.save_outputs(fitted, plot, page)
+    fitted = isodepth.DepthMonitor.load(monitor)
+    outputs.save(fitted)
     return _shown(fitted)
 
 
@@ -163,9 +155,7 @@ def reset(monitor: str) -> Answer:
     Examples:
       isodepth monitor reset monitor.npz
     """
-    from isodepth.monitor.depth_monitor import DepthMonitor
-
-    DepthMonitor.load(monitor, autosave=True).reset()
+    isodepth.DepthMonitor.load(monitor, autosave=True).reset()
     return Answer(["the evidence starts again"], {"monitor": monitor, "reset": True})
 
 

@@ -6,6 +6,7 @@ Flags become the keyword arguments that the library has: `--directions` is `n_di
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import Any
 import click
 
 from isodepth.cli.commands import session
-from isodepth.core.directions import FAMILIES
 from isodepth.data.extras import load_extra
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.output import check_target
@@ -24,12 +24,11 @@ from isodepth.errors import InvalidOptionError
 PERMUTATIONS = 999
 
 
-class _Levels(click.ParamType):
-    name = "levels"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """A number of levels, or the name of a rule."""
-        return int(value) if str(value).lstrip("-").isdigit() else value
+def _levels(value: str) -> Any:
+    """A number of levels, or exact."""
+    if value != "exact" and not value.isdigit():
+        raise click.BadParameter(f"must be exact or a number of levels, got {value}")
+    return value if value == "exact" else int(value)
 
 
 #: By the name in the library: the flag, its type, its help, and the default in words.
@@ -42,11 +41,8 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "p": ("--p", float, "Exponent of the mean over levels, may be inf.", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
     "n_directions": ("--directions", int, "Number of directions.", "1000"),
-    "directions": ("--family", click.Choice(FAMILIES), "How directions are chosen.", "uniform"),
-    "levels": ("--levels", _Levels(), "exact, a number of levels, or monte-carlo.", "exact"),
-    "n_levels": ("--n-levels", int, "Number of levels for --levels monte-carlo.", ""),
-    "refine": ("--refine", int, "Steps of ascent from the best directions.",
-               "20, and 0 for a finite q"),
+    "levels": ("--levels", _levels, "exact, or a number of levels.", "exact"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions.", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers.", "0"),
 }  # fmt: skip
 
@@ -81,7 +77,7 @@ def settings_options(
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
         made[name] = click.option(
-            flag, name, type=kind, default=passed, help=text, show_default=default or False,
+            flag, name, type=kind, default=passed, help=text, show_default=default,
             metavar=None if isinstance(kind, click.Choice) else name.split("_")[-1].upper(),
         )  # fmt: skip
     return _together("settings", _given, made)
@@ -132,19 +128,15 @@ class Reading:
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     """Which columns are read, as what, and what of missing values, as one argument `reading`."""
     option = click.option
+    named = functools.partial(option, multiple=True, metavar="NAME,...")
     made = {
-        "columns": option("--columns", multiple=True, metavar="NAME,...",
-                          help="Use only these columns (0, 1, ... if they have no names)."),
-        "drop": option("--drop", multiple=True, metavar="NAME,...",
-                       help="Leave out these columns."),
+        "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
+        "drop": named("--drop", help="Leave out these columns."),
         "drop_text": option("--drop-text", is_flag=True, help="Leave out text and dates."),
     }  # fmt: skip
     if kinds:
-        for name, text in (
-            ("category", "Compare the shares of values in these columns."),
-            ("numeric", "Compare these columns as numbers: dates, true and false."),
-        ):
-            made[name] = option(f"--{name}", multiple=True, metavar="NAME,...", help=text)
+        made["category"] = named("--category", help="Compare shares of values in these columns.")
+        made["numeric"] = named("--numeric", help="Compare dates, true and false as numbers.")
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
@@ -179,40 +171,48 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 # -- files that are written -----------------------------------------------------------------------
 
 
-def picture_options(drawn: str) -> Any:
-    """`--plot` and `--report`."""
-    plot = click.option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg).")
-    page = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
-    return lambda command: plot(page(command))
+@dataclass
+class Outputs:
+    """A picture and a report; that they can be made and written is checked before the work."""
+
+    plot: str | None
+    page: str | None
+
+    def __post_init__(self) -> None:
+        if self.plot is not None:
+            from isodepth.plot.style import check_picture
+
+            check_picture(self.plot)
+        if self.page is not None:
+            if Path(self.page).suffix.lower() not in (".html", ".htm"):
+                raise InvalidOptionError(
+                    f"cannot write {self.page}: a report is an HTML file, and its name must end in "
+                    ".html"
+                )
+            check_target(self.page)
+            load_extra("matplotlib.figure", "plot", "a report with pictures")
+
+    def save(self, result: Any, kind: str | None = None, **more: Any) -> None:
+        """Write the picture (of that kind, or the usual one) and the report, where asked for."""
+        if self.plot is not None:
+            import matplotlib as mpl
+
+            from isodepth.plot.style import save_picture
+
+            mpl.use("agg")  # a file needs no window system
+            drawn = result.plot(kind)
+            save_picture(getattr(drawn, "figure", drawn), self.plot)
+        if self.page is not None:
+            notes = [text for _, text in session().notes()]
+            command = shlex.join(["isodepth", *session().arguments])
+            result.report(self.page, notes=notes, command=command, **more)
 
 
-def check_outputs(plot: str | None, page: str | None) -> None:
-    """Check that a picture and a report can be made and written, before the work."""
-    if plot is not None:
-        from isodepth.plot.style import check_picture
-
-        check_picture(plot)
-    if page is not None:
-        if Path(page).suffix.lower() not in (".html", ".htm"):
-            raise InvalidOptionError(
-                f"cannot write {page}: a report is an HTML file, and its name must end in .html"
-            )
-        check_target(page)
-        load_extra("matplotlib.figure", "plot", "a report with pictures")
-
-
-def save_outputs(
-    result: Any, plot: str | None, page: str | None, kind: str | None = None, **more: Any
-) -> None:
-    """Write the picture (of that kind, or the usual one) and the report, where asked for."""
-    if plot is not None:
-        import matplotlib as mpl
-
-        from isodepth.plot.style import save_picture
-
-        mpl.use("agg")  # a file needs no window system
-        drawn = result.plot(kind)
-        save_picture(getattr(drawn, "figure", drawn), plot)
-    if page is not None:
-        notes = [text for _, text in session().notes()]
-        result.report(page, notes=notes, command=session().command_line(), **more)
+def output_options(drawn: str) -> Any:
+    """`--plot` and `--report`, as one argument `outputs`."""
+    option = click.option
+    made = {
+        "plot": option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg)."),
+        "page": option("--report", "page", metavar="FILE", help="Write a report (.html)."),
+    }
+    return _together("outputs", lambda own: Outputs(**own), made)

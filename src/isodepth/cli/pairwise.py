@@ -7,12 +7,12 @@ from typing import Any
 import click
 import numpy as np
 
+import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
-from isodepth.cli.options import Reading
 from isodepth.cli.tables import read_samples
 from isodepth.data.output import check_table_target, replace_file, table_bytes
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 
 # A matrix of more samples is not printed: its lines would be wider than a terminal.
 _PRINTED = 12
@@ -22,13 +22,13 @@ _PRINTED = 12
 @click.argument("samples", nargs=-1, required=True)
 @click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
 @cli.reading_options()
-@cli.settings_options(without=("refine", "n_levels"), levels="20")
+@cli.settings_options(without=("refine",), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv, .npy, ...).")
 @click.option("--clusters", type=click.IntRange(1), metavar="K", help="Find at most K clusters.")
-@cli.picture_options("the matrix, similar samples beside each other")
+@cli.output_options("the matrix, similar samples beside each other")
 def pairwise(
     samples: tuple[str, ...], group_by: str | None, output: str | None, clusters: int | None,
-    plot: str | None, page: str | None, reading: Reading, settings: dict[str, Any],
+    reading: cli.Reading, settings: dict[str, Any], outputs: cli.Outputs,
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
 
@@ -43,25 +43,21 @@ def pairwise(
       isodepth pairwise year.csv --group-by origin --plot matrix.png -o distances.npy
       isodepth pairwise months --json
     """
-    from isodepth.many.pairwise import pairwise as distances
     from isodepth.many.pairwise import table_metric
 
     options = {**settings, "nan_policy": reading.nan_policy}
     table_metric(options).check_for_tables("float64")
-    if options["scale"] == "reference":
-        raise InvalidOptionError("--scale must be pooled or none for many samples, got reference")
-    cli.check_outputs(plot, page)
     target = None if output is None else check_table_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:
         raise InvalidInputError(f"there is one sample only ({labels[0]}); give more, or --group-by")
     named = dict(zip(labels, tables, strict=True))
-    matrix = distances(named, progress=progress_wanted(), **options)
+    matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     values = np.asarray(matrix)
     members = {} if clusters is None else _clusters(labels, values, clusters)
     if target is not None:
         replace_file(target, table_bytes(target.suffix.lower(), matrix._rows(), values))
-    cli.save_outputs(matrix, plot, page)
+    outputs.save(matrix)
     content = {
         **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
         "clusters": members or None, "missing": reading.omitted_rows(), "output": output,
@@ -70,10 +66,10 @@ def pairwise(
     for number in sorted(set(members.values())):
         inside = [label for label in members if members[label] == number]
         lines.append(f"cluster {number:<6} {', '.join(inside)}")
-    lines += reading.lines()
-    lines += [f"written to     {path}" for path in (output, page) if path is not None]
+    written = [f"written to     {path}" for path in (output, outputs.page) if path]
     printed = ["", *_printed(matrix)] if len(matrix) <= _PRINTED else []
-    return Answer([*lines, f"signature      {matrix.signature}", *printed], content)
+    lines += [*reading.lines(), *written, f"signature      {matrix.signature}", *printed]
+    return Answer(lines, content)
 
 
 def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str, int]:
@@ -83,8 +79,8 @@ def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str,
 
     tree = linkage(squareform(distances, checks=False), method="average")
     found = fcluster(tree, count, criterion="maxclust").tolist()
-    order = {cluster: number for number, cluster in enumerate(dict.fromkeys(found), start=1)}
-    return {label: order[cluster] for label, cluster in zip(labels, found, strict=True)}
+    order = list(dict.fromkeys(found))
+    return {label: order.index(own) + 1 for label, own in zip(labels, found, strict=True)}
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.errors import InvalidInputError, UnreadableFileError
 
@@ -19,22 +20,15 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 )
 @click.option("--model", metavar="DIR", help="Folder or name (default all-MiniLM-L6-v2).")
 @click.option("--layer", type=int, help="Hidden state of the model (default the last).")
-@click.option("--depth", help="irw (default), dual, ai_irw, ...")
-@click.option("--covariance", help="For ai_irw, such as ledoit-wolf.")
-@click.option("--p", type=float, help="Exponent of the mean over levels (default 2).")
-@click.option("--q", type=float, help="Exponent of the mean over directions (default inf).")
-@click.option("--eps", type=float, help="Outermost share of tokens to ignore (default 0.01).")
-@click.option("--directions", "n_directions", type=int, help="Number of directions (default 4000).")
-@click.option("--gap", help="exact (default) or search.")
+@cli.settings_options(
+    only=("depth", "eps", "p", "q", "n_directions", "random_state"),
+    depth="irw", eps="0.01", n_directions="4000",
+)  # fmt: skip
 @click.option("--multi-ref", help="mean (default), min or first.")
-@click.option("--special-tokens", help="drop (default) or keep.")
-@click.option("--max-length", type=int, help="Truncate texts to this many tokens.")
 @click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
-@click.option("--device", help="Device of the encoder, such as cpu or cuda.")
-@click.option("--precision", help="Of the encoder, double (default) or single.")
-@click.option("--random-state", type=int, help="Seed of the directions (default 0).")
-@click.option("--similarity", is_flag=True, help="Print 1 / (1 + distance) instead.")
-def score(candidates: str, references: Sequence[str], similarity: bool, **settings: Any) -> Answer:
+def score(
+    candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any
+) -> Answer:
     """Score texts against references with DepthScore.
 
     One text on each line; lower is closer. Several files of references give several references
@@ -49,30 +43,22 @@ def score(candidates: str, references: Sequence[str], similarity: bool, **settin
     wanted = _references(references, candidates, len(texts))
     from isodepth.text.score import DepthScore
 
-    metric = DepthScore(**{name: value for name, value in settings.items() if value is not None})
-    scores = (metric.similarity if similarity else metric.score)(texts, wanted)
-    mean = sum(scores) / len(scores)
-    content = {
-        "scores": scores, "mean": mean, "higher_is_better": similarity,
-        "signature": metric.signature,
-    }  # fmt: skip
-    lines = [f"{each:.6f}" for each in scores]
-    return Answer([*lines, f"mean {mean:.6f}", f"signature {metric.signature}"], content)
+    given = {name: value for name, value in encoder.items() if value is not None}
+    scores = DepthScore(**settings, **given).score(texts, wanted)
+    lines = [*(f"{each:.6f}" for each in scores), f"mean {scores.average:.6f}"]
+    return Answer([*lines, f"signature {scores.signature}"], scores.to_dict())
 
 
 def _lines_of(path: str) -> list[str]:
     """The lines of a text file in UTF-8, without their ends."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
-    lines = text.removeprefix("\ufeff").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    if not lines:
+    if not text:
         raise InvalidInputError(f"{path} is empty; it must hold one text on each line")
-    return [line.removesuffix("\r") for line in lines]
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[str]]:

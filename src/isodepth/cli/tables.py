@@ -15,17 +15,11 @@ from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
 from isodepth.data.missing import omit_missing
-from isodepth.data.readers import Hints, ReadOptions, ReadResult, read_with_options, unknown_column
+from isodepth.data.readers import ReadOptions, ReadResult, read_with_options, unknown_column
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or leave out these rows with --nan-policy omit"
-_HINTS = Hints(
-    columns="--columns NAME,NAME", drop="--drop {joined}", drop_text="--drop-text", missing=_OMIT
-)
-# So many rows left out for one column are pointed out.
-_MANY_ROWS = 0.5
-_NUMBER = re.compile(r"(\d+)")
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
@@ -36,63 +30,55 @@ def open_sources(paths: Sequence[str]) -> list[InputFile]:
 
 
 def read_tables(
-    paths: Sequence[str],
+    sources: Sequence[InputFile],
     reading: Reading,
     *,
     without: Sequence[str | None] = (),
-    sources: Sequence[InputFile] | None = None,
     text: str = "raise",
 ) -> list[ReadResult]:
     """Read tables as the options say; `reading` keeps what was left out.
 
-    Columns `without` hold labels and are not compared. `sources` are the files, where they were
-    opened already. `text` is what becomes of columns of text, if they are not dropped.
+    Columns `without` hold labels and are not compared. `text` is what becomes of columns of text,
+    if they are not dropped.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
-        categories=tuple(reading.kinds or ()), lenient=True, hints=_HINTS,
+        categories=tuple(reading.kinds or ()), lenient=True, drop_hint="--drop {joined}",
+        text_hint="--drop-text", missing_hint=_OMIT,
     )  # fmt: skip
-    found = [read_with_options(source, options) for source in sources or open_sources(paths)]
+    found = [read_with_options(source, options) for source in sources]
     reading.omitted = []
-    for path, each in zip(paths, found, strict=True):
-        _check(each.numbers, path, reading)
+    for each in found:
+        _check(each, reading)
         for said in each.notes:
             note(said)
-    _refuse_unknown(paths, found, reading.kinds)
+    _refuse_unknown(found, reading.kinds)
     left_out = dict.fromkeys(name for each in found for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return found
 
 
-def _check(table: Table, path: str, reading: Reading) -> None:
+def _check(found: ReadResult, reading: Reading) -> None:
     # Checked here and not only in the library, so that a complaint names the file.
+    table, path = found.numbers, str(found.path)
     if not table.points.size:
         return
     if reading.nan_policy != "omit":
-        check_points(table, str(path), hint=_OMIT)
-        return
-    report = omit_missing(table, name=str(path)).report
-    reading.omitted.append(report)
-    column, count = max(report.counts, key=lambda pair: pair[1])
-    if report.share > _MANY_ROWS and len(report.counts) > 1:
-        note(
-            f"{report.n_dropped} of {report.n_rows} rows of {path} are left out, most of them "
-            f"({count}) for {column!r}; --drop {column} would keep those that lack nothing else"
-        )
+        check_points(table, path, hint=_OMIT)
+    else:
+        reading.omitted.append(omit_missing(table, name=path).report)
 
 
-def _refuse_unknown(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any) -> None:
+def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:
     """A column that an option names must be in one of the tables at least."""
-    absent = set.intersection(*(set(each.absent) for each in found))
-    if absent or kinds:
-        frame = found[0].frame
-        names = getattr(frame, "column_names", None) or map(str, range(frame.shape[1]))
-        known = [*names, *found[0].left_out]
-        absent |= set(kinds or ()) - set(known)
-        if absent:
-            raise unknown_column(min(absent), known, paths[0])
+    frame = found[0].frame
+    names = getattr(frame, "column_names", None) or map(str, range(np.atleast_2d(frame).shape[1]))
+    known = [*names, *found[0].left_out]
+    absent = set.intersection(*(set(each.absent) for each in found)) | {*(kinds or ())} - {*known}
+    if absent:
+        raise unknown_column(min(absent), known, found[0].path)
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -101,37 +87,39 @@ def _refuse_unknown(paths: Sequence[str], found: Sequence[ReadResult], kinds: An
 def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
     """Tables of numbers; frames, where there are other columns or their `kinds` are given."""
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
-    return [each.frame if mixed else each.table for each in found]
+    return [each.frame if mixed else each.numbers for each in found]
 
 
-def aligned(paths: Sequence[str], found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
+def aligned(found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
     """Tables with the columns of the first that has names; arrays where none has any."""
     tables = frames_of(found, kinds)
     if not all(isinstance(table, Table) for table in tables):
         return tables
-    like = next((i for i, table in enumerate(tables) if table.columns is not None), 0)
-    names = tables[like].columns
-    for path, table in zip(paths, tables, strict=True):
-        if names is None or table.columns is None:
-            width = tables[like].points.shape[1]
-            check_same_width(width, table.points.shape[1], str(paths[like]), str(path))
-    if names is None:
+    like = next((each for each in found if each.columns is not None), found[0])
+    for each in found:
+        if like.columns is None or each.columns is None:
+            widths = like.numbers.points.shape[1], each.numbers.points.shape[1]
+            check_same_width(*widths, str(like.path), str(each.path))
+    if like.columns is None:
         return [table.points for table in tables]
-    each = zip(paths, tables, strict=True)
-    return [matched(table, names, str(path), str(paths[like])) for path, table in each]
+    return [matched(each, like.columns, str(like.path)) for each in found]
 
 
-def matched(table: Table, names: tuple[str, ...] | None, called: str, like: str) -> Table:
+def matched(found: ReadResult, names: tuple[str, ...] | None, like: str) -> Table:
     """A table with its columns in the order of `names`, which those without names take over."""
-    return table if names is None else Table(in_order(table, names, called, like).points, names)
+    if names is None:
+        return found.numbers
+    return Table(in_order(found.numbers, names, str(found.path), like).points, names)
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """The labels in a column: numbers where all are, whole ones written as such, else texts."""
     if name is None:
         return None
-    options = ReadOptions(missing=True, text="drop", labels=name, hints=_HINTS)
-    labels = read_with_options(source, options).labels or []
+    options = ReadOptions(missing=True, columns=[name], text="labels")
+    frame = read_with_options(source, options).frame
+    column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
+    labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
         raise InvalidInputError(
             f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"
@@ -154,12 +142,12 @@ def read_samples(
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
     if group_by is None:
-        return file_names(files), aligned(files, read_tables(files, reading))
+        return file_names(files), aligned(read_tables(open_sources(files), reading))
     if len(files) != 1:
         raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
-    found = read_tables(files, reading, without=[group_by], sources=sources, text=text)
+    found = read_tables(sources, reading, without=[group_by], text=text)
     (table,) = frames_of(found, reading.kinds)
     groups = {str(label): labels == label for label in np.unique(labels)}
     if not isinstance(table, Table):
@@ -171,17 +159,16 @@ def read_samples(
 
 def _natural(text: str) -> list[Any]:
     """A key that sorts 2 before 10."""
-    parts = _NUMBER.split(text)
+    parts = re.split(r"(\d+)", text)
     return [(int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts)]
 
 
 def file_names(files: Sequence[str]) -> list[str]:
     """The names of files without folder and ending, where that tells them apart."""
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
-    for names in (stems, [Path(file).name for file in files], list(files)):
+    numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
+    for names in (stems, [Path(file).name for file in files], list(files), numbered):
         if len(set(names)) == len(files):
             break
-    else:
-        names = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
     # Bytes of a name that are not UTF-8 cannot be written into a table or a report.
     return [name.encode("utf-8", "backslashreplace").decode() for name in names]

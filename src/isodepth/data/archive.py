@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.input_file import read_npy_header
+from isodepth.data.input_file import as_path, read_npy_header
 from isodepth.data.output import check_target, replace_file
-from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
+from isodepth.errors import InvalidOptionError, UnreadableFileError
 
 SUFFIX = ".npz"
 _FORMAT = "isodepth"
@@ -32,7 +32,6 @@ _VERSION = 1
 _DIGEST_LENGTH = 64
 _HEADER = "header"
 _MOST_MEMBERS = 16
-_MOST_HEADER_BYTES = 1 << 24
 
 
 def write_archive(
@@ -45,11 +44,6 @@ def write_archive(
     _check_name(path, InvalidOptionError)
     target = check_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
-    if len(text) > _MOST_HEADER_BYTES:
-        raise InvalidInputError(
-            f"the names of the columns take {len(text)} bytes, and a file holds at most "
-            f"{_MOST_HEADER_BYTES}; shorten them"
-        )
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays})
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -67,13 +61,12 @@ def read_archive(
     """
     source = _check_name(path, UnreadableFileError)
     try:
-        # A pipe or a device may have no end.
-        content = None if source.exists() and not source.is_file() else source.read_bytes()
+        if source.exists() and not source.is_file():  # a pipe or a device may have no end
+            raise OSError("it is not a file")
+        content = source.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {source}: {reason}") from None
-    if content is None:
-        raise UnreadableFileError(f"cannot read {source}: it is not a file")
     body, digest = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise unreadable(source, "its checksum does not match its content")
@@ -104,10 +97,7 @@ def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError
 
 
 def _check_name(path: Any, error: type[Exception]) -> Path:
-    try:
-        name = Path(path)
-    except TypeError:
-        raise error(f"a file is named by a text or a path, got {path!r}") from None
+    name = as_path(path, error)
     if name.suffix.lower() != SUFFIX:
         raise error(f"table files are named *{SUFFIX}, got {os.fspath(path)!r}")
     return name

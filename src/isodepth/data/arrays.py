@@ -39,6 +39,13 @@ def numbered(width: int) -> list[str]:
     return [str(place) for place in range(width)]
 
 
+def is_missing(value: Any) -> bool:
+    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def describe(value: Any) -> str:
     """What was received, in a few words."""
     if isinstance(value, np.ndarray):

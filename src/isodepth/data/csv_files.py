@@ -12,7 +12,10 @@ import gzip
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
@@ -103,13 +106,9 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, strict=True):
-            rows += [row] if row else []
-            if len(rows) == _SNIFFED_ROWS:
-                break
-    except csv.Error:
-        pass  # a record that is cut; where it is damaged, reading it says so
+    with suppress(csv.Error):  # a record that is cut; where it is damaged, reading it says so
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
 
 
@@ -165,8 +164,7 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
 
 def check_distinct(file: object, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
-    seen: set[str] = set()
-    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
 
@@ -175,12 +173,12 @@ def check_distinct(file: object, names: Sequence[str]) -> None:
 
 
 def read_csv_columns(
-    file: InputFile, form: CsvFormat, places: Sequence[int], texts: Sequence[int] = ()
+    file: InputFile, form: CsvFormat, places: Sequence[int], as_text: bool = False
 ) -> Any:
     """Columns of a file as a table of pyarrow, named "0", "1", ... by their places.
 
-    Columns of numbers, booleans and dates have such types; those at `texts`, and all others, are
-    strings. What is missing is null.
+    Columns of numbers, booleans and dates have such types; all others are strings, and so are
+    these with `as_text`. What is missing is null.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -188,7 +186,7 @@ def read_csv_columns(
     try:
         with file.open() as opened:
             stream = _QuoteCounter(opened)
-            types = {str(place): pa.string() for place in texts}
+            types = dict.fromkeys(map(str, places), pa.string()) if as_text else {}
             table = read_csv(stream, **_arrow_options(form, places, types, True))
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         _explain_fault(file, form, (), error)
@@ -199,7 +197,7 @@ def read_csv_columns(
     for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_binary(column.type):
             _refuse_encoding(file)
-        if pa.types.is_string(column.type) and int(name) not in texts:
+        if pa.types.is_string(column.type) and not as_text:
             values, missing, faults = parse_numbers(column, form.decimal)
             if not faults.any():
                 table = table.set_column(at, name, pa.array(values, mask=missing))

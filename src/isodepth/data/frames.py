@@ -118,14 +118,6 @@ def clashing_columns(first: Names, second: Names) -> bool:
     return list(named) != count and sorted(named) == sorted(count)
 
 
-def default_names(X: Any) -> Names:
-    """The labels "0", ..., "d - 1" of a frame that has no others, None for anything else."""
-    if isinstance(X, Table) or not looks_like_frame(X):
-        return None
-    labels = list(X.columns)
-    return tuple(map(str, labels)) if _is_count(labels) else None
-
-
 def _is_count(labels: list[Any]) -> bool:
     """Whether labels are the integers 0, 1, ..., d - 1; True and 1.0 are equal to 1 and are not."""
     return all(

@@ -75,10 +75,7 @@ def open_input(path: Any) -> InputFile:
     """Find out what a path stands for; what can be read only once is read."""
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
-    try:
-        file = Path(path)
-    except TypeError:
-        raise UnreadableFileError(f"a file is named by a text or a path, got {path!r}") from None
+    file = as_path(path, UnreadableFileError)
     member = _MEMBER.fullmatch(str(file))
     try:
         if member is not None and not file.exists():
@@ -92,6 +89,14 @@ def open_input(path: Any) -> InputFile:
         raise
     except ValueError as error:  # a path with a null byte
         refuse(file, str(error), error)
+
+
+def as_path(path: Any, error: type[Exception]) -> Path:
+    """A path; what names no file raises `error`."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise error(f"a file is named by a text or a path, got {path!r}") from None
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from isodepth.data.arrays import is_missing
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
@@ -115,16 +116,12 @@ def split_columns(
     for name in kinds:
         if name not in labels[0]:
             raise InvalidOptionError(f"kinds names {name!r}, which is not a column of {names[0]}")
-    types = {kind for frame in frames for kind in frame.schema.values()}
-    numeric = all(kind.is_numeric() for kind in types)
+    numeric = all(kind.is_numeric() for frame in frames for kind in frame.schema.values())
     for own, called in zip(labels, names, strict=True):
         if own.keys() != labels[0].keys():
             if numeric and not kinds:
                 return None  # what differs is said where numbers are matched
             raise differing(tuple(labels[0]), tuple(own), names[0], called)
-    if not kinds and all(kind.is_float() for kind in types):
-        columns = tuple(ColumnKind(name, "numeric", "numbers") for name in labels[0])
-        return MixedFrames(list(samples), {}, columns)
     found: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
     changed: list[dict[str, Any]] = [{} for _ in frames]
@@ -280,14 +277,7 @@ def _texts(series: Any) -> list[str | None]:
     values = series.to_list()
     if series.dtype.is_float():  # codes, of which some are missing
         values = [int(v) if v is not None and v.is_integer() else v for v in values]
-    return [None if _is_missing(value) else str(value) for value in values]
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
-    if isinstance(value, float):
-        return value != value
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return [None if is_missing(value) else str(value) for value in values]
 
 
 def _numbers(series: Any, values: Sequence[str | None], given: Any, called: str) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _DIGITS = 4
+_CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 
 
 def escaped(value: Any) -> str:
@@ -22,10 +23,7 @@ def escaped(value: Any) -> str:
     >>> escaped("a\\x00b")
     'a\\ufffdb'
     """
-    text = "".join(
-        letter if letter in "\t\n\r" or (letter >= " " and letter != "\x7f") else "\ufffd"
-        for letter in str(value)
-    )
+    text = str(value).translate(_CONTROL)
     # Half of a surrogate pair cannot be written in UTF-8.
     text = text.encode("utf-8", "replace").decode("utf-8")
     return html.escape(text, quote=True)
@@ -52,28 +50,22 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def html_table(columns: Mapping[str, Sequence[Any]], most: int | None = None) -> str:
-    """A plain table of named columns; of more than `most` rows the first, and how many follow.
-
-    Of more than twice as many columns, also the first alone.
+def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
+    """A plain table of named columns: the first `most` rows and twice as many columns.
 
     Examples
     --------
-    >>> html_table({"name": ["a<b"], "share": [0.25]})
-    '<table><thead><tr><th>name</th><th>share</th></tr></thead><tbody><tr><td>a&lt;b</td><td>0.25</td></tr></tbody></table>'
+    >>> html_table({"name": ["a<b", "c"]}, 1).partition("</thead>")[2]
+    '<tbody><tr><td>a&lt;b</td></tr></tbody></table><p>and 1 more rows</p>'
     """
     names = list(columns)
     rows = list(zip(*columns.values(), strict=True))
-    wide = 0 if most is None else len(names) - 2 * most
-    if most is not None and wide > 0:
-        names, rows = names[: 2 * most], [row[: 2 * most] for row in rows]
-    head = "".join(f"<th>{escaped(name)}</th>" for name in names)
+    head = "".join(f"<th>{escaped(name)}</th>" for name in names[: 2 * most])
     body = "".join(
-        "<tr>" + "".join(f"<td>{escaped(shown(value))}</td>" for value in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{escaped(shown(value))}</td>" for value in row[: 2 * most]) + "</tr>"
         for row in rows[:most]
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    left = 0 if most is None else len(rows) - most
-    more = [f"{left} more rows"] if left > 0 else []
-    more += [f"{wide} more columns"] if wide > 0 else []
-    return f"{table}<p>and {' and '.join(more)}</p>" if more else table
+    left = {"rows": len(rows) - most, "columns": len(names) - 2 * most}
+    more = " and ".join(f"{count} more {what}" for what, count in left.items() if count > 0)
+    return f"{table}<p>and {more}</p>" if more else table

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import FEW, listed, numbered
-from isodepth.data.frames import Names, Table, default_names, looks_like_frame, read_frame
+from isodepth.data.frames import Names, Table, looks_like_frame, read_frame
 from isodepth.errors import InvalidInputError
 
 
@@ -55,8 +55,11 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
     if own is None or own == names or len(set(own)) < len(own):
         return X
     if sorted(own) != sorted(names):
-        if default_names(X) is not None or _counts(names):
-            return X  # labels that nobody gave go with any names
+        # Labels that nobody gave go with any names, but not with other integers.
+        if any(
+            _counts(a) and (_counts(b) or not _integers(b)) for a, b in ((own, names), (names, own))
+        ):
+            return X
         raise differing(names, own, like, called)
     points, _ = read_frame(X, called)
     # Not points[:, order] alone, which lies in memory column by column.
@@ -81,3 +84,7 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
 
 def _counts(names: tuple[str, ...]) -> bool:
     return list(names) == numbered(len(names))
+
+
+def _integers(names: tuple[str, ...]) -> bool:
+    return all(name.removeprefix("-").isdecimal() for name in names)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels, named_counts
+from isodepth.data.arrays import column_labels, is_missing, named_counts
 from isodepth.data.frames import looks_like_frame
 from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_finite, check_weights, read_points
@@ -217,9 +217,5 @@ def _with_nan(X: Any) -> Any:
     if array.dtype != object:
         return X
     filled = array.copy()
-    filled[np.reshape([_is_missing(value) for value in array.flat], array.shape)] = np.nan
+    filled[np.reshape([is_missing(value) for value in array.flat], array.shape)] = np.nan
     return filled
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.csv_files import csv_format
-from isodepth.data.input_file import ARROW_ENDINGS, TEXT_ENDINGS, InputFile
+from isodepth.data.input_file import ARROW_ENDINGS, TEXT_ENDINGS, InputFile, as_path
 from isodepth.data.readers import array_of, arrow_table
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
@@ -37,11 +37,9 @@ def check_target(path: Any) -> Path:
     ...
     isodepth.errors.InvalidOptionError: cannot write absent/table.npz: there is no folder ...
     """
+    target = as_path(path, InvalidOptionError)
     try:
-        target = Path(path)
         reason = _obstacle(Path(os.path.realpath(target)))
-    except TypeError:
-        raise InvalidOptionError(f"a file is named by a text or a path, got {path!r}") from None
     except (OSError, ValueError) as error:
         reason = str(getattr(error, "strerror", None) or error)
     if reason:
@@ -55,10 +53,8 @@ def _obstacle(target: Path) -> str | None:
         return "it is a folder, not a file"
     if target.exists() and not target.is_file():
         return "it is a device or a pipe, not a file"
-    if not folder.exists():
-        return f"there is no folder {folder}; make it first"
     if not folder.is_dir():
-        return f"{folder} is not a folder"
+        return f"there is no folder {folder}; make it first"
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"files cannot be made in the folder {folder}"
     return None

@@ -9,19 +9,13 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from isodepth.data import csv_files
 from isodepth.data.arrays import listed, numbered
-from isodepth.data.csv_files import (
-    cell_name,
-    check_distinct,
-    csv_format,
-    line_of_row,
-    parse_numbers,
-    read_csv_columns,
-)
 from isodepth.data.frames import Names, Table, read_frame
 from isodepth.data.input_file import (
     ARROW_ENDINGS,
@@ -39,25 +33,6 @@ MOST_NAMED = 20
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 
 
-class Hints(NamedTuple):
-    """How to ask for something, in the words of Python or of a shell."""
-
-    columns: str = "columns=[...]"
-    drop: str = "drop={names!r}"
-    drop_text: str = "drop_text=True"
-    missing: str = ""
-
-    def leaving_out(self, names: Sequence[str]) -> str:
-        """How to leave out columns that do not hold numbers."""
-        if len(names) > MOST_NAMED:
-            return f"leave out all such columns with {self.drop_text}"
-        by_name = self.drop.format(names=list(names), joined=",".join(names))
-        return f"leave them out with {by_name}, or all such columns with {self.drop_text}"
-
-
-PYTHON_HINTS = Hints()
-
-
 @dataclass(frozen=True)
 class ReadOptions:
     """What to read of a table.
@@ -70,16 +45,16 @@ class ReadOptions:
         The columns to read, in this order; None for all.
     drop : sequence of str
         Columns to leave out.
-    text : {"raise", "drop", "keep"}
-        What becomes of columns that hold text or dates.
+    text : {"raise", "drop", "keep", "labels"}
+        What becomes of columns that hold text or dates. With "labels" all columns of a text file
+        are read as text.
     categories : sequence of str
         Columns that may hold numbers and texts, with ``text="keep"``.
-    labels : str or None
-        A column that is read as texts, and is not one of the numbers.
     lenient : bool
         Whether a column that is to be left out may be absent.
-    hints : Hints
-        The words of error messages.
+    drop_hint, text_hint, missing_hint : str
+        How to leave out columns by name, all columns of text, and rows with missing values, in the
+        words of Python or of a shell.
     """
 
     missing: bool = False
@@ -87,14 +62,10 @@ class ReadOptions:
     drop: Sequence[str] = ()
     text: str = "raise"
     categories: Sequence[str] = ()
-    labels: str | None = None
     lenient: bool = False
-    hints: Hints = PYTHON_HINTS
-
-    @property
-    def everything(self) -> bool:
-        """Whether all columns are wanted, as numbers."""
-        return self.columns is None and not self.drop and self.labels is None
+    drop_hint: str = "drop={names!r}"
+    text_hint: str = "drop_text=True"
+    missing_hint: str = ""
 
 
 @dataclass
@@ -108,61 +79,43 @@ class ReadResult:
         them, as Arrow columns that `frame[name].to_numpy()` turns into arrays of objects.
     columns : tuple of str or None
         Their names; None where the file has none.
-    labels : list of n texts, or None
     left_out : list of str
         Columns that were left out: by name, or because they hold text.
     notes : list of str
         What a person should know about the file.
     absent : list of str
         Columns that were to be left out and are not there.
+    path : Path
     """
 
     frame: Any
     columns: Names
-    labels: list[str] | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+    path: Path = Path()
 
     @cached_property
     def numbers(self) -> Table:
-        """The columns of numbers alone, without booleans; none may be left."""
+        """The columns of numbers alone, with NaN for what is missing; none may be left."""
         if isinstance(self.frame, np.ndarray):
-            return self.table
-        names = [field.name for field in self.frame.schema if _is_numeric(field.type)]
-        if len(names) == self.frame.num_columns:
-            return self.table
-        chosen = self.frame.select(names)
-        points = read_frame(chosen, "the table")[0] if names else np.empty((len(chosen), 0))
-        return Table(points, tuple(names))
+            return Table(self.frame, self.columns)
+        kinds = {field.name: field.type for field in self.frame.schema}
+        names = [name for name, kind in kinds.items() if holds_numbers(kind) and kind != "bool"]
+        points, _ = read_frame(self.frame.select(names), "the table")
+        return Table(points, self.columns if len(names) == self.frame.num_columns else tuple(names))
 
     @property
     def mixed(self) -> Any:
-        """All columns: the frame where there are others than numbers, else the `table`."""
-        if isinstance(self.frame, np.ndarray):
-            return self.table
-        whole = self.numbers.points.shape[1] == self.frame.num_columns
-        return self.table if whole else self.frame
-
-    @cached_property
-    def table(self) -> Table:
-        """The numbers as floats, with NaN for what is missing, and the names of the columns."""
-        if isinstance(self.frame, np.ndarray):
-            return Table(self.frame, self.columns)
-        return Table(read_frame(self.frame, "the table")[0], self.columns)
-
-
-def _is_numeric(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind)
+        """All columns: the frame where there are others than numbers, else the numbers."""
+        whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
+        return self.numbers if whole else self.frame
 
 
 class Choice(NamedTuple):
-    """Places of the columns that are wanted, that of the labels, and what is left out."""
+    """Places of the columns that are wanted, and what is left out."""
 
     kept: list[int]
-    labels: int | None
     dropped: list[str]
     absent: list[str]
 
@@ -172,36 +125,28 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
     Examples
     --------
-    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b"], labels="c"), "table.csv")
-    Choice(kept=[0], labels=2, dropped=['b'], absent=[])
+    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b,d"], lenient=True), "t.csv")
+    Choice(kept=[0, 2], dropped=['b'], absent=['d'])
     >>> choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a"]), "table.csv").kept
     [2, 0]
     """
     places = {name: place for place, name in enumerate(names)}
 
-    def find(wanted: Sequence[str], lenient: bool) -> tuple[list[int], list[str]]:
-        found, absent = [], []
-        for name in wanted:
-            # A name may hold commas itself.
-            for part in [name] if name in places else name.split(","):
-                if part in places:
-                    found.append(places[part])
-                elif lenient:
-                    absent.append(part)
-                else:
-                    raise unknown_column(part, names, file)
-        return found, absent
+    def parts(wanted: Sequence[str]) -> list[str]:
+        # A name may hold commas itself.
+        split = ([name] if name in places else name.split(",") for name in wanted)
+        return list(dict.fromkeys(name for part in split for name in part))
 
-    labels = None if options.labels is None else find([options.labels], False)[0][0]
-    dropped, absent = find(options.drop, options.lenient)
-    kept = list(range(len(names)))
-    if options.columns is not None:
-        kept = list(dict.fromkeys(find(options.columns, False)[0]))
-    unwanted = {*dropped, labels}
-    kept = [place for place in kept if place not in unwanted]
+    wanted = names if options.columns is None else parts(options.columns)
+    dropped = parts(options.drop)
+    for name in (*wanted, *(() if options.lenient else dropped)):
+        if name not in places:
+            raise unknown_column(name, names, file)
+    kept = [places[name] for name in wanted if name not in dropped]
     if not kept:
         raise InvalidOptionError(f"no column of {file} is left; it has {listed(names)}")
-    return Choice(kept, labels, [names[place] for place in dropped], absent)
+    there = [name for name in dropped if name in places]
+    return Choice(kept, there, [name for name in dropped if name not in places])
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
@@ -287,7 +232,7 @@ def read_table(
         raise InvalidOptionError("drop_text and keep_text contradict each other; give one of them")
     text = "drop" if drop_text else "keep" if keep_text else "raise"
     found = read_with_options(path, ReadOptions(missing, columns, drop, text))
-    return found.mixed if keep_text else found.table
+    return found.mixed if keep_text else found.numbers
 
 
 def read_with_options(
@@ -317,6 +262,7 @@ def read_with_options(
             result = _read_array(file, options)
     except OSError as error:
         refuse(file.path, error.strerror or str(error), error)
+    result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
         result.notes.append(f"{file.path} has one row only")
     return result
@@ -333,14 +279,13 @@ def check_ending(file: InputFile) -> None:
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
-    form = csv_format(file)
+    form = csv_files.csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
-    labels = [] if choice.labels is None else [choice.labels]
-    frame = read_csv_columns(file, form, [*choice.kept, *labels], labels)
+    frame = csv_files.read_csv_columns(file, form, choice.kept, as_text=options.text == "labels")
 
     def where(row: int, place: int) -> str:
-        return cell_name(form, line_of_row(file, form, row), place)
+        return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
     result = _chosen_columns(file, frame, names, choice, options, where, form.decimal)
     result.notes[:0] = form.notes(file)
@@ -355,15 +300,13 @@ def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
-        check_distinct(file.path, names)
+        csv_files.check_distinct(file.path, names)
         choice = choose_columns(names, options, file.path)
-        labels = [] if choice.labels is None else [choice.labels]
 
         def where(row: int, place: int) -> str:
             return f"row {row}, column {names[place]!r} is of type {frame.schema.field(place).type}"
 
-        chosen = frame.select([*choice.kept, *labels])
-        return _chosen_columns(file, chosen, names, choice, options, where)
+        return _chosen_columns(file, frame.select(choice.kept), names, choice, options, where)
     except Exception as error:
         refuse_damaged(file, error)
 
@@ -428,26 +371,30 @@ def _chosen_columns(
     where: Callable[[int, int], str],
     decimal: str = ".",
 ) -> ReadResult:
-    """What is made of the columns that were chosen, that of the labels last."""
+    """What is made of the columns that were chosen."""
     import pyarrow as pa
 
-    columns = dict(zip(choice.kept, frame.columns, strict=False))
+    columns = dict(zip(choice.kept, frame.columns, strict=True))
     texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
-    kept, left_out, notes = choice.kept, list(choice.dropped), []
-    if options.text == "keep":
+    left_out, notes = list(choice.dropped), []
+    if options.text in ("keep", "labels"):
         # A slip in a column of numbers would make a category of it.
-        others = [place for place in texts if names[place] not in options.categories]
+        others = [] if options.text == "labels" else texts
+        others = [place for place in others if names[place] not in options.categories]
         texts = [place for place in others if _mostly_numbers(columns[place], decimal)]
     if texts:
         faults = [(*_text_cells(columns[place], decimal), place) for place in texts[:MOST_NAMED]]
+        named = [names[place] for place in texts]
         if options.text != "drop":
             row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
-            named = [names[place] for place in texts]
             kinds = " or ".join(sorted({_kind_of_text(fault[1]) for fault in faults}))
+            by_name = options.drop_hint.format(names=named, joined=",".join(named))
+            by_name = f"them out with {by_name}, or " if len(named) <= MOST_NAMED else "out "
             refuse(
                 file.path,
                 f"{where(row, place)}: {cell!r} is not a number; {kinds} in column(s) "
-                f"{listed([*map(repr, named)])}: {options.hints.leaving_out(named)}",
+                f"{listed([*map(repr, named)])}: leave {by_name}all such columns with "
+                f"{options.text_hint}",
             )
         about = []
         for row, cell, count, place in faults:
@@ -456,16 +403,15 @@ def _chosen_columns(
                 line = where(row, place).partition(",")[0]
                 such = f" in {count} of {total} cells, the first {cell!r} in {line}"
             about.append(f"{names[place]!r} ({_kind_of_text(cell)}{such})")
-        about += [names[place] for place in texts[MOST_NAMED:]]
-        notes.append(f"left out of {file.path}: {listed(about)}")
-        left_out += [names[place] for place in texts]
-        kept = [place for place in kept if holds_numbers(columns[place].type)]
-        if not kept:
+        notes.append(f"left out of {file.path}: {listed([*about, *named[MOST_NAMED:]])}")
+        left_out += named
+        columns = {place: column for place, column in columns.items() if place not in texts}
+        if not columns:
             refuse(file.path, "none of its columns holds numbers")
     holes = [
-        (_first(columns[p].is_null()), p)
-        for p in kept
-        if columns[p].null_count and holds_numbers(columns[p].type)
+        (_first(column.is_null()), place)
+        for place, column in columns.items()
+        if column.null_count and holds_numbers(column.type)
     ]
     if holes and not options.missing:
         row, place = min(holes)
@@ -473,21 +419,17 @@ def _chosen_columns(
             file.path,
             f"{where(row, place)}: the cell is empty (empty in this column: "
             f"{columns[place].null_count} of {len(frame)}); fill in or drop incomplete rows"
-            f"{options.hints.missing}",
+            f"{options.missing_hint}",
         )
-    for place in kept:
-        if pa.types.is_boolean(columns[place].type) and options.text != "keep":
+    for place, column in columns.items():
+        boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
+        if boolean:
             said = f"column {names[place]!r} of {file.path} is boolean"
             notes.append(f"{said}: true is taken as 1")
-        if pa.types.is_null(columns[place].type):
-            columns[place] = columns[place].cast(pa.float64())
-    labels = None
-    if choice.labels is not None:
-        values = frame.columns[-1].to_pylist()
-        labels = ["" if value is None else str(value).strip() for value in values]
-    chosen = [names[place] for place in kept]
-    table = pa.Table.from_arrays([columns[place] for place in kept], names=chosen)
-    return ReadResult(table, tuple(chosen), labels, left_out, notes, choice.absent)
+        if boolean or pa.types.is_null(column.type):
+            columns[place] = column.cast(pa.float64())
+    table = pa.table({names[place]: column for place, column in columns.items()})
+    return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
 
 
 def _mostly_numbers(column: Any, decimal: str) -> bool:
@@ -508,7 +450,7 @@ def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
     from pyarrow import types
 
     if types.is_string(column.type):
-        _, _, faults = parse_numbers(column, decimal)
+        _, _, faults = csv_files.parse_numbers(column, decimal)
         if faults.any():
             row = int(faults.argmax())
             return row, column[row].as_py(), int(faults.sum())
@@ -521,17 +463,14 @@ def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
 
 def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     points = array_of(file)
-    if options.everything:
+    if options.columns is None and not options.drop:
         return ReadResult(points, None)
     if points.ndim != 2:
         refuse(file.path, f"it holds an array of shape {points.shape}, which has no columns")
     choice = choose_columns(numbered(points.shape[1]), options, file.path)
-    labels = None
-    if choice.labels is not None:
-        labels = [f"{value:g}" for value in points[:, choice.labels].tolist()]
     # Not points[:, kept], which may lie in memory column by column.
     chosen = np.ascontiguousarray(points[:, choice.kept])
-    return ReadResult(chosen, None, labels, choice.dropped, [], choice.absent)
+    return ReadResult(chosen, None, choice.dropped, [], choice.absent)
 
 
 def array_of(file: InputFile) -> np.ndarray:

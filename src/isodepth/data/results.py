@@ -162,9 +162,7 @@ class LabeledMatrix:
 
 
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    found = (
-        tuple(str(i) for i in range(count)) if labels is None else tuple(map(label_text, labels))
-    )
+    found = tuple(map(label_text, range(count) if labels is None else labels))
     if len(found) != count:
         raise InvalidInputError(f"{name} must name {count} samples, got {len(found)}")
     if len(set(found)) != count:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import FEW, column_labels, describe, listed, named_counts
-from isodepth.data.frames import clashing_columns, default_names, looks_like_frame, read_frame
+from isodepth.data.frames import clashing_columns, looks_like_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
@@ -34,8 +34,8 @@ def refuse_chunks(X: Any, what: str) -> None:
     """Raise where rows are needed that a sample read in chunks does not keep."""
     if is_chunked(X):
         raise InvalidInputError(
-            f"{what} needs all rows in memory, got {X!r:.80}; use Metric.table, distance or "
-            "compare, which read it in chunks"
+            f"{what} needs all rows in memory, got {X!r:.80}; give an array of some of them, or "
+            "use distance, compare, Metric.table, tables, pairwise or DepthMonitor"
         )
 
 
@@ -47,12 +47,7 @@ def is_tensor(X: Any) -> bool:
 
 
 def check_points(
-    X: Any,
-    name: str = "X",
-    dtype: str | None = None,
-    *,
-    any_size: bool = False,
-    hint: str = "",
+    X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False, hint: str = ""
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Turn what a user calls a sample into a finite float matrix and its column names.
 
@@ -124,25 +119,7 @@ def check_pair(
     check_same_width(x.shape[1], y.shape[1])
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
-    return x, y, check_common_columns(X, Y, x_columns, y_columns)
-
-
-def check_common_columns(
-    X: Any, Y: Any, x_columns: tuple[str, ...] | None, y_columns: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """The names that the columns of two samples have, given those that were read."""
-    # A frame without names of its own is still known not to have other integers for labels.
-    x_names, y_names = x_columns, y_columns
-    if x_names is None and y_names is not None and _all_integers(y_names):
-        x_names = default_names(X)
-    elif y_names is None and x_names is not None and _all_integers(x_names):
-        y_names = default_names(Y)
-    check_same_columns(x_names, y_names)
-    return x_columns if x_columns is not None else y_columns
-
-
-def _all_integers(names: tuple[str, ...]) -> bool:
-    return all(name.removeprefix("-").isdecimal() for name in names)
+    return x, y, check_same_columns(x_columns, y_columns)
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
@@ -153,11 +130,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
             "impute them first"
         )
     if getattr(type(X), "reads_in_chunks", False):
-        raise InvalidInputError(
-            f"{name} is read in chunks ({X!r:.80}), and here all rows are needed at once; give an "
-            "array of some of them, or use distance, compare, Metric.table, tables, pairwise or "
-            "DepthMonitor, which take sources"
-        )
+        refuse_chunks(X, name)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
     try:
@@ -299,25 +272,18 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
     if weights is None:
         return None
     array = to_array(weights, name)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" or array.shape != (n,):
         raise InvalidInputError(
-            f"{name} must be real numbers, one for each row, got {describe(weights)} "
-            f"(dtype {array.dtype})"
+            f"{name} must hold one number for each of the {n} rows, got {describe(array)}; weights "
+            "are real numbers"
         )
     array = array.astype(np.float64)
-    if array.shape != (n,):
-        raise InvalidInputError(
-            f"{name} must hold one number for each of the {n} rows, got shape {array.shape}"
-        )
-    bad = ~np.isfinite(array)
+    bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
+        at = int(bad.argmax())
         raise InvalidInputError(
-            f"{name} must be finite, got {int(bad.sum())} non-finite value(s), the first at "
-            f"position {int(bad.argmax())}; drop these rows or give them weight 0"
-        )
-    if (array < 0).any():
-        raise InvalidInputError(
-            f"{name} must not be negative, got {array.min():g} at position {int(array.argmin())}"
+            f"{name} must be finite and not negative, got {int(bad.sum())} other value(s), the "
+            f"first {array[at]:g} at position {at}; drop these rows or give them weight 0"
         )
     if not (array > 0).any():
         raise InvalidInputError(f"{name} are all zero; at least one row needs a positive weight")
@@ -328,16 +294,12 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
     """Take `weights=(wx, wy)` apart; either of the two may be None."""
     if weights is None:
         return None, None
-    if isinstance(weights, np.ndarray) or not isinstance(weights, Iterable):
-        raise InvalidInputError(
-            f"weights must be a pair (weights of X, weights of Y), got {describe(weights)}; "
-            "either of the two may be None"
-        )
-    pair = tuple(weights)
+    bare = isinstance(weights, np.ndarray) or not isinstance(weights, Iterable)
+    pair = () if bare else tuple(weights)
     if len(pair) != 2 or all(isinstance(w, numbers.Number) for w in pair):
         raise InvalidInputError(
-            "weights must be a pair (weights of X, weights of Y), got a sequence of length "
-            f"{len(pair)}; either of the two may be None"
+            f"weights must be a pair (weights of X, weights of Y), got {describe(weights)}"
+            f"{'' if bare else f' of length {len(pair)}'}; either of the two may be None"
         )
     return pair
 
@@ -398,16 +360,12 @@ def check_n_jobs(value: Any) -> int | None:
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
     """Check that levels lie in [0, 1), where every region is defined."""
     array = to_array(betas, name)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
-            f"{name} must be a number in [0, 1), or an array of such numbers, got {betas!r:.80}"
+            f"{name} must lie in [0, 1), or be an array of such numbers: no region holds more than "
+            f"all the mass; got {betas!r:.80}"
         )
-    array = array.astype(np.float64)
-    if not ((array >= 0) & (array < 1)).all():
-        raise InvalidInputError(
-            f"{name} must lie in [0, 1): no region holds more than all the mass; got {betas!r}"
-        )
-    return array
+    return array.astype(np.float64)
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:

@@ -26,7 +26,6 @@ from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
 from isodepth.data.validation import (
     OMIT_HINT,
-    check_common_columns,
     check_points,
     check_same_columns,
     check_same_width,
@@ -433,7 +432,7 @@ def _prepare_sides(
         for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
     )
     check_same_width(x.points.shape[1], y.points.shape[1])
-    columns = check_common_columns(X, Y, x.columns, y.columns)
+    columns = check_same_columns(x.columns, y.columns)
     points = [x.points, y.points]
     for name, given, own, other in (("X", X, x, y), ("Y", Y, y, x)):
         wanted = np.dtype(dtype) if dtype else other.points.dtype

@@ -6,12 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.comparisons import (
-    category_shares,
-    column_shares,
-    gap_profile,
-    null_distribution,
-)
+from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours
@@ -32,55 +27,38 @@ __all__ = [
 ]
 
 
-def _timeline(monitor: Any, ax: Any) -> Any:
-    if ax is not None:
-        raise InvalidOptionError("a timeline has three axes and makes its own figure; leave out ax")
-    return monitor_timeline(monitor)
-
-
-def _of_test(draw_test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A picture of the test of a comparison."""
-
-    def drawn(comparison: Any, ax: Any) -> Any:
-        if comparison.test is None:
-            raise InvalidOptionError(
-                "this comparison was not tested; make it with n_permutations=999"
-            )
-        return draw_test(comparison.test, ax)
-
-    return drawn
-
-
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "gaps": gap_profile, "regions": nested_regions, "columns": column_shares,
+    "null": null_distribution, "shares": category_shares, "timeline": monitor_timeline,
+    "matrix": distance_matrix, "tree": sample_tree, "map": sample_map,
+}  # fmt: skip
 #: The pictures of each type of result, the usual one first.
-PICTURES: dict[str, dict[str, Callable[[Any, Any], Any]]] = {
-    "comparison": {
-        "gaps": gap_profile,
-        "regions": nested_regions,
-        "columns": column_shares,
-        "null": _of_test(null_distribution),
-        "shares": _of_test(category_shares),
-    },
-    "test": {
-        "null": null_distribution,
-        "gaps": lambda test, ax: gap_profile(test.comparison, ax),
-        "regions": lambda test, ax: nested_regions(test.comparison, ax),
-        "columns": column_shares,
-        "shares": category_shares,
-    },
-    "verdict": {"columns": column_shares},
-    "monitor": {"timeline": _timeline},
-    "matrix": {"matrix": distance_matrix, "tree": sample_tree, "map": sample_map},
+PICTURES = {
+    "comparison": ("gaps", "regions", "columns", "null", "shares"),
+    "test": ("null", "gaps", "regions", "columns", "shares"),
+    "verdict": ("columns",),
+    "monitor": ("timeline",),
+    "matrix": ("matrix", "tree", "map"),
 }
 
 
 def draw(result: Any, kind: str | None, ax: Any) -> Any:
     """Draw one of the pictures of a result; the usual one where `kind` is None."""
-    pictures = PICTURES[result.result_type]
-    if kind is None:
-        kind = next(iter(pictures))
-    if kind not in pictures:
+    of, known = result.result_type, PICTURES[result.result_type]
+    kind = known[0] if kind is None else kind
+    if kind not in known:
         raise InvalidOptionError(
-            f"kind must be one of {', '.join(map(repr, pictures))} for a "
+            f"kind must be one of {', '.join(map(repr, known))} for a "
             f"{type(result).__name__}, got {kind!r}"
         )
-    return pictures[kind](result, ax)
+    if of == "monitor" and ax is not None:
+        raise InvalidOptionError("a timeline has three axes and makes its own figure; leave out ax")
+    if of == "comparison" and kind in ("null", "shares"):
+        result = result.test
+        if result is None:
+            raise InvalidOptionError(
+                "this comparison was not tested; make it with n_permutations=999"
+            )
+    if of == "test" and kind in ("gaps", "regions"):
+        result = result.comparison
+    return _FUNCTIONS[kind](result) if ax is None else _FUNCTIONS[kind](result, ax)

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import (
-    DASHED,
-    FAINT,
-    FIRST,
-    INK,
-    MARK,
-    QUIET,
-    SECOND,
-    dress,
-    legend_below,
-    new_axes,
-    note,
-    short,
-)
+from isodepth.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +18,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 800
 # Columns with a larger adjusted p-value are hollow.
 _LEVEL = 0.05
+_CONTRIBUTION = "contribution to the difference"
 
 
 def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
@@ -66,7 +54,7 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'gap between the two regions'
     """
-    ax = ax or new_axes()
+    ax = ax or style.new_axes()
     levels = np.asarray(comparison.levels, dtype=float)
     gaps = np.asarray(comparison.gaps, dtype=float)
     if levels.ndim == 2:
@@ -79,31 +67,31 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     if null is not None:
         low, high = null.band
         ax.fill_between(
-            null.levels, low, high, step="mid", facecolor="none", edgecolor=QUIET, hatch="////",
-            linewidth=0.8, zorder=2, label="90% of the gaps of random assignments",
+            null.levels, low, high, step="mid", facecolor="none", edgecolor=style.QUIET,
+            hatch="////", linewidth=0.8, zorder=2, label="90% of the gaps of random assignments",
         )  # fmt: skip
         top = max(top, float(high.max()))
-    ax.axhline(distance, color=INK, linestyle=DASHED, linewidth=1.2, zorder=2,
+    ax.axhline(distance, color=style.INK, linestyle=style.DASHED, linewidth=1.2, zorder=2,
                label=f"distance {distance:.4g}")  # fmt: skip
     largest = comparison.largest_gap
-    columns = ", ".join(f"{short(name)} {share:.0%}" for name, share in largest.columns[:2])
+    columns = ", ".join(f"{style.short(name)} {share:.0%}" for name, share in largest.columns[:2])
     ax.plot(
-        largest.level, largest.gap, "o", color=MARK, markersize=7, zorder=4, clip_on=False,
+        largest.level, largest.gap, "o", color=style.MARK, markersize=7, zorder=4, clip_on=False,
         label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",
     )  # fmt: skip
     ax.set_ylim(0, 1.08 * top if top > 0 else 1.0)
-    dress(ax, "Where the two samples differ", y="gap between the two regions",
+    style.dress(ax, "Where the two samples differ", y="gap between the two regions",
           x="level β: share of the rows inside the region, deepest first")  # fmt: skip
-    legend_below(ax)
+    style.legend_below(ax)
     return ax
 
 
 def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
     """Pieces [start, stop) on which the gap is constant, side by side."""
     edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
-    ax.stairs(gaps, edges, color=FIRST, linewidth=1.8, baseline=None, zorder=3,
+    ax.stairs(gaps, edges, color=style.FIRST, linewidth=1.8, baseline=None, zorder=3,
               label="gap between the two samples")  # fmt: skip
-    ax.stairs(gaps, edges, fill=True, color=FIRST, alpha=0.1, linewidth=0)
+    ax.stairs(gaps, edges, fill=True, color=style.FIRST, alpha=0.1, linewidth=0)
     if edges[-1] > edges[0]:
         ax.set_xlim(edges[0], edges[-1])
 
@@ -121,13 +109,14 @@ def _thinned(edges: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:
     """Levels of a grid, or drawn at random and therefore not in order."""
     order = np.argsort(betas)
+    betas, gaps = betas[order], gaps[order]
     ax.step(
-        betas[order], gaps[order], where="mid", color=FIRST, linewidth=1.8, zorder=3,
+        betas, gaps, where="mid", color=style.FIRST, linewidth=1.8, zorder=3,
         label="gap between the two samples",
     )  # fmt: skip
-    ax.fill_between(betas[order], gaps[order], step="mid", color=FIRST, alpha=0.1, linewidth=0)
+    ax.fill_between(betas, gaps, step="mid", color=style.FIRST, alpha=0.1, linewidth=0)
     if len(betas) <= 50:
-        ax.plot(betas, gaps, "o", color=FIRST, markersize=3.5, zorder=3)
+        ax.plot(betas, gaps, "o", color=style.FIRST, markersize=3.5, zorder=3)
     ax.set_xlim(left=0)
 
 
@@ -159,58 +148,51 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    values, pvalues, of_shares = _values(result)
+    values, pvalues, what = _values(result)
+    of_shares = what == _CONTRIBUTION
     shown, left = values[:most], len(values) - most
-    ax = ax or new_axes(8, 1.4 + 0.32 * len(shown))
+    ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     places = range(len(shown))
     lengths = [value for _, value in shown]
-    bars = ax.barh(places, lengths, color=FIRST, edgecolor=FIRST, height=0.7)
+    bars = ax.barh(places, lengths, color=style.FIRST, edgecolor=style.FIRST, height=0.7)
     for bar, (name, value) in zip(bars, shown, strict=True):
         text = f"{value:.0%}" if of_shares else f"{value:.3g}"
         if pvalues is not None:
             text += f"   p = {pvalues[name]:.3g}"
             if pvalues[name] > _LEVEL:
                 bar.set_facecolor("none")
-        note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
-    ax.set_yticks(places, [short(name) for name, _ in shown])
+        style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
+    ax.set_yticks(places, [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) if max(lengths) > 0 else 1.0)
     if of_shares:
         _as_percent(ax)
-    what = (
-        "contribution to the difference"
-        if of_shares
-        else "largest difference between shares of rows up to a value"
-    )
     if pvalues is not None:
         what += f" (hollow: p above {_LEVEL:g})"
-    dress(ax, "Contributions of the columns", x=what, grid="x")
+    style.dress(ax, "Contributions of the columns", x=what, grid="x")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     if left > 0:
-        note(ax, f"and {left} more column(s)", (1, 0), (0, 4), xycoords="axes fraction",
-             ha="right", color=QUIET)  # fmt: skip
+        style.note(ax, f"and {left} more column(s)", (1, 0), (0, 4), xycoords="axes fraction",
+             ha="right", color=style.QUIET)  # fmt: skip
     return ax
 
 
-def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, bool]:
-    """Columns with what their bars show, their p-values, and whether these are shares."""
+def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, str]:
+    """Columns with the lengths of their bars, their p-values, and what the bars show."""
     if hasattr(result, "column_shares"):
         test = result.test
         pvalues = None if test is None else {c.column: c.p_value for c in test.columns}
-        return result.column_shares, pvalues, True
+        return result.column_shares, pvalues, _CONTRIBUTION
     if hasattr(result, "null_distribution"):
         pvalues = {column.column: column.p_value for column in result.columns}
-        return [(column.column, column.difference) for column in result.columns], pvalues, False
-    return list(result.columns), None, True
+        bars = [(column.column, column.difference) for column in result.columns]
+        return bars, pvalues, "largest difference between shares of rows up to a value"
+    return list(result.columns), None, _CONTRIBUTION
 
 
 def category_shares(
-    test: Any,
-    ax: Axes | None = None,
-    *,
-    names: Sequence[str] = ("X", "Y"),
-    most: int = 20,
+    test: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y"), most: int = 20
 ) -> Axes:
     """Draw the shares of the values of categories in both samples, side by side.
 
@@ -243,25 +225,25 @@ def category_shares(
     order = sorted(range(len(test.shares)), key=lambda k: -abs(test.shares[k].x - test.shares[k].y))
     shown = [test.shares[k] for k in sorted(order[:most])]
     if ax is None:
-        ax = new_axes(8, 1.6 + 0.36 * len(shown))
+        ax = style.new_axes(8, 1.6 + 0.36 * len(shown))
     places = np.arange(len(shown))
     for name, color, offset, hatch, lengths in (
-        (names[0], FIRST, -0.19, None, [each.x for each in shown]),
-        (names[1], SECOND, 0.19, "////", [each.y for each in shown]),
+        (names[0], style.FIRST, -0.19, None, [each.x for each in shown]),
+        (names[1], style.SECOND, 0.19, "////", [each.y for each in shown]),
     ):
         bars = ax.barh(places + offset, lengths, height=0.36, facecolor=color if not hatch else
-                       "none", edgecolor=color, hatch=hatch, label=short(name))  # fmt: skip
+                       "none", edgecolor=color, hatch=hatch, label=style.short(name))  # fmt: skip
         ax.bar_label(bars, [f"{length:.1%}" for length in lengths], padding=3, fontsize="x-small",
-                     color=INK)  # fmt: skip
-    ax.set_yticks(places, [short(f"{each.column} = {each.value}") for each in shown])
+                     color=style.INK)  # fmt: skip
+    ax.set_yticks(places, [style.short(f"{each.column} = {each.value}") for each in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.15 * max(max(each.x, each.y) for each in shown))
     _as_percent(ax)
     left = len(test.shares) - len(shown)
     label = "share of the rows" + (f"; {left} more value(s) differ less" if left else "")
-    dress(ax, "Shares of the categories", x=label, grid="x")
+    style.dress(ax, "Shares of the categories", x=label, grid="x")
     ax.tick_params(axis="y", length=0)
-    legend_below(ax, ncols=2)
+    style.legend_below(ax, ncols=2)
     return ax
 
 
@@ -295,27 +277,30 @@ def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
     >>> null_distribution(test).get_xlabel()
     'statistic of the test'
     """
-    ax = ax or new_axes(8, 3.4)
+    ax = ax or style.new_axes(8, 3.4)
     null = np.asarray(test.null_distribution, dtype=float)
     n_bins = int(np.clip(np.sqrt(len(null)) * 1.5, 5, 40))
     ax.hist(
-        null, bins=n_bins, facecolor=FAINT, edgecolor=QUIET, linewidth=0.8,
+        null, bins=n_bins, facecolor=style.FAINT, edgecolor=style.QUIET, linewidth=0.8,
         label=f"{len(null)} permutations of the same rows",
     )  # fmt: skip
     bound = float(np.quantile(null, 0.95))
-    ax.axvline(bound, color=QUIET, linestyle=DASHED, linewidth=1.2, label="95% of them lie below")
-    ax.axvline(test.statistic, color=MARK, linewidth=2.2)
+    ax.axvline(
+        bound, color=style.QUIET, linestyle=style.DASHED, linewidth=1.2,
+        label="95% of them lie below",
+    )  # fmt: skip
+    ax.axvline(test.statistic, color=style.MARK, linewidth=2.2)
     low, high = min(null.min(), test.statistic), max(null.max(), test.statistic)
     margin = 0.06 * (high - low) or 0.5
     ax.set_xlim(low - margin, high + margin)
     left = test.statistic > (low + high) / 2
-    note(
+    style.note(
         ax, f"observed {test.statistic:.4g}, p = {test.p_value:.3g}", (test.statistic, 0.75),
         (-6 if left else 6, 0), xycoords=("data", "axes fraction"),
-        ha="right" if left else "left", color=MARK, fontweight="bold",
+        ha="right" if left else "left", color=style.MARK, fontweight="bold",
     )  # fmt: skip
     beyond = f", beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    dress(ax, "Is the difference significant?", x=f"statistic of the test{beyond}",
+    style.dress(ax, "Is the difference significant?", x=f"statistic of the test{beyond}",
           y="permutations")  # fmt: skip
-    legend_below(ax, ncols=2)
+    style.legend_below(ax, ncols=2)
     return ax

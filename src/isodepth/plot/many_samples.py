@@ -8,20 +8,7 @@ import numpy as np
 
 from isodepth.data.results import LabeledMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import (
-    FIRST,
-    INK,
-    QUIET,
-    SCALE,
-    SECOND,
-    color_bar,
-    dress,
-    legend_below,
-    new_axes,
-    note,
-    root_figure,
-    short,
-)
+from isodepth.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +26,7 @@ _NAME_OFFSETS = (
 )  # fmt: skip
 # Kinds of samples are told apart by shape as well as by color.
 _KINDS = (
-    ("o", FIRST), ("^", SECOND), ("s", "#009e73"), ("D", "#cc79a7"), ("v", "#e69f00"),
+    ("o", style.FIRST), ("^", style.SECOND), ("s", "#009e73"), ("D", "#cc79a7"), ("v", "#e69f00"),
     ("P", "#56b4e9"), ("X", "#000000"), ("*", "#b8a800"),
 )  # fmt: skip
 
@@ -72,7 +59,7 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     n, m = values.shape
     if ax is None:
         size = min(4.0 + 0.22 * max(n, m), 10.0)
-        ax = new_axes(size + 1.0, size + 0.6)
+        ax = style.new_axes(size + 1.0, size + 0.6)
     rows, columns = np.arange(n), np.arange(m)
     symmetric = found.among_themselves and np.array_equal(values, values.T)
     if symmetric and n >= 2:
@@ -81,18 +68,18 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
         above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
         drawn = dendrogram(
             _linkage(found), ax=above, no_labels=True, color_threshold=0,
-            above_threshold_color=QUIET,
+            above_threshold_color=style.QUIET,
         )  # fmt: skip
         above.axis("off")
         rows = columns = np.array(drawn["leaves"])
-    image = ax.imshow(values[np.ix_(rows, columns)], cmap=SCALE, aspect="auto")
-    color_bar(image, ax, "distance", shrink=0.7)
+    image = ax.imshow(values[np.ix_(rows, columns)], cmap=style.SCALE, aspect="auto")
+    style.color_bar(image, ax, "distance", shrink=0.7)
     if max(n, m) <= _MOST_NUMBERS:
         _write_numbers(ax, values[np.ix_(rows, columns)])
     _name(ax, "x", [found.other_labels[j] for j in columns], rotation=90)
     _name(ax, "y", [found.labels[i] for i in rows])
-    dress(ax, grid=None)
-    ax.set_title("Distances between the samples", loc="left", fontweight="bold", color=INK,
+    style.dress(ax, grid=None)
+    ax.set_title("Distances between the samples", loc="left", fontweight="bold", color=style.INK,
                  y=1.18 if symmetric and n >= 2 else 1.0)  # fmt: skip
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
@@ -103,8 +90,8 @@ def _name(ax: Axes, axis: str, labels: list[str], **options: Any) -> None:
     """Names along an axis, as large as fits beside each other."""
     every = -(-len(labels) // _MOST_TICKS)
     places = range(0, len(labels), every)
-    names = [short(labels[i], 18) for i in places]
-    inches = 0.6 * min(root_figure(ax).get_size_inches())  # about the side of the image
+    names = [style.short(labels[i], 18) for i in places]
+    inches = 0.6 * min(style.root_figure(ax).get_size_inches())  # about the side of the image
     size = min(8.0, 72 * inches / len(names) / 1.1)
     getattr(ax, f"set_{axis}ticks")(places, names, fontsize=size, **options)
 
@@ -142,7 +129,7 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     >>> sorted(text.get_text() for text in ax.texts)[:3]
     ['0', '1', '2']
     """
-    found = symmetric_matrix(matrix, 2)
+    found = symmetric_matrix(matrix)
     places, share = _classical_scaling(found.values)
     each = [""] * len(found) if kinds is None else [str(kind) for kind in kinds]
     distinct = list(dict.fromkeys(each))
@@ -151,18 +138,18 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
             f"kinds must name one of at most {len(_KINDS)} kinds for each of the {len(found)} "
             f"samples, got {len(each)} labels of {len(distinct)} kinds"
         )
-    ax = ax or new_axes(7.2, 5.6)
+    ax = ax or style.new_axes(7.2, 5.6)
     for kind, (marker, color) in zip(distinct, _KINDS, strict=False):
         mine = np.array([one == kind for one in each])
         ax.plot(*places[mine].T, marker, color=color, markersize=7, markeredgecolor="white",
-                linestyle="none", label=short(kind))  # fmt: skip
+                linestyle="none", label=style.short(kind))  # fmt: skip
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     unit = f"in units of the distance\n(the plane shows {share:.0%} of the squared distances)"
-    dress(ax, "The samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
+    style.dress(ax, "The samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
           grid=None)  # fmt: skip
     if kinds is not None:
-        legend_below(ax, ncols=4)
+        style.legend_below(ax, ncols=4)
     if len(found) <= _MOST_NAMES:
         _write_names(ax, found.labels, places)
     return ax
@@ -170,13 +157,13 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
 
 def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
     """Write names beside their points: each where it covers nothing, or not at all."""
-    root_figure(ax).draw_without_rendering()  # positions are known only then
+    style.root_figure(ax).draw_without_rendering()  # positions are known only then
     points = ax.transData.transform(places)
     taken: list[Any] = []
     left_out = 0
     for label, place in zip(labels, places, strict=True):
         for dx, dy, ha, va in _NAME_OFFSETS:
-            text = note(ax, short(label, 18), place, (dx, dy), fontsize=8, ha=ha, va=va)
+            text = style.note(ax, style.short(label, 18), place, (dx, dy), fontsize=8, ha=ha, va=va)
             box = text.get_window_extent()
             free = not box.count_contains(points) and not box.count_overlaps(taken)
             if free and ax.bbox.fully_containsx(box.x0) and ax.bbox.fully_containsx(box.x1):
@@ -186,7 +173,7 @@ def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
         else:
             left_out += 1
     if left_out:
-        dress(ax, f"The samples in a plane ({left_out} names left out)", grid=None)
+        style.dress(ax, f"The samples in a plane ({left_out} names left out)", grid=None)
 
 
 def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
@@ -211,30 +198,30 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     """
     from scipy.cluster.hierarchy import dendrogram
 
-    found = symmetric_matrix(matrix, 2)
-    ax = ax or new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
-    labels = [short(label) for label in found.labels]
+    found = symmetric_matrix(matrix)
+    ax = ax or style.new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
+    labels = [style.short(label) for label in found.labels]
     dendrogram(
         _linkage(found), ax=ax, labels=labels, orientation="left", color_threshold=0,
-        above_threshold_color=FIRST,
-        leaf_font_size=min(8.0, 50 * root_figure(ax).get_figheight() / len(found)),
+        above_threshold_color=style.FIRST,
+        leaf_font_size=min(8.0, 50 * style.root_figure(ax).get_figheight() / len(found)),
     )  # fmt: skip
-    dress(ax, "Which samples are close to each other", grid="x",
+    style.dress(ax, "Which samples are close to each other", grid="x",
           x="average distance at which samples are joined")  # fmt: skip
     ax.spines["left"].set_visible(False)
     return ax
 
 
-def symmetric_matrix(matrix: Any, fewest: int) -> LabeledMatrix:
-    """A symmetric matrix of distances between at least so many samples."""
+def symmetric_matrix(matrix: Any) -> LabeledMatrix:
+    """A symmetric matrix of distances between two or more samples."""
     found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
     values = found.values
     if not found.among_themselves or not np.array_equal(values, values.T):
         raise InvalidInputError(
             f"this figure needs a symmetric matrix of distances; got shape {values.shape}"
         )
-    if len(found) < fewest:
-        raise InvalidInputError(f"this figure needs at least {fewest} samples, got {len(found)}")
+    if len(found) < 2:
+        raise InvalidInputError("this figure needs at least 2 samples, got 1")
     return found
 
 

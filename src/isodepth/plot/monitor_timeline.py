@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth.errors import InvalidInputError
-from isodepth.plot.style import (
-    DASHED,
-    FIRST,
-    MARK,
-    QUIET,
-    SCALE,
-    color_bar,
-    dress,
-    legend,
-    new_figure,
-    note,
-    short,
-)
+from isodepth.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +67,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
         )
     shown = _leading_columns(verdicts)
     if figure is None:
-        figure = new_figure(9, 5.2 + 0.22 * len(shown))
+        figure = style.new_figure(9, 5.2 + 0.22 * len(shown))
     heights = [2.2, 1.8, max(0.8, 0.3 * len(shown))]
     top, middle, bottom = figure.subplots(3, 1, sharex=True, height_ratios=heights)
     at = np.arange(1, len(verdicts) + 1)
@@ -89,7 +77,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     _draw_scores(top, at, verdicts, beyond, wide=figure.get_figwidth() > _WIDE)
     _draw_evidence(middle, at, verdicts, beyond)
     image = _draw_columns(bottom, at, verdicts, shown)
-    color_bar(image, bottom, "share", pad=0.01)
+    style.color_bar(image, bottom, "share", pad=0.01)
     bottom.set_xlabel("batch")
     bottom.set_xlim(0.5, len(verdicts) + 0.5)
     if names is not None:
@@ -103,9 +91,8 @@ def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
     changes = np.flatnonzero(np.diff(np.concatenate([[0], alarm.astype(int), [0]])))
     for first, end in zip(changes[::2], changes[1::2], strict=True):
         label = "alarm" if first == changes[0] else None
-        ax.axvspan(
-            at[first] - 0.5, at[end - 1] + 0.5, color=MARK, alpha=0.08, linewidth=0, label=label
-        )
+        span = at[first] - 0.5, at[end - 1] + 0.5
+        ax.axvspan(*span, color=style.MARK, alpha=0.08, linewidth=0, label=label)
 
 
 def _draw_scores(
@@ -115,42 +102,43 @@ def _draw_scores(
     low, high = np.array([verdict.null_interval for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
     edges = np.concatenate([at - 0.5, [at[-1] + 0.5]])
-    ax.stairs(high, edges, baseline=low, fill=True, color=FIRST, alpha=0.15, linewidth=0,
+    ax.stairs(high, edges, baseline=low, fill=True, color=style.FIRST, alpha=0.15, linewidth=0,
               label="98% of undrifted batches")  # fmt: skip
-    ax.plot(at, scores, color=QUIET, linewidth=0.8, zorder=2)
-    ax.plot(at[~beyond], scores[~beyond], "o", color=FIRST, markersize=3.5, zorder=3)
-    ax.plot(at[beyond], scores[beyond], "D", color=MARK, markersize=4.5, zorder=3,
+    ax.plot(at, scores, color=style.QUIET, linewidth=0.8, zorder=2)
+    ax.plot(at[~beyond], scores[~beyond], "o", color=style.FIRST, markersize=3.5, zorder=3)
+    ax.plot(at[beyond], scores[beyond], "D", color=style.MARK, markersize=4.5, zorder=3,
             label="evidence beyond the threshold")  # fmt: skip
     # Space for the legend.
     # With categories scores are deviations from a mean, and may be negative.
     least = 1.1 * min(0.0, float(scores.min()), float(low.min()))
     ax.set_ylim(least, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
-    dress(ax, "Batches against their reference", y="score")
-    legend(ax, loc="upper left", ncols=3 if wide else 2)
+    style.dress(ax, "Batches against their reference", y="score")
+    style.legend(ax, loc="upper left", ncols=3 if wide else 2)
 
 
 def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
     evidence = np.array([verdict.evidence for verdict in verdicts])
     # What is far below 1 is all the same, and would squeeze the rest.
     shown = np.maximum(evidence, 1e-3)
-    ax.semilogy(at, shown, color=FIRST, linewidth=1.5, zorder=3)
-    ax.semilogy(at[beyond], shown[beyond], "D", color=MARK, markersize=3.5, zorder=4)
+    ax.semilogy(at, shown, color=style.FIRST, linewidth=1.5, zorder=3)
+    ax.semilogy(at[beyond], shown[beyond], "D", color=style.MARK, markersize=3.5, zorder=4)
     threshold = verdicts[-1].threshold
-    ax.axhline(threshold, color=MARK, linestyle=DASHED, linewidth=1.2)
-    note(ax, f"alarm at {threshold:g}", (0.005, threshold), (0, 3), color=MARK,
+    ax.axhline(threshold, color=style.MARK, linestyle=style.DASHED, linewidth=1.2)
+    style.note(ax, f"alarm at {threshold:g}", (0.005, threshold), (0, 3), color=style.MARK,
          xycoords=("axes fraction", "data"))  # fmt: skip
     ax.set_ylim(min(0.5, float(shown.min())) / 2, 20 * max(threshold, float(shown.max())))
-    dress(ax, y="evidence")
+    style.dress(ax, y="evidence")
 
 
 def _draw_columns(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> Any:
     shares = np.array([[dict(verdict.columns)[name] for verdict in verdicts] for name in shown])
     extent = (0.5, len(at) + 0.5, len(shown) - 0.5, -0.5)
     image = ax.imshow(
-        shares, aspect="auto", extent=extent, cmap=SCALE, vmin=0, vmax=1, interpolation="nearest"
-    )
-    ax.set_yticks(range(len(shown)), [short(name) for name in shown], fontsize="small")
-    dress(ax, y="columns", grid=None)
+        shares, aspect="auto", extent=extent, cmap=style.SCALE, vmin=0, vmax=1,
+        interpolation="nearest",
+    )  # fmt: skip
+    ax.set_yticks(range(len(shown)), [style.short(name) for name in shown], fontsize="small")
+    style.dress(ax, y="columns", grid=None)
     return image
 
 

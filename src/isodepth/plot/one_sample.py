@@ -124,6 +124,11 @@ def depth_contours(
     'column 0'
     """
     regions, names, source = _planar_regions(sample, columns, depth)
+    if not isinstance(source, Depth):
+        raise InvalidOptionError(
+            f"contours need the depth at any point, which {depth_text(source)} does not give; use "
+            f"one of {', '.join(BY_NAME)}"
+        )
     ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
     kept = points[regions.inside(0.95)]
@@ -131,7 +136,8 @@ def depth_contours(
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    heights = _depths(regions, source, grid).reshape(_GRID, _GRID)
+    wanted = grid.astype(regions.points.dtype, copy=False)
+    heights = source.point_depth(regions.sample, wanted, _along()).reshape(_GRID, _GRID)
     at = np.array([regions.alpha(mass) for mass in MASSES])
     distinct = np.unique(at)
     top = max(float(heights.max()), float(distinct[-1])) + 1e-9
@@ -153,17 +159,6 @@ def depth_contours(
         text = f"{beyond} of {len(points)} rows outside the frame"
         note(ax, text, (1, 0), (-4, 4), xycoords="axes fraction", ha="right")
     return ax
-
-
-def _depths(regions: TrimmedRegions, source: DepthSource, points: np.ndarray) -> np.ndarray:
-    """Depths of points (m, 2) in the sample of the regions."""
-    if not isinstance(source, Depth):
-        raise InvalidOptionError(
-            f"contours need the depth at any point, which {depth_text(source)} does not give; use "
-            f"one of {', '.join(BY_NAME)}"
-        )
-    wanted = points.astype(regions.points.dtype, copy=False)
-    return source.point_depth(regions.sample, wanted, _along())
 
 
 def _along() -> Along:

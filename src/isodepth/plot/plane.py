@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth.errors import InvalidInputError
 
-# Numbers that are held together while directions are looked at a few at a time.
-_BLOCK_NUMBERS = 1 << 20
 _MOST_CANDIDATES = 500
 # Of more levels, so many that stand for equal shares.
 _MOST_LEVELS = 100
@@ -18,36 +16,15 @@ _STEPS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 _TRIES = 48
 
 
-class DifferencePlane(NamedTuple):
-    """A plane, and how far apart two samples are along its axes.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (d, 2), orthonormal columns
-        In two dimensions the axes of the data, in order.
-    gaps : ndarray of shape (2,)
-        Root of the mean over levels of the squared gap along each.
-    """
-
-    basis: np.ndarray
-    gaps: np.ndarray
-
-
 def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
     """Squared gap along u, averaged over u and -u and over levels, for directions (B, d).
 
     Of very many levels a hundred are looked at.
     """
     levels, shares = _levels(comparison._gaps.plan.shares)
-    result = np.empty(len(directions))
-    size = max(1, _BLOCK_NUMBERS // (2 * len(shares)))
-    dtype = comparison.regions[0].points.dtype
-    for start in range(0, len(directions), size):
-        block = directions[start : start + size].astype(dtype, copy=False)
-        x, y = (comparison._supports(side, block, levels) for side in (0, 1))
-        both = shares @ (x - y) ** 2
-        result[start : start + size] = both.reshape(2, -1).mean(axis=0)
-    return result
+    units = directions.astype(comparison.regions[0].points.dtype, copy=False)
+    x, y = (comparison._supports(side, units, levels) for side in (0, 1))
+    return (shares @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
 def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -59,15 +36,20 @@ def _levels(shares: np.ndarray) -> tuple[Any, np.ndarray]:
     return places, np.full(_MOST_LEVELS, 1.0 / _MOST_LEVELS)
 
 
-def difference_plane(comparison: Any) -> DifferencePlane:
+def difference_plane(comparison: Any) -> np.ndarray:
     """The direction of the largest mean squared gap, and the best one orthogonal to it.
 
-    The largest is looked for among the directions of the comparison, their weighted averages and
+    The largest is looked for among the directions of the comparison, their weighted average and
     the difference of the centers, and then around the best of these; the same at each call.
 
     Parameters
     ----------
     comparison : Comparison of samples of at least two columns
+
+    Returns
+    -------
+    basis : ndarray of shape (d, 2), orthonormal columns
+        In two dimensions the axes of the data, in order.
     """
     if not comparison.keeps_rows:
         raise InvalidInputError(
@@ -76,12 +58,11 @@ def difference_plane(comparison: Any) -> DifferencePlane:
         )
     d = comparison.regions[0].n_features
     if d == 2:
-        return DifferencePlane(np.eye(2), np.sqrt(mean_squared_gaps(comparison, np.eye(2))))
+        return np.eye(2)
     candidates = _candidates(comparison)
     first = _best(comparison, candidates, np.zeros((0, d)))
     second = _best(comparison, candidates, first[None])
-    basis = np.stack([first, second], axis=1)
-    return DifferencePlane(basis, np.sqrt(mean_squared_gaps(comparison, basis.T)))
+    return np.stack([first, second], axis=1)
 
 
 def _candidates(comparison: Any) -> np.ndarray:
@@ -101,14 +82,6 @@ def _best(comparison: Any, candidates: np.ndarray, taken: np.ndarray) -> np.ndar
     """The best direction orthogonal to those taken, its largest entry positive."""
     tried = _units(candidates, taken)
     gaps = mean_squared_gaps(comparison, tried)
-    averages = []
-    if gaps.max() > 0:
-        for power in (1, 3, 9):
-            moment = tried.T @ (tried * ((gaps / gaps.max()) ** power)[:, None])
-            averages.append(np.linalg.eigh(moment)[1][:, -1])
-        more = _units(np.array(averages), taken)
-        tried = np.concatenate([tried, more])
-        gaps = np.concatenate([gaps, mean_squared_gaps(comparison, more)])
     best, largest = tried[gaps.argmax()], gaps.max()
     rng = np.random.default_rng(0)
     for step in _STEPS:

@@ -65,16 +65,19 @@ def nested_regions(
     if len(called) != 2:
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
     on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
-    plane = None if on_a_line else difference_plane(comparison)
+    basis = None if on_a_line else difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
-    if plane is None:
+    if basis is None:
         return _on_a_line(comparison, ax, called)
-    center = _center(comparison, plane.basis)
+    center = np.zeros(2)
+    if len(basis) > 2:  # mixtures are measured from the mean of the deepest half of X
+        first = comparison.regions[0]
+        center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
     chosen = chosen_levels(comparison)
     corners = []
     for side, (color, _, style, _) in enumerate(_SIDES):
-        supports = _supports(comparison, side, directions @ plane.basis.T, chosen)
+        supports = _supports(comparison, side, directions @ basis.T, chosen)
         for place, row in enumerate(supports):
             polygon = outline(row, directions) - center
             corners.append(polygon)
@@ -84,12 +87,17 @@ def nested_regions(
             ax.plot(
                 *closed.T, color=color, linestyle=style, linewidth=1.8 if last else 1.0, zorder=4
             )
-    low, high = _frame(np.concatenate(corners))
-    for side in (0, 1):
-        _draw_rows(ax, comparison, side, plane.basis, center, (low, high), called[side])
+    every = np.concatenate(corners)
+    low, high = every.min(axis=0), every.max(axis=0)
+    margin = _MARGIN * np.where(high > low, high - low, max(float((high - low).max()), 1.0))
+    low, high = low - margin, high + margin
+    for side, name in enumerate(called):
+        points = comparison.regions[side].points.astype(float, copy=False) @ basis - center
+        beyond = int(((points < low) | (points > high)).any(axis=1).sum())
+        _draw_rows(ax, comparison, side, points, beyond, name)
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
-    across, up = _axis_labels(comparison, plane.basis)
+    across, up = _axis_labels(comparison, basis)
     dress(ax, "The two samples and their regions", x=across, y=up, grid=None)
     _explain(ax, chosen, "regions")
     return ax
@@ -115,37 +123,16 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.nda
     return np.array(each)[:, : len(directions)]
 
 
-def _center(comparison: Any, basis: np.ndarray) -> np.ndarray:
-    """Where mixtures of columns have their origin: the mean of the deepest half of X."""
-    if len(basis) == 2:
-        return np.zeros(2)
-    first = comparison.regions[0]
-    return first.points[first.inside(0.5)].mean(axis=0) @ basis
-
-
-def _frame(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    extent = np.where(high > low, high - low, max(float((high - low).max()), 1.0))
-    return low - _MARGIN * extent, high + _MARGIN * extent
-
-
 def _draw_rows(
-    ax: Axes,
-    comparison: Any,
-    side: int,
-    basis: np.ndarray,
-    center: np.ndarray,
-    frame: tuple[np.ndarray, np.ndarray],
-    name: str,
+    ax: Axes, comparison: Any, side: int, points: np.ndarray, beyond: int, name: str
 ) -> None:
+    """The rows of one sample, at `points` (n, 2) of the plane; so many lie beyond the frame."""
     color, marker, _, cross = _SIDES[side]
     regions = comparison.regions[side]
-    points = regions.points.astype(float, copy=False) @ basis - center
     every = -(-len(points) // _MOST_POINTS)
     drawn = np.arange(len(points)) % every == 0
     kept = np.isin(np.arange(len(points)), regions.inside(float(_starts(comparison).max())))
     size = 5 if len(points) <= _FEW_POINTS else 3
-    beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     note = f"{len(points)} rows" if every == 1 else f"{len(points)} rows, one in {every} drawn"
     if beyond:
         note += f", {beyond} outside the frame"
@@ -254,17 +241,11 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         inside = height <= 0
         if inside.all():
             continue
-        after = np.roll(corners, -1, axis=0)
-        next_height = np.roll(height, -1)
+        after, next_height = np.roll(corners, -1, axis=0), np.roll(height, -1)
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = height / (height - next_height)
-            cuts = corners + share[:, None] * (after - corners)
-        kept = []
-        for i in range(len(corners)):
-            if inside[i]:
-                kept.append(corners[i])
-            if crosses[i]:
-                kept.append(cuts[i])
-        corners = np.array(kept)
+            cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
+        # Each corner that is inside, and after it the cut of an edge that leaves or enters.
+        both = np.stack([corners, cuts], axis=1)
+        corners = both[np.stack([inside, crosses], axis=1)]
     return corners

@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.kinds import ColumnKind
-from isodepth.data.results import p_text
-from isodepth.plot.comparisons import (
-    category_shares,
-    column_shares,
-    gap_profile,
-    null_distribution,
-)
+from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
 from isodepth.report.repeat import compare_code
-from isodepth.report.sentences import comparison_headline, largest_contributions
-from isodepth.report.tables import report_table
+from isodepth.report.sentences import comparison_headline
 
 _MOST_OUTSIDE = 50
 _MOST_VALUES = 16
@@ -35,42 +27,25 @@ def comparison_context(
     block_column: str | None,
 ) -> dict[str, Any]:
     """What the template of a comparison is filled with; categories alone are tested only."""
-    x, y = names
     alone = result.result_type == "test"
     test = result if alone else result.test
-    comparison = getattr(result, "comparison", None) if alone else result
-    context: dict[str, Any] = {"comparison": comparison, "test": test, "x": x, "y": y}
-    tiles, signatures, counts = [], [], [0, 0]
-    if comparison is not None:
-        counts = [regions.n_points for regions in comparison.regions]
-        tiles.append(("distance", f"{comparison.distance:.3g}"))
-        signatures.append(("", comparison.signature))
-        context |= {
-            "eps": 1.0 - float(np.max(comparison.levels)),
-            "contributions": largest_contributions(comparison.column_shares),
-            "outside": _outside(comparison, y) if comparison.keeps_rows else None,
-            "most_outside": _MOST_OUTSIDE,
-        }
-    if test is not None:
-        counts = list(test.n_rows)
-        tiles += [
-            ("effect", test.effect.size if test.effect else "in no column"),
-            ("p-value", p_text(test.p_value)),
-            ("test statistic", f"{test.statistic:.3g}"),
-            ("statistic by chance", f"{test.null_mean:.3g}"),
-        ]
-        signatures.append(("The test", test.signature))
-    tiles += [(f"rows of {name}", f"{n:,}") for name, n in zip(names, counts, strict=True)]
-    missing = result.missing
-    return context | {
+    comparison: Any = getattr(result, "comparison", None) if alone else result
+    keeps_rows = comparison is not None and comparison.keeps_rows
+    return {
+        "comparison": comparison,
+        "test": test,
+        "x": names[0],
+        "y": names[1],
         "verdict": comparison_headline(comparison, test, names),
-        "tiles": tiles,
-        "samples": _samples(counts, missing, names, sources),
-        "kinds": _kinds(result.kinds if test is None else test.kinds),
-        "missing": _missing(missing, names),
+        "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
+        "sources": sources,
+        "kinds": result.kinds if test is None else test.kinds,
+        "missing": result.missing,
+        "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
         "columns": _columns(comparison, test, names),
+        "outside": _outside(comparison, names[1]) if keeps_rows else None,
+        "most_outside": _MOST_OUTSIDE,
         "pictures": _pictures(comparison, test, names),
-        "signatures": signatures,
         "code": compare_code(comparison, test, sources, read_options, block_column),
     }
 
@@ -89,40 +64,6 @@ def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any
             axes = loose_axes(WIDTH, 1.3 + 0.36 * min(len(test.shares), _MOST_VALUES))
             drawn["shares"] = category_shares(test, axes, names=names, most=_MOST_VALUES)
     return drawn
-
-
-def _kinds(kinds: Sequence[ColumnKind]) -> dict[str, Any] | None:
-    heads = {"column": "column", "kind": "kind", "use": "compared by", "note": "note"}
-    columns = {head: [getattr(each, name) for each in kinds] for name, head in heads.items()}
-    return report_table(columns, name="kinds", filter_above=15) if kinds else None
-
-
-def _samples(
-    compared: Sequence[int], missing: Any, names: Sequence[str], sources: Sequence[str] | None
-) -> dict[str, Any]:
-    dropped = [0, 0] if missing is None else [missing.x.n_dropped, missing.y.n_dropped]
-    columns: dict[str, Any] = {"sample": names}
-    if sources is not None:
-        columns["file"] = sources
-    columns |= {
-        "rows": [n + m for n, m in zip(compared, dropped, strict=True)],
-        "left out, with missing values": dropped,
-        "rows compared": compared,
-    }
-    return report_table(columns)
-
-
-def _missing(missing: Any, names: Sequence[str]) -> dict[str, Any] | None:
-    shares = [] if missing is None else missing.shares
-    shares = [share for share in shares if share.x or share.y]
-    heads = [f"missing in {name}" for name in names]
-    columns: dict[str, Any] = {
-        "column": [share.column for share in shares],
-        heads[0]: [share.x for share in shares],
-        heads[1]: [share.y for share in shares],
-        "difference, in standard errors": [round(share.z, 1) for share in shares],
-    }
-    return report_table(columns, percents=heads) if shares else None
 
 
 def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -149,19 +90,18 @@ def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]
             medians = medians if scale is None else medians * np.asarray(scale, dtype=float)
             of_column = dict(zip(known, medians.tolist(), strict=True))
             columns[f"median of {name}"] = [of_column.get(row) for row in rows]
-    return report_table(columns, name="columns", share="contribution", filter_above=5)
+    return columns
 
 
-def _outside(comparison: Any, name: str) -> dict[str, Any] | None:
+def _outside(comparison: Any, name: str) -> dict[str, Any]:
     found = comparison.rows_outside()
     known = comparison.columns or column_labels(comparison.regions[0].n_features)
     most = slice(0, _MOST_OUTSIDE)
-    columns = {
+    return {
         f"row of {name}": found.rows[most].tolist(),
         "how far outside": found.distances[most].tolist(),
         "mostly because of": [_leading(known, u) for u in found.directions[most]],
     }
-    return report_table(columns, name="outside", filter_above=10) if len(found) else None
 
 
 def _leading(known: Sequence[str], direction: np.ndarray) -> str:

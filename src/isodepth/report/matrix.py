@@ -11,21 +11,15 @@ from isodepth.errors import InvalidInputError
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree, symmetric_matrix
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
-from isodepth.report.sentences import matrix_headline
-from isodepth.report.tables import report_table
 
 _MOST_PAIRS = 500
 _MOST_SAMPLES = 2000
 _MOST_LEAVES = 60
-_CODE = """import isodepth
-
-matrix = isodepth.pairwise(samples, ...)  # a dictionary of samples, with these settings
-matrix.report("report.html")"""
 
 
 def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
     """What the template of distances between samples is filled with."""
-    count = len(symmetric_matrix(matrix, 2))
+    count = len(symmetric_matrix(matrix))
     if count > _MOST_SAMPLES:
         raise InvalidInputError(
             f"a report shows at most {_MOST_SAMPLES} samples, got {count}; take some of them"
@@ -43,22 +37,15 @@ def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
     if count <= _MOST_LEAVES:
         drawn["tree"] = sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count))
     return {
-        "verdict": matrix_headline(pairs),
-        "tiles": [
-            ("samples", f"{count:,}"),
-            ("pairs", f"{len(pairs):,}"),
-            ("median distance", f"{np.median(distances):.3g}"),
-            ("largest distance", f"{distances.max():.3g}"),
-        ],
+        "closest": pairs[0],
+        "furthest": pairs[-1],
+        "distances": distances,
+        "signature": matrix.signature,
         "count": count,
         "pictures": drawn,
         "samples": _samples(matrix),
-        "pairs": report_table(
-            {"one": ones, "other": others, "distance": apart}, name="pairs", filter_above=5
-        ),
-        "most_pairs": _MOST_PAIRS if len(pairs) > _MOST_PAIRS else None,
-        "signatures": [("", matrix.signature)] if matrix.signature else [],
-        "code": _CODE,
+        "pairs": {"one": ones, "other": others, "distance": apart},
+        "most_pairs": _MOST_PAIRS,
     }
 
 
@@ -66,10 +53,9 @@ def _samples(matrix: LabeledMatrix) -> dict[str, Any]:
     values = np.array(matrix.values, dtype=float)
     mean = values.sum(axis=1) / (len(matrix) - 1)
     np.fill_diagonal(values, np.inf)
-    columns = {
+    return {
         "sample": list(matrix.labels),
         "nearest": [matrix.labels[j] for j in values.argmin(axis=1)],
         "its distance": values.min(axis=1).tolist(),
         "mean distance from all others": mean.tolist(),
     }
-    return report_table(columns, name="samples", filter_above=5)

@@ -17,15 +17,7 @@ from isodepth.plot import style
 WIDTH = 5.6
 _DOTS = 150
 # Colors of the pictures are those of the page, which has others in the dark.
-_VARIABLES = {
-    style.INK: "--ink",
-    style.QUIET: "--quiet",
-    style.FAINT: "--faint",
-    style.PAPER: "--paper",
-    style.FIRST: "--first",
-    style.SECOND: "--second",
-    style.MARK: "--mark",
-}
+_COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 
 
 def inline_svg(drawn: Any, alternative: str) -> Markup:
@@ -58,6 +50,6 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
         f'aria-label="{escaped(alternative)}"><title>{escaped(alternative)}</title>'
     )
     text = opening + text[text.index(">") + 1 :]
-    for color, variable in _VARIABLES.items():
-        text = text.replace(f": {color}", f": var({variable})")
+    for name in _COLORS:
+        text = text.replace(f": {getattr(style, name)}", f": var(--{name.lower()})")
     return Markup(text)

@@ -1,4 +1,4 @@
-"""Settings in words, and Python that repeats a result."""
+"""Python that repeats a result."""
 
 from __future__ import annotations
 
@@ -7,37 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from isodepth.data.kinds import MISSING
-
-_WORDS = {
-    "depth": "depth that orders the rows of each sample",
-    "method": "method of the test",
-    "tolerance": "share of contaminated rows that is tolerated",
-    "permutations": "permutations of the test",
-    "blocks": "what is permuted together",
-    "p": "exponent of the mean over levels",
-    "q": "exponent of the mean over directions (inf: the largest)",
-    "eps": "share of the outermost rows that is left out",
-    "levels": "levels",
-    "dirs": "directions: family and number",
-    "refine": "steps of refinement",
-    "seed": "random seed",
-    "gap": "how the largest gap is found",
-    "region": "kind of region",
-    "scale": "units of the columns",
-    "normalize": "mean over levels, or plain integral",
-    "dtype": "precision",
-    "v": "version of isodepth",
-}
-
-
-def settings_in_words(signature: str) -> dict[str, list[str]]:
-    """The settings that a signature holds, as columns of a table."""
-    parts = [part.partition("=") for part in signature.split("|")[1:]]
-    return {
-        "setting": [_WORDS.get(key, key) for key, _, _ in parts],
-        "name": [key for key, _, _ in parts],
-        "value": [value for _, _, value in parts],
-    }
 
 
 def compare_code(
@@ -50,14 +19,14 @@ def compare_code(
     """Python that makes the comparison, or the test of categories alone, again."""
     lines = ["import isodepth"]
     result = test if comparison is None else comparison
-    missing = {"missing": True} if result.missing is not None else {}
-    if test is not None and any(each.value == MISSING for each in test.shares):
-        missing = {"missing": True}
+    shares = [] if test is None else test.shares
+    omitted = result.missing is not None or any(each.value == MISSING for each in shares)
     if sources is not None:
         lines.append("")
         given = read_options or ({}, {})
         for name, path, own in zip("XY", sources, given, strict=True):
-            lines.append(f"{name} = isodepth.read_table({path!r}{_keywords({**own, **missing})})")
+            keywords = _keywords({**own, "missing": omitted})
+            lines.append(f"{name} = isodepth.read_table({path!r}{keywords})")
     if comparison is not None:
         options = comparison.changed_options()
     else:
@@ -66,16 +35,11 @@ def compare_code(
     if options is None:
         lines.append("# Directions, scales or a depth of your own were used: give them again.")
         return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
-    if missing:
-        options["nan_policy"] = "omit"
     kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
-    if kinds:
-        options["kinds"] = kinds
+    options |= {"nan_policy": "omit" if omitted else None, "kinds": kinds}
     blocks = ""
     if test is not None:
-        options["n_permutations"] = len(test.null_distribution)
-        if test.tolerance is not None:
-            options["tolerance"] = test.tolerance
+        options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
         if getattr(test, "_blocks", None) is not None:
             blocks = ", blocks=blocks"
             lines.append(_blocks_code(sources, block_column))
@@ -96,6 +60,6 @@ def _keywords(options: dict[str, Any]) -> str:
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()
-        if value is not False and value not in ([], ())
+        if value is not None and value is not False and value not in ([], (), {})
     }
     return "".join(f", {name}={text}" for name, text in texts.items())

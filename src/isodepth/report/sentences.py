@@ -105,13 +105,3 @@ def alarm_promise(summary: dict[str, Any]) -> str:
     if summary["calibration"] == "resampled":
         text += "; approximately, as undrifted batches were resampled"
     return f"{text}."
-
-
-def matrix_headline(pairs: Sequence[tuple[str, str, float]]) -> Headline:
-    """Which of many samples are closest and furthest; pairs by increasing distance."""
-    a, b, near = pairs[0]
-    if len(pairs) == 1:
-        return Headline(f"{a} and {b} are at distance {near:.3g}.", "open")
-    c, d, far = pairs[-1]
-    closest = f"{a} and {b} are closest to each other, at distance {near:.3g}"
-    return Headline(f"{closest}; {c} and {d} are furthest apart, at {far:.3g}.", "open")

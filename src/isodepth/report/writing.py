@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from isodepth._version import __version__
 from isodepth.data.extras import load_extra
-from isodepth.data.markup import escaped
+from isodepth.data.markup import escaped, shown
 from isodepth.data.output import check_target, replace_file
+from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.report.comparison import comparison_context
 from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context
 from isodepth.report.pictures import inline_svg
-from isodepth.report.repeat import settings_in_words
-from isodepth.report.tables import report_table
+from isodepth.report.sentences import largest_contributions
 
 
 def write_report(result: Any, path: Any, **options: Any) -> None:
@@ -97,30 +99,28 @@ def html_report(
     load_extra("matplotlib.figure", "plot", "a report with pictures")
     kind = getattr(result, "result_type", None)
     compared = kind in ("comparison", "test")
-    for name, value in (
-        ("names", names), ("sources", sources), ("read_options", read_options),
-        ("block_column", block_column),
-    ):  # fmt: skip
+    given = {
+        "names": names, "sources": sources, "read_options": read_options,
+        "block_column": block_column,
+    }  # fmt: skip
+    for name, value in given.items():
         _refuse(value, name, compared, "a comparison")
     _refuse(labels, "labels", kind == "monitor", "a monitor")
     if compared:
         called = _pair(names or ("X", "Y"), "names")
         files = None if sources is None else _pair(sources, "sources")
         context = comparison_context(result, called, files, read_options, block_column)
-        template, usual_title = "comparison.html", f"{called[1]} against {called[0]}"
     elif kind == "monitor":
         context = monitor_context(result, labels)
-        template, usual_title = "monitor.html", "Batches against their reference"
     elif kind == "matrix":
         context = matrix_context(result)
-        template, usual_title = "matrix.html", f"Distances between {len(result)} samples"
     else:
         raise InvalidInputError(
             f"there are reports of comparisons, tests, monitors and matrices of distances, got "
             f"{type(result).__name__}"
         )
-    context |= {"title": title or usual_title, "notes": notes, "command": command, "when": when}
-    return _render(template, context)
+    context |= {"title": title, "notes": notes, "command": command, "when": when}
+    return _render("comparison.html" if compared else f"{kind}.html", context)
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
@@ -131,17 +131,32 @@ def _render(template: str, context: dict[str, Any]) -> str:
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
     )  # fmt: skip
     environment.globals["svg"] = inline_svg
-    environment.filters["percent"] = lambda value, digits=1: f"{value:.{digits}%}"
+    environment.tests["numbers"] = lambda values: all(map(_is_number, values))
+    environment.filters |= {
+        "median": np.median, "p_text": p_text, "percent": _percent, "shown": shown,
+        "sort_key": _sort_key, "contributions": largest_contributions,
+    }  # fmt: skip
     assets = files("isodepth.report").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    settings = [
-        {"heading": heading, "signature": text, "rows": report_table(settings_in_words(text))}
-        for heading, text in context["signatures"]
-    ]
     return environment.get_template(template).render(
-        **context, settings=settings, version=__version__, style=Markup(style),
-        script=Markup(script), policy=_policy(script),
+        **context, version=__version__, style=Markup(style), script=Markup(script),
+        policy=_policy(script),
     )  # fmt: skip
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{share:.{digits}%}"
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _sort_key(value: Any) -> str:
+    """What the script of the page sorts by; what is missing comes last."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
 
 
 def _policy(script: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.validation import check_points, is_tensor, to_array
+from isodepth.data.validation import check_points, to_array
 from isodepth.errors import InvalidInputError
+from isodepth.tensors.host import to_host
 
 #: What a text without tokens may become.
 EMPTY = ("origin", "nan", "error")
@@ -40,10 +41,8 @@ def own_signature(encoder: Any) -> str:
     return getattr(encoder, "signature", None) or named
 
 
-def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[Any]:
+def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[np.ndarray | None]:
     """Token vectors as they are compared: float32 of shape (n, d), n > 0, or None for no score.
-
-    Tensors of another device than the host stay there; everything else becomes arrays.
 
     Parameters
     ----------
@@ -52,14 +51,7 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[
         Scale vectors to length one; a zero vector stays as it is.
     empty : {"origin", "nan", "error"}
     """
-    given = list(clouds)
-    cleaned: list[Any]
-    if any(is_tensor(cloud) and cloud.device.type != "cpu" for cloud in given):
-        from isodepth.text.on_device import clean_tensors
-
-        cleaned = clean_tensors(given, l2_normalize)
-    else:
-        cleaned = [_clean(cloud, l2_normalize) for cloud in given]
+    cleaned = [_clean(cloud, l2_normalize) for cloud in clouds]
     widths = sorted({cloud.shape[1] for cloud in cleaned if cloud is not None})
     if len(widths) > 1:
         raise InvalidInputError(
@@ -71,17 +63,16 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool, empty: str) -> list[
         )
     if empty == "nan":
         return cleaned
-    origin: Any = np.zeros((1, widths[0] if widths else 1), dtype=np.float32)
-    somewhere = next((cloud for cloud in cleaned if is_tensor(cloud)), None)
-    if somewhere is not None:
-        origin = somewhere.new_zeros((1, somewhere.shape[1]))
+    origin = np.zeros((1, widths[0] if widths else 1), dtype=np.float32)
     return [origin if cloud is None else cloud for cloud in cleaned]
 
 
 def _clean(cloud: Any, l2_normalize: bool) -> np.ndarray | None:
     """One cloud; None for an empty text."""
     name = "the token vectors of a text"
-    vectors = to_array(cloud, name)
+    if getattr(cloud, "requires_grad", False):
+        raise InvalidInputError(f"{name} require grad, which would be lost; give .detach()")
+    vectors = to_array(to_host(cloud), name)
     if vectors.size == 0:
         return None
     if l2_normalize:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,8 @@ import numpy as np
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.progress import progress_bar
+from isodepth.text import network
 from isodepth.text.clouds import one_each, own_signature
-from isodepth.text.network import (
-    DEFAULT_NAME,
-    Network,
-    check_device,
-    default_folder,
-    load,
-    load_torch,
-    load_transformers,
-)
 from isodepth.text.references import check_text
 
 PRECISIONS = ("double", "single")
@@ -37,7 +29,7 @@ class Encoder:
     """Contextual token vectors of texts.
 
     Calling it with texts gives one array of shape (tokens, width) for each. Models are cached,
-    so that a second encoder of the same model does not load it again.
+    so that a second encoder of the same model does not network.load it again.
 
     Parameters
     ----------
@@ -105,59 +97,44 @@ class Encoder:
         ----------
         texts : sequence of str
         """
-        clouds: list[np.ndarray] = [np.empty(0)] * len(texts)
-        for batch, states, kept in self._states(texts):
-            vectors = states.to("cpu").numpy()
-            for row, i in enumerate(batch):
-                clouds[i] = vectors[row, kept[i]].astype(np.float32)
-        return clouds
-
-    def on_device(self, texts: Sequence[str]) -> list[Any]:
-        """The same as tensors on the device that the model runs on, which they do not leave."""
-        torch = load_torch()
-        clouds: list[Any] = [None] * len(texts)
-        for batch, states, kept in self._states(texts):
-            for row, i in enumerate(batch):
-                places = torch.tensor(kept[i], dtype=torch.long, device=states.device)
-                clouds[i] = states[row].index_select(0, places).to(torch.float32)
-        return clouds
-
-    def _states(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Any, list[list[int]]]]:
-        """For batches of texts: their numbers, the vectors of all tokens, the tokens kept."""
-        torch = load_torch()
+        torch = network.load_torch()
         ids, kept = self._tokenize(texts)
-        network, device = self._network.model, self._network.device
+        model, device = self._network.model, self._network.device
         padding = self._network.tokenizer.pad_token_id or 0
         layer = self.checked_layer()
+        clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
         # Neighbors of one length share a batch: little is padded.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
         shown = sys.stderr.isatty() if self.progress is None else self.progress
         with torch.inference_mode(), progress_bar(shown, len(ids), "embedding", "text") as advance:
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
-                width = max(1, max(len(ids[i]) for i in batch))
+                width = max(1, len(ids[batch[0]]))
                 tokens = torch.full((len(batch), width), padding, dtype=torch.long)
                 mask = torch.zeros((len(batch), width), dtype=torch.long)
                 for row, i in enumerate(batch):
                     tokens[row, : len(ids[i])] = torch.tensor(ids[i], dtype=torch.long)
                     mask[row, : len(ids[i])] = 1
-                states = network(
+                states = model(
                     input_ids=tokens.to(device),
                     attention_mask=mask.to(device),
                     output_hidden_states=True,
                 ).hidden_states[layer]
-                yield batch, states, kept
+                vectors = states.to("cpu").numpy()
+                for row, i in enumerate(batch):
+                    clouds[i] = vectors[row, kept[i]].astype(np.float32)
                 advance(len(batch))
+        return clouds
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """The number of each token, one for each row that calling the encoder gives."""
-        ids, kept = self._tokenize(texts, quiet=True)
+        ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
 
     @property
     def signature(self) -> str:
         """Model, layer, versions and settings, in one line."""
-        torch, transformers = load_torch(), load_transformers()
+        torch, transformers = network.load_torch(), network.load_transformers()
         fields = {
             "model": self._name,
             "layer": self.checked_layer(),
@@ -172,26 +149,26 @@ class Encoder:
     # -- the model --------------------------------------------------------------------------
 
     @property
-    def _network(self) -> Network:
-        return load(self.path, self.place(), self.precision)
+    def _network(self) -> network.Network:
+        return network.load(self.path, self.place(), self.precision)
 
     @property
     def path(self) -> str:
         """Name or folder that the model is loaded from."""
-        return default_folder() if self.model is None else self.model
+        return network.default_folder() if self.model is None else self.model
 
     @property
     def _name(self) -> str:
         if self.model is None:
-            return DEFAULT_NAME
+            return network.DEFAULT_NAME
         path = self.model
         return os.path.basename(os.path.normpath(path)) if os.path.isdir(path) else path
 
     def place(self) -> str:
         """The device that the model runs on."""
-        torch = load_torch()
+        torch = network.load_torch()
         if self.device is not None:
-            check_device(self.device)
+            network.check_device(self.device)
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -207,13 +184,12 @@ class Encoder:
 
     def _limit(self) -> int:
         """The most tokens of a text, special ones included."""
-        network = self._network
-        limits = [network.tokenizer.model_max_length]
-        positions = getattr(network.model.config, "max_position_embeddings", None)
+        config = self._network.model.config
+        most = self._network.tokenizer.model_max_length
+        positions = getattr(config, "max_position_embeddings", None)
         if positions is not None:
-            shifted = network.model.config.model_type in _SHIFTED_POSITIONS
-            limits.append(positions - (network.model.config.pad_token_id + 1 if shifted else 0))
-        most = min(limits)
+            shifted = config.model_type in _SHIFTED_POSITIONS
+            most = min(most, positions - (config.pad_token_id + 1 if shifted else 0))
         if self.max_length is None:
             return most
         if self.max_length > most and most < _NO_LIMIT:
@@ -222,9 +198,7 @@ class Encoder:
             )
         return self.max_length
 
-    def _tokenize(
-        self, texts: Sequence[str], quiet: bool = False
-    ) -> tuple[list[list[int]], list[list[int]]]:
+    def _tokenize(self, texts: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
         """Token numbers of each text, and the places of those that are kept."""
         texts = list(texts)
         for place, text in enumerate(texts):
@@ -233,31 +207,22 @@ class Encoder:
             return [], []
         limit, tokenizer = self._limit(), self._network.tokenizer
         settings = {"return_special_tokens_mask": True, "return_attention_mask": False}
-        whole = tokenizer(texts, verbose=False, **settings)
-        long = [i for i, ids in enumerate(whole["input_ids"]) if len(ids) > limit]
+        found = tokenizer(texts, verbose=False, **settings)
+        long = sum(len(ids) > limit for ids in found["input_ids"])
         if long:
-            if not quiet:
-                self._say_too_long(len(long), len(texts), limit)
-            cut = tokenizer([texts[i] for i in long], truncation=True, max_length=limit, **settings)
-            for place, i in enumerate(long):
-                for key in ("input_ids", "special_tokens_mask"):
-                    whole[key][i] = cut[key][place]
-        if self.special_tokens == "keep":
-            kept = [list(range(len(ids))) for ids in whole["input_ids"]]
-        else:
-            kept = [
-                [place for place, special in enumerate(marks) if not special]
-                for marks in whole["special_tokens_mask"]
-            ]
-        return whole["input_ids"], kept
-
-    def _say_too_long(self, count: int, total: int, limit: int) -> None:
-        message = f"{count} of {total} text(s) have more than {limit} tokens"
-        if self.truncation == "error":
-            raise InvalidInputError(
-                f"{message}; shorten them, or have them truncated with truncation='warn'"
-            )
-        warnings.warn(f"{message} and were cut there", UserWarning, stacklevel=4)
+            message = f"{long} of {len(texts)} text(s) have more than {limit} tokens"
+            if self.truncation == "error":
+                raise InvalidInputError(
+                    f"{message}; shorten them, or have them truncated with truncation='warn'"
+                )
+            warnings.warn(f"{message} and were cut there", UserWarning, stacklevel=3)
+            found = tokenizer(texts, truncation=True, max_length=limit, **settings)
+        keep = self.special_tokens == "keep"
+        kept = [
+            [place for place, special in enumerate(marks) if keep or not special]
+            for marks in found["special_tokens_mask"]
+        ]
+        return found["input_ids"], kept
 
 
 class RememberingEncoder:

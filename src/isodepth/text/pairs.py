@@ -10,7 +10,6 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.regions import LevelPlan, TrimmedRegions
-from isodepth.data.validation import is_tensor
 from isodepth.engine import Resources, thread_map
 from isodepth.hull import coordinates_in_span, hausdorff_levels
 from isodepth.metric.fitted import FittedMetric
@@ -19,7 +18,7 @@ _BLOCK = 16
 
 
 def pair_distances(
-    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric
+    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric, device: str = "cpu"
 ) -> np.ndarray:
     """DR between the clouds of each pair.
 
@@ -28,10 +27,12 @@ def pair_distances(
 
     Parameters
     ----------
-    clouds : sequence of N float32 or float64 arrays of shape (n, d), or float32 tensors
+    clouds : sequence of N float32 or float64 arrays of shape (n, d)
     pairs : sequence of P pairs of indices into `clouds`
     metric : Metric
         With an integer `random_state`.
+    device : str
+        Where the depths of clouds of a few points are computed, such as "cuda".
 
     Returns
     -------
@@ -51,9 +52,15 @@ def pair_distances(
     if not distinct:
         return np.empty(0)
     wanted = sorted({i for pair in distinct for i in pair})
-    first = clouds[wanted[0]]
-    drawn = metric.fit(first.shape[1], metric.dtype or str(first.dtype).removeprefix("torch."))
-    regions = dict(zip(wanted, _all_regions(drawn, [clouds[i] for i in wanted]), strict=True))
+    chosen = [clouds[i] for i in wanted]
+    drawn = metric.fit(chosen[0].shape[1], metric.dtype or str(chosen[0].dtype))
+    if device.startswith("cpu"):
+        fitted = drawn.all_regions(chosen)
+    else:
+        from isodepth.text.on_device import regions_on_device
+
+        fitted = regions_on_device(drawn, chosen, device)
+    regions = dict(zip(wanted, fitted, strict=True))
     # One core a pair: threads inside would cost more than they save on a few dozen points.
     alone = replace(drawn, options={**drawn.options, "n_jobs": 1})
 
@@ -65,16 +72,6 @@ def pair_distances(
     found = np.concatenate(thread_map(distances_of, blocks, threads))
     where = {pair: at for at, pair in enumerate(distinct)}
     return found[[where[min(pair), max(pair)] for pair in pairs]]
-
-
-def _all_regions(drawn: FittedMetric, clouds: list[Any]) -> list[TrimmedRegions]:
-    """The regions of arrays, or of tensors with depths worked out where they lie."""
-    if not is_tensor(clouds[0]):
-        return drawn.all_regions(clouds)
-    from isodepth.text.on_device import regions_on_device
-
-    found = regions_on_device(drawn, clouds)
-    return drawn.all_regions([c.cpu().numpy() for c in clouds]) if found is None else found
 
 
 def _distance(x: TrimmedRegions, y: TrimmedRegions, drawn: FittedMetric) -> float:
@@ -111,13 +108,10 @@ def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray,
     points = np.concatenate([first, second]).astype(np.float64)
     if points.shape[1] < len(points):
         return points[: len(first)], points[len(first) :]
-    points = points - points[0] + 0.0
-    known: dict[bytes, int] = {}
-    place = [known.setdefault(row.tobytes(), len(known)) for row in points]
-    firsts = np.unique(place, return_index=True)[1]
-    coordinates = np.zeros((len(firsts), max(1, len(firsts) - 1)))
-    if len(firsts) > 1:
+    distinct, place = np.unique(points, axis=0, return_inverse=True)
+    coordinates = np.zeros((len(distinct), max(1, len(distinct) - 1)))
+    if len(distinct) > 1:
         # The first point is the origin of the frame.
-        coordinates[1:] = coordinates_in_span(points[firsts[1:]])
-    coordinates = coordinates[place]
+        coordinates[1:] = coordinates_in_span(distinct[1:] - distinct[0])
+    coordinates = coordinates[place.ravel()]
     return coordinates[: len(first)], coordinates[len(first) :]

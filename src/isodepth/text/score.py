@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.validation import check_choice, check_integer, check_number
+from isodepth.data.validation import check_choice, check_integer, check_number, is_tensor
 from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text.clouds import EMPTY, clean_clouds, embed, own_signature
@@ -73,8 +74,8 @@ class DepthScore:
         With several references: the mean of the distances, the smallest, or that to the first.
     special_tokens, max_length, truncation, batch_size, device, precision, progress
         As in :class:`Encoder`: markers such as [CLS] are dropped; texts longer than the model
-        allows are truncated, with a warning that counts them. On a GPU the token vectors remain
-        there for the depths "irw" and "dual", and are copied to the host once, for the gaps.
+        allows are truncated, with a warning that counts them. If the encoder runs on a GPU, the
+        depths "irw" and "dual" are computed there as well.
     l2_normalize : bool
         Whether every token vector is scaled to length one.
     empty : {"origin", "nan", "error"}
@@ -155,10 +156,9 @@ class DepthScore:
         if self.multi_ref == "first":
             # The others need no encoding.
             groups = [group[:1] for group in groups]
-        clouds = embed(self._embedding(), [*texts, *(text for group in groups for text in group)])
-        return self.score_clouds(
-            [clouds[text] for text in texts], [[clouds[text] for text in group] for group in groups]
-        )
+        clouds = embed(self.encoder, chain(texts, *groups))
+        device = self.encoder.place() if isinstance(self.encoder, Encoder) else None
+        return self._scores(clouds, texts, groups, device)
 
     def score_clouds(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
@@ -179,28 +179,33 @@ class DepthScore:
                 f"every candidate needs its reference(s), got {len(candidates)} candidate(s) and "
                 f"{len(references)} list(s) of references"
             )
-        known: dict[int, int] = {}
-        given: list[Any] = []
-
-        def place(cloud: Any) -> int:
-            # One text has one array: what is fitted once is found again by its identity, which
-            # holds as long as the array is kept.
-            if id(cloud) not in known:
-                known[id(cloud)] = len(given)
-                given.append(cloud)
-            return known[id(cloud)]
-
-        first = [place(cloud) for cloud in candidates]
         kept = slice(1) if self.multi_ref == "first" else slice(None)
-        groups = [[place(cloud) for cloud in group[kept]] for group in references]
-        clouds = clean_clouds(given, self.l2_normalize, self.empty)
-        pairs = [(i, j) for i, group in zip(first, groups, strict=True) for j in group]
-        whole = [clouds[i] is not None and clouds[j] is not None for i, j in pairs]
+        texts, groups = list(candidates), [list(group[kept]) for group in references]
+        # One text has one array: what is fitted once is found again by its identity.
+        clouds = {id(cloud): cloud for cloud in chain(texts, *groups)}
+        keys = [[id(cloud) for cloud in group] for group in groups]
+        return self._scores(clouds, [id(cloud) for cloud in texts], keys)
+
+    def _scores(
+        self,
+        clouds: dict[Any, Any],
+        candidates: Sequence[Any],
+        references: Sequence[Sequence[Any]],
+        device: str | None = None,
+    ) -> Scores:
+        """Scores of clouds by their keys; `device` computes the depths, or that of the clouds."""
+        place = {key: at for at, key in enumerate(clouds)}
+        if device is None:
+            device = next((str(c.device) for c in clouds.values() if is_tensor(c)), "cpu")
+        cleaned = clean_clouds(clouds.values(), self.l2_normalize, self.empty)
+        each = zip(candidates, references, strict=True)
+        pairs = [(place[key], place[other]) for key, group in each for other in group]
+        whole = [cleaned[i] is not None and cleaned[j] is not None for i, j in pairs]
         distances = np.full(len(pairs), np.nan)
         wanted = [pair for pair, here in zip(pairs, whole, strict=True) if here]
-        distances[whole] = pair_distances(clouds, wanted, self.metric)
+        distances[whole] = pair_distances(cleaned, wanted, self.metric, device)
         reduce = np.min if self.multi_ref == "min" else np.mean
-        ends = np.cumsum([len(group) for group in groups])
+        ends = np.cumsum([len(group) for group in references])
         found = [float(reduce(each)) for each in np.split(distances, ends)[:-1]]
         return Scores(found, self.signature, self.higher_is_better)
 
@@ -222,12 +227,6 @@ class DepthScore:
     def __repr__(self) -> str:
         shown = "default" if self.model is None else self.model
         return f"DepthScore(model={shown!r}, layer={self.layer!r}, {self.metric.signature})"
-
-    def _embedding(self) -> Callable[[Sequence[str]], Sequence[Any]]:
-        """The encoder; one that runs on another device than the host leaves its vectors there."""
-        if isinstance(self.encoder, Encoder) and not self.encoder.place().startswith("cpu"):
-            return self.encoder.on_device
-        return self.encoder
 
     # -- settings ---------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -11,17 +12,6 @@ from torchmetrics.utilities import dim_zero_cat
 
 from isodepth.data.validation import check_choice
 from isodepth.text.score import DepthScore
-
-# What torchmetrics takes for itself; everything else is for DepthScore.
-_THEIRS = (
-    "compute_on_cpu",
-    "dist_sync_on_step",
-    "process_group",
-    "dist_sync_fn",
-    "distributed_available_fn",
-    "sync_on_compute",
-    "compute_with_cache",
-)
 
 
 class DepthScoreMetric(Metric):
@@ -66,8 +56,8 @@ class DepthScoreMetric(Metric):
         reduction: str = "mean",
         **options: Any,
     ) -> None:
-        theirs = {name: options.pop(name) for name in _THEIRS if name in options}
-        super().__init__(**theirs)
+        settings = {each.name for each in fields(DepthScore)}
+        super().__init__(**{name: options.pop(name) for name in {*options} - settings})
         self.reduction = check_choice(reduction, "reduction", ("mean", "none"))
         self.score = DepthScore(model, layer, **options)
         self.add_state("scores", default=[], dist_reduce_fx="cat")
