@@ -7,135 +7,93 @@ distributions (Staerman, Mozharovskyi, Colombo, Clémençon and d'Alché-Buc, ar
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from isodepth._version import __version__
-from isodepth.errors import (
-    BusyFileError,
-    ColumnWarning,
-    DegenerateDepthWarning,
-    DeviceMemoryError,
-    InvalidInputError,
-    InvalidOptionError,
-    IsodepthError,
-    LogWarning,
-    MissingExtraError,
-    ScaleWarning,
-    SignatureError,
-    UnreadableFileError,
-)
+from isodepth._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from isodepth.api import Metric, compare, distance
-    from isodepth.chunked.scan import scan
-    from isodepth.core.directions import unit_vectors
-    from isodepth.core.regions import TrimmedRegions
-    from isodepth.data.frames import Table
-    from isodepth.data.readers import read_table
-    from isodepth.depth.estimators import (
-        AIIRWDepth,
-        DualDepth,
-        HalfspaceDepth,
-        IRWDepth,
-        ProjectionDepth,
-        SteadyIRWDepth,
-    )
-    from isodepth.many.distance_matrix import DistanceMatrix
-    from isodepth.many.estimators import DepthDistance, RegionTransformer
-    from isodepth.many.pairwise import pairwise, tables
-    from isodepth.many.pairwise_test import PairwiseTestResult, pairwise_test
-    from isodepth.metric.comparison import Comparison
-    from isodepth.metric.table import RegionTable
-    from isodepth.monitor.depth_monitor import DepthMonitor
-    from isodepth.monitor.verdict import Verdict
-    from isodepth.significance.result import TwoSampleResult
-    from isodepth.significance.two_sample import two_sample_test
+    from isodepth.api import Metric as Metric
+    from isodepth.api import compare as compare
+    from isodepth.api import distance as distance
+    from isodepth.chunked.scan import scan as scan
+    from isodepth.core.directions import unit_vectors as unit_vectors
+    from isodepth.core.regions import TrimmedRegions as TrimmedRegions
+    from isodepth.data.frames import Table as Table
+    from isodepth.data.readers import read_table as read_table
+    from isodepth.depth.estimators import AIIRWDepth as AIIRWDepth
+    from isodepth.depth.estimators import DualDepth as DualDepth
+    from isodepth.depth.estimators import HalfspaceDepth as HalfspaceDepth
+    from isodepth.depth.estimators import IRWDepth as IRWDepth
+    from isodepth.depth.estimators import ProjectionDepth as ProjectionDepth
+    from isodepth.depth.estimators import SteadyIRWDepth as SteadyIRWDepth
+    from isodepth.errors import BusyFileError as BusyFileError
+    from isodepth.errors import ColumnWarning as ColumnWarning
+    from isodepth.errors import DegenerateDepthWarning as DegenerateDepthWarning
+    from isodepth.errors import DeviceMemoryError as DeviceMemoryError
+    from isodepth.errors import InvalidInputError as InvalidInputError
+    from isodepth.errors import InvalidOptionError as InvalidOptionError
+    from isodepth.errors import IsodepthError as IsodepthError
+    from isodepth.errors import LogWarning as LogWarning
+    from isodepth.errors import MissingExtraError as MissingExtraError
+    from isodepth.errors import ScaleWarning as ScaleWarning
+    from isodepth.errors import SignatureError as SignatureError
+    from isodepth.errors import UnreadableFileError as UnreadableFileError
+    from isodepth.many.distance_matrix import DistanceMatrix as DistanceMatrix
+    from isodepth.many.estimators import DepthDistance as DepthDistance
+    from isodepth.many.estimators import RegionTransformer as RegionTransformer
+    from isodepth.many.pairwise import pairwise as pairwise
+    from isodepth.many.pairwise import tables as tables
+    from isodepth.many.pairwise_test import PairwiseTestResult as PairwiseTestResult
+    from isodepth.many.pairwise_test import pairwise_test as pairwise_test
+    from isodepth.metric.comparison import Comparison as Comparison
+    from isodepth.metric.table import RegionTable as RegionTable
+    from isodepth.monitor.depth_monitor import DepthMonitor as DepthMonitor
+    from isodepth.monitor.verdict import Verdict as Verdict
+    from isodepth.significance.result import TwoSampleResult as TwoSampleResult
+    from isodepth.significance.two_sample import two_sample_test as two_sample_test
 
-# Where each public name is defined; it is imported when first used, so that `import isodepth` is
+# The public names of each module; they are imported when first used, so that `import isodepth` is
 # fast and optional packages are needed by those alone who use them.
-_MODULE_OF = {
-    "AIIRWDepth": "isodepth.depth.estimators",
-    "Comparison": "isodepth.metric.comparison",
-    "DepthDistance": "isodepth.many.estimators",
-    "DepthMonitor": "isodepth.monitor.depth_monitor",
-    "DistanceMatrix": "isodepth.many.distance_matrix",
-    "DualDepth": "isodepth.depth.estimators",
-    "HalfspaceDepth": "isodepth.depth.estimators",
-    "IRWDepth": "isodepth.depth.estimators",
-    "Metric": "isodepth.api",
-    "PairwiseTestResult": "isodepth.many.pairwise_test",
-    "ProjectionDepth": "isodepth.depth.estimators",
-    "RegionTable": "isodepth.metric.table",
-    "RegionTransformer": "isodepth.many.estimators",
-    "SteadyIRWDepth": "isodepth.depth.estimators",
-    "Table": "isodepth.data.frames",
-    "TrimmedRegions": "isodepth.core.regions",
-    "TwoSampleResult": "isodepth.significance.result",
-    "Verdict": "isodepth.monitor.verdict",
-    "compare": "isodepth.api",
-    "distance": "isodepth.api",
-    "pairwise": "isodepth.many.pairwise",
-    "pairwise_test": "isodepth.many.pairwise_test",
-    "read_table": "isodepth.data.readers",
-    "scan": "isodepth.chunked.scan",
-    "tables": "isodepth.many.pairwise",
-    "two_sample_test": "isodepth.significance.two_sample",
-    "unit_vectors": "isodepth.core.directions",
-}
+_NAMES_IN = {
+    "api": ["Metric", "compare", "distance"],
+    "chunked.scan": ["scan"],
+    "core.directions": ["unit_vectors"],
+    "core.regions": ["TrimmedRegions"],
+    "data.frames": ["Table"],
+    "data.readers": ["read_table"],
+    "depth.estimators": [
+        "AIIRWDepth", "DualDepth", "HalfspaceDepth", "IRWDepth", "ProjectionDepth",
+        "SteadyIRWDepth",
+    ],
+    "errors": [
+        "BusyFileError", "ColumnWarning", "DegenerateDepthWarning", "DeviceMemoryError",
+        "InvalidInputError", "InvalidOptionError", "IsodepthError", "LogWarning",
+        "MissingExtraError", "ScaleWarning", "SignatureError", "UnreadableFileError",
+    ],
+    "many.distance_matrix": ["DistanceMatrix"],
+    "many.estimators": ["DepthDistance", "RegionTransformer"],
+    "many.pairwise": ["pairwise", "tables"],
+    "many.pairwise_test": ["PairwiseTestResult", "pairwise_test"],
+    "metric.comparison": ["Comparison"],
+    "metric.table": ["RegionTable"],
+    "monitor.depth_monitor": ["DepthMonitor"],
+    "monitor.verdict": ["Verdict"],
+    "significance.result": ["TwoSampleResult"],
+    "significance.two_sample": ["two_sample_test"],
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
 _SUBPACKAGES = ("plot", "report", "text", "torch")
+
+__all__ = sorted([*_MODULE_OF, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBPACKAGES:
         return importlib.import_module(f"isodepth.{name}")
     if name in _MODULE_OF:
-        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-        globals()[name] = value
-        return value
+        module = importlib.import_module(f"isodepth.{_MODULE_OF[name]}")
+        globals()[name] = getattr(module, name)
+        return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF, *_SUBPACKAGES})
-
-
-__all__ = [
-    "AIIRWDepth",
-    "BusyFileError",
-    "ColumnWarning",
-    "Comparison",
-    "DegenerateDepthWarning",
-    "DepthDistance",
-    "DepthMonitor",
-    "DeviceMemoryError",
-    "DistanceMatrix",
-    "DualDepth",
-    "HalfspaceDepth",
-    "IRWDepth",
-    "InvalidInputError",
-    "InvalidOptionError",
-    "IsodepthError",
-    "LogWarning",
-    "Metric",
-    "MissingExtraError",
-    "PairwiseTestResult",
-    "ProjectionDepth",
-    "RegionTable",
-    "RegionTransformer",
-    "ScaleWarning",
-    "SignatureError",
-    "SteadyIRWDepth",
-    "Table",
-    "TrimmedRegions",
-    "TwoSampleResult",
-    "UnreadableFileError",
-    "Verdict",
-    "__version__",
-    "compare",
-    "distance",
-    "pairwise",
-    "pairwise_test",
-    "read_table",
-    "scan",
-    "tables",
-    "two_sample_test",
-    "unit_vectors",
-]

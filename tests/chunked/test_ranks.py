@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,14 +14,14 @@ from hypothesis import strategies as st
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import depths
-from isodepth.chunked.depths import RankCells, RankModel, whitening_matrix
+from isodepth.chunked.depths import RankModel, whitening_matrix
 from isodepth.chunked.entry import compare
-from isodepth.chunked.selection import Frame, Pilot
+from isodepth.chunked.selection import Numbers, Pilot, Selection
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Along, center_and_exponent
+from isodepth.depth.base import Along, center_and_exponent, moved_by
 from isodepth.depth.whitening import whitening_matrix as in_memory
 from isodepth.engine import Resources
 
@@ -49,9 +50,7 @@ def test_depths_lie_between_their_bounds(
     )
     directions = unit_vectors(d, 9, rng=rng).astype(dtype)
     exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
-    frame, some = Frame(*center_and_exponent(sample)), Pilot(sample.points[:5], None)
-    around = RankCells.around(frame, directions, some, 2**30, 1)
-    cells = RankCells(frame, directions, around.middles, around.scales, bits)
+    numbers = Numbers(center_and_exponent(sample), directions)
 
     def fold(work: Any) -> Any:
         state, other = work.start(), work.start()
@@ -63,7 +62,10 @@ def test_depths_lie_between_their_bounds(
         assert (state.sum(axis=1) == sample.total).all()
         return state
 
-    model = RankModel.fit(fold, cells, sample.total, depth == "halfspace")
+    pilot = Pilot(sample.points[:5], None)
+    selection = Selection(fold, pilot, sample.total, sample.n_points, 1, 1)
+    with mock.patch.object(depths, "_BITS", (bits,)):
+        model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
     middle, low, high = model.depths(sample.points, 1).T
     # What rounding does to sums of nine quotients.
     assert (low <= exact * (1 + 1e-12)).all()
@@ -131,8 +133,8 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
         points += 1e5
     masses = rng.integers(1, 5, 5000) if weighted else None
     sample = Sample.of(points, masses)
-    frame = Frame(*center_and_exponent(sample))
-    moved = frame.moved(sample.points)
+    frame = center_and_exponent(sample)
+    moved = moved_by(sample.points, *frame)
 
     def fold(work: Any) -> Any:
         state = work.start()

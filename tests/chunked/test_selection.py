@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from isodepth.chunked.rows import Rows
 from isodepth.chunked.selection import (
-    Frame,
     Numbers,
     Pilot,
     Selection,
@@ -33,7 +33,7 @@ def rows_of(points: np.ndarray, masses: np.ndarray | None) -> Rows:
     seed=st.integers(0, 10**6),
     dtype=st.sampled_from(["float32", "float64"]),
     weighted=st.booleans(),
-    numbers=st.integers(1, 300),
+    numbers=st.integers(1, 3000),
     size=st.sampled_from([1, 30, 1000]),
     bracket=st.sampled_from(["right", "below", "above", "all", "empty", "one"]),
     folded=st.booleans(),
@@ -78,8 +78,9 @@ def test_any_rank_from_any_bracket(
 
     selection = Selection(fold, Pilot(points, masses), total, n, numbers, 1)
     directions = np.eye(3, dtype=dtype)
-    sets = Numbers(Frame(np.zeros(3, dtype), 0), directions, centers)
-    found = selection.order_statistics(sets, ranks, (low, high), 0.1)
+    sets = Numbers((np.zeros(3, dtype), 0), directions, centers)
+    with mock.patch.object(Numbers, "guess", return_value=(low, high)):
+        found = selection.order_statistics(sets, ranks)
     assert np.array_equal(found, expected)
 
 

@@ -97,7 +97,7 @@ def test_rounding_is_not_a_deviation() -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_threads_change_nothing(dtype: str, n_jobs: int) -> None:
     rng = np.random.default_rng(5)
-    X = repeated_rows(rng, 3000, 0.7, 4).astype(dtype)
+    X = repeated_rows(rng, 700, 0.7, 4).astype(dtype)
     found = ProjectionDepth(random_state=0, refine=2, n_jobs=n_jobs).fit(X).depth_
     expected = ProjectionDepth(random_state=0, refine=2, n_jobs=None).fit(X).depth_
     assert found.tolist() == expected.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,8 +35,8 @@ SIZES = (40, 20, 7)
 RANKS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 7)), min_size=1, max_size=9)
 
 
-def enough(evidence: RankEvidence | ExceedanceEvidence) -> bool:
-    return evidence.log_evidence >= math.log(evidence.threshold)
+def enough(evidence: Any, threshold: float = 20.0) -> bool:
+    return evidence.log_evidence >= math.log(threshold)
 
 
 # -- ranks among all scores so far ----------------------------------------------------------------
@@ -46,7 +47,7 @@ def enough(evidence: RankEvidence | ExceedanceEvidence) -> bool:
 def test_the_recursion_is_the_sum_over_starts(
     p_values: list[float], patience: int, restarting: bool
 ) -> None:
-    evidence = RankEvidence(20.0, restarting, patience)
+    evidence = RankEvidence(restarting, patience)
     for count, p in enumerate(p_values, 1):
         found = evidence.step(p)
         expected = naive.evidence(
@@ -79,7 +80,7 @@ def test_every_bet_is_fair_and_never_increases() -> None:
 
 def test_nothing_overflows_or_vanishes() -> None:
     for p, restarting in itertools.product((1e-300, 1.0), (False, True)):
-        evidence = RankEvidence(20.0, restarting, patience=2)
+        evidence = RankEvidence(restarting, patience=2)
         for _ in range(3000):
             evidence.step(p)
         assert math.isfinite(evidence.log_evidence)
@@ -91,7 +92,7 @@ def test_nothing_overflows_or_vanishes() -> None:
 def test_patience_sets_any_batch_aside(p_values: list[float], data: st.DataObject) -> None:
     """What is left with patience 2 is never more than without any single batch at all."""
     corrupt = data.draw(st.integers(0, len(p_values) - 1))
-    patient = RankEvidence(20.0, patience=2)
+    patient = RankEvidence(patience=2)
     without = np.full(N_BETS, -np.inf)
     for count, p in enumerate(p_values):
         patient.step(1e-300 if count == corrupt else p)
@@ -107,9 +108,9 @@ def test_patience_sets_any_batch_aside(p_values: list[float], data: st.DataObjec
 def test_fewer_corrupt_batches_than_patience(kind: str, restarting: bool, patience: int) -> None:
     """They never raise an alarm, neither at once nor after batches that say nothing."""
     if kind == "ranks":
-        evidence, corrupt, quiet = RankEvidence(20.0, restarting, patience), (1e-300,), (0.7,)
+        evidence, corrupt, quiet = RankEvidence(restarting, patience), (1e-300,), (0.7,)
     else:
-        evidence = ExceedanceEvidence((200,), 20.0, restarting, patience)
+        evidence = ExceedanceEvidence((200,), restarting, patience)
         corrupt, quiet = (0, 0), (0, 120)
     for step in [corrupt] * (patience - 1) + [quiet] * 15:
         evidence.step(*step)
@@ -148,7 +149,7 @@ def test_policies() -> None:
 def test_it_is_the_ratio_of_two_urns(
     batches: list[tuple[int, int]], patience: int, restarting: bool
 ) -> None:
-    evidence = ExceedanceEvidence(SIZES, 20.0, restarting, patience)
+    evidence = ExceedanceEvidence(SIZES, restarting, patience)
     for stratum, rank in batches:
         found = evidence.step(stratum, rank)
     # Strata with fewer cutoffs repeat their last one.
@@ -172,7 +173,7 @@ def test_lower_scores_never_raise_the_evidence(
     batches: list[tuple[int, int]], patience: int, data: st.DataObject
 ) -> None:
     """Lower scores have larger ranks, whenever they come."""
-    first, second = (ExceedanceEvidence(SIZES, 20.0, False, patience) for _ in range(2))
+    first, second = (ExceedanceEvidence(SIZES, False, patience) for _ in range(2))
     for stratum, rank in batches:
         first.step(stratum, rank)
         second.step(stratum, rank + data.draw(st.integers(0, 3)))
@@ -182,10 +183,10 @@ def test_lower_scores_never_raise_the_evidence(
 # -- statistics -----------------------------------------------------------------------------------
 
 
-def first_alarm(evidence: RankEvidence | ExceedanceEvidence, steps: list[tuple]) -> float:
+def first_alarm(evidence: Any, steps: list[tuple], threshold: float = 20.0) -> float:
     for count, step in enumerate(steps, 1):
         evidence.step(*step)
-        if enough(evidence):
+        if enough(evidence, threshold):
             return count
     return math.inf
 
@@ -212,10 +213,10 @@ def test_false_alarms_are_as_rare_as_promised(kind: str) -> None:
     for _ in range(runs):
         scores = rng.normal(size=130).round(1 if kind == "tied ranks" else 12)
         if "ranks" in kind:
-            times.append(first_alarm(RankEvidence(20.0), rank_steps(scores, 30, rng)))
+            times.append(first_alarm(RankEvidence(), rank_steps(scores, 30, rng)))
         else:
             calibration = rng.normal(size=int(kind.split()[1]))
-            evidence = ExceedanceEvidence((len(calibration),), 20.0)
+            evidence = ExceedanceEvidence((len(calibration),))
             times.append(first_alarm(evidence, exceedance_steps(scores[:100], calibration)))
     assert np.isfinite(times).mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
 
@@ -223,7 +224,7 @@ def test_false_alarms_are_as_rare_as_promised(kind: str) -> None:
 @pytest.mark.slow
 def test_the_mean_time_between_false_alarms_is_kept() -> None:
     steps = 1.0 - np.random.default_rng(6).random((400, 600, 1))
-    times = np.array([first_alarm(RankEvidence(50.0, restarting=True), s) for s in steps])
+    times = np.array([first_alarm(RankEvidence(restarting=True), s, 50.0) for s in steps])
     # Cutting off at 601 can only make the mean smaller.
     times = np.minimum(times, 601)
     assert times.mean() - 2 * times.std() / 20 >= 50
@@ -242,7 +243,7 @@ def test_changes_are_seen_soon(change: int, limit: int) -> None:
             "exceedances": exceedance_steps(scores[200:], scores[:200]),
         }
         for kind, given_steps in steps.items():
-            evidence = RankEvidence(20.0) if kind == "ranks" else ExceedanceEvidence((200,), 20.0)
+            evidence = RankEvidence() if kind == "ranks" else ExceedanceEvidence((200,))
             for step in given_steps[:change]:
                 # False alarms before the change are the matter of another test.
                 if kind == "ranks":

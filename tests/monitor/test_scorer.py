@@ -15,6 +15,7 @@ from isodepth.monitor.scorer import (
     ShareScorer,
     contaminated_rows,
     largest_gap_shares,
+    mean_table,
     samples_of,
     share_directions,
 )
@@ -29,13 +30,13 @@ def metric(**options: object) -> Metric:
 
 def regions(made: Metric, sizes: tuple[int, ...] = (40,), count: int = 30) -> RegionScorer:
     samples = [[RNG.normal(size=(n, 3)) for _ in range(count)] for n in sizes]
-    return RegionScorer.fit(samples, sizes, None, made)
+    return RegionScorer(made, [mean_table(own, None, made) for own in samples], [*sizes])
 
 
 def test_the_reference_is_the_mean_table() -> None:
     made = metric()
     samples = [RNG.normal(size=(40, 3)) for _ in range(7)]
-    found = RegionScorer.fit([samples], [40], ("a", "b", "c"), made)
+    found = RegionScorer(made, [mean_table(samples, ("a", "b", "c"), made)], [40])
     expected = np.mean([made.table(points).values for points in samples], axis=0)
     assert found.reference.values == pytest.approx(expected, rel=1e-14)
     assert found.reference.columns == ("a", "b", "c")
@@ -111,7 +112,7 @@ def test_it_is_what_plain_loops_give(
     assert scorer.null_score(reference, m) == 0.0
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.01, 0.49), KINDS, st.data())
 def test_replaced_rows_never_raise_it_above_the_null_score(
     seed: int, n: int, tolerance: float, kind: str, data: st.DataObject

@@ -86,7 +86,9 @@ def test_what_is_wrong_with_a_source_is_said(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"):
         DepthMonitor(scan(tmp_path), batch_size=10)
     monitor = DepthMonitor(POINTS, batch_size=60, n_directions=20, random_state=0)
-    with pytest.raises(InvalidInputError, match="different widths"):
+    with pytest.raises(
+        InvalidInputError, match="same number of columns, got 3 in the reference and 2"
+    ):
         monitor.check(scan(BATCH[:, :2]))
     with pytest.raises(InvalidInputError, match="has no row"):
         monitor.check(scan([BATCH[:0], BATCH[:0]]))

@@ -54,7 +54,7 @@ def test_rows_that_are_left_out_take_their_labels_along() -> None:
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([1, 2, 3], r"3 \+ 2 rows of X and Y.*got"),
+        ([1, 2, 3], r"5 rows of X and Y.*got"),
         (([1, 2], [3, 4]), r"blocks\[0\] must hold one label for each of the 3 rows of X"),
         (([1, 2, 3], [4]), r"blocks\[1\] must hold one label for each of the 2 rows of Y"),
         ([1, 1, 2, 2, 3], r"1 block\(s\) with rows in both, the first 2"),

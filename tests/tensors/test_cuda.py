@@ -88,7 +88,7 @@ def test_the_gpu_agrees_with_the_compiled_path(seed):
 @pytest.mark.parametrize("seed", range(300))
 def test_single_precision_is_within_the_documented_bound(seed):
     from isodepth.torch.checks import check_tensors
-    from isodepth.torch.device import distance_on_device, regions_on_device
+    from isodepth.torch.device import distance_on_device, fit_pair
 
     metric, samples, weights = random_case(seed)
     # For smaller powers there is no bound.
@@ -99,7 +99,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
     if found is None:
         return
     expected = metric.compare(*samples, weights)
-    regions = regions_on_device(metric, pair)
+    regions = fit_pair(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
     assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)
 

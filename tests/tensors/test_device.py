@@ -18,7 +18,7 @@ from isodepth.torch.checks import check_tensors  # noqa: E402
 from isodepth.torch.device import (  # noqa: E402
     compare_from_device,
     distance_on_device,
-    regions_on_device,
+    fit_pair,
 )
 from isodepth.torch.regions import check_depth  # noqa: E402
 
@@ -93,7 +93,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
         # In single precision rows may coincide, and too few are left.
         assert min(r.sample.n_points for r in expected.regions) <= X.shape[1] + 1
         return
-    regions = regions_on_device(metric, pair)
+    regions = fit_pair(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
     allowed = rounding_bound(metric, samples, share)
     assert abs(found.value.item() - expected.distance) <= allowed
@@ -179,47 +179,6 @@ def test_other_depths_are_refused(depth):
     metric = isodepth.Metric(depth=depth)
     with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0.*\.cpu\(\)"):
         check_depth(metric.fit(2).source, torch.device("cuda:0"))
-
-
-@pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_tables_are_those_of_the_host(depth, monkeypatch):
-    from isodepth.torch import distance
-
-    rng = np.random.default_rng(0)
-    bags = [rng.normal(size=(n, 3)) for n in (30, 45, 4)]
-    weights = [None, rng.integers(1, 4, 45), None]
-    options = {"depth": depth, "random_state": 0, "n_directions": 20, "weights": weights}
-    expected = isodepth.tables(bags, **options)
-    # The host stands in for another device; the last sample is a simplex and stays with the host.
-    monkeypatch.setattr(distance, "lie_elsewhere", lambda samples, name: True)
-    found = isodepth.tables([torch.from_numpy(bag) for bag in bags], **options)
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
-    assert found.signature == expected.signature
-    single = isodepth.tables(
-        [torch.from_numpy(bag).float() for bag in bags], storage="float32", **options
-    )
-    assert single.values.dtype == np.float32
-    assert "dtype=float32" in single.signature
-    pairs = isodepth.pairwise(bags[:2], bags, **{**options, "weights": (weights[:2], weights)})
-    mine = isodepth.pairwise(
-        [torch.from_numpy(bag) for bag in bags[:2]],
-        [torch.from_numpy(bag) for bag in bags],
-        **{**options, "weights": (weights[:2], weights)},
-    )
-    np.testing.assert_allclose(mine, pairs, rtol=1e-12, atol=1e-12)
-
-
-def test_samples_of_several_places_are_refused():
-    from isodepth.torch.distance import lie_elsewhere
-
-    here, nowhere = torch.zeros(3, 2), torch.zeros(3, 2, device="meta")
-    assert not lie_elsewhere([here, here], "samples")
-    assert lie_elsewhere([nowhere, nowhere], "samples")
-    with pytest.raises(InvalidInputError, match=r"samples\[1\] is on the device meta"):
-        lie_elsewhere([here, nowhere], "samples")
-    with pytest.raises(InvalidInputError, match=r"samples\[1\] is an array of shape"):
-        lie_elsewhere([nowhere, np.zeros((3, 2))], "samples")
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,10 @@ def test_views_are_read_as_they_are(pair):
 
 
 def test_memory_is_shared_with_the_host():
-    from isodepth.torch.distance import host_array
+    from isodepth.tensors.host import to_host
 
     rows = torch.zeros(4, 2, dtype=torch.float64)
-    array = host_array(rows.requires_grad_(), torch.float64)
+    array = to_host(rows.requires_grad_())
     with torch.no_grad():
         rows[1, 1] = 7
     assert array[1, 1] == 7
@@ -94,14 +94,11 @@ def test_tables_pairs_and_regions_take_tensors(pair):
     np.testing.assert_array_equal(
         isodepth.pairwise([X, Y], **OPTIONS), isodepth.pairwise(pair, **OPTIONS)
     )
+    assert isodepth.tables([X.half().requires_grad_()], **OPTIONS).values.shape == (1, 20, 80)
     stacked = torch.stack([X, X + 1])
     assert isodepth.pairwise(stacked, **OPTIONS).shape == (2, 2)
     metric = isodepth.Metric(**OPTIONS)
-    regions = metric.regions(X)
-    found = metric.distance(regions, Y)
-    assert isinstance(found, torch.Tensor)
-    assert found.item() == metric.distance(*pair)
-    assert metric.compare(Y, regions).distance == metric.distance(*pair[::-1])
+    assert metric.distance(metric.regions(X), pair[1]) == metric.distance(*pair)
 
 
 @pytest.mark.parametrize(
@@ -125,11 +122,11 @@ def test_what_cannot_be_compared_is_refused(X, Y, said):
             call(X, Y, **OPTIONS)
 
 
-def test_regions_are_on_the_host(pair):
+def test_regions_are_compared_with_arrays(pair):
     metric = isodepth.Metric(**OPTIONS)
     regions = metric.regions(pair[0])
-    with pytest.raises(InvalidInputError, match=r"regions on the host; pass Y\.detach"):
-        metric.distance(regions, torch.from_numpy(pair[1]).requires_grad_())
+    with pytest.raises(InvalidInputError, match=r"X is TrimmedRegions.*Y\.detach"):
+        metric.distance(regions, torch.from_numpy(pair[1]))
 
 
 def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
@@ -148,20 +145,19 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_rows_are_moved_as_those_of_arrays(weighted):
-    from isodepth.core.regions import Sample
-    from isodepth.depth.base import standardize
+def test_many_rows_are_moved_and_scaled_by_a_power_of_two(weighted):
     from isodepth.tensors.spread import rounding_of
     from isodepth.torch.samples import DeviceSample
 
     rng = np.random.default_rng(5)
-    points = rng.normal(size=(5000, 3))
+    points = 1e6 + 3 * rng.normal(size=(5000, 3))
     weights = rng.integers(1, 30, 5000) ** 2 if weighted else None
-    expected = Sample.of(points, weights)
-    sample = DeviceSample.of(torch.from_numpy(points), weights, "X")
-    moved = sample.standardized()
-    assert np.array_equal(moved[sample.leading].numpy(), standardize(expected, expected.points))
-    sizes = np.abs(standardize(expected, expected.points)).max(axis=1)
+    moved = DeviceSample.of(torch.from_numpy(points), weights, "X").standardized()
+    unit = np.ptp(points, axis=0) / np.ptp(moved.numpy(), axis=0)
+    assert (unit == unit[0]).all()
+    assert np.frexp(unit[0])[0] == 0.5
+    sizes = np.abs(moved.numpy()).max(axis=1)
+    assert 0.25 < np.median(sizes) < 4
     zero, _ = rounding_of(moved)
-    typical = np.median(sizes if weights is None else np.repeat(sizes, expected.masses))
+    typical = np.median(sizes if weights is None else np.repeat(sizes, weights))
     assert zero.item() == pytest.approx(torch.finfo(torch.float64).eps * 24 * typical, rel=0.05)

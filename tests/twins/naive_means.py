@@ -9,7 +9,7 @@ from fractions import Fraction
 from twins import naive
 
 
-def moment(d: int, q: float, steps: int = 200_000) -> float:
+def moment(d: int, q: float, steps: int = 100_000) -> float:
     """Return E |u_1|^q for u uniform on the sphere of R^d, by the rectangle rule over the angle."""
     if d == 1:
         return 1.0

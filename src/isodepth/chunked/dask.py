@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Runner, Work
-from isodepth.chunked.sources import Chunk, ColumnChoice, Source, chunks_of, numbers_of
+from isodepth.chunked.passes import Pass, Runner, run_pass
+from isodepth.chunked.rows import Preparation
+from isodepth.chunked.sources import Chunk, Header, Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
@@ -25,57 +26,47 @@ _FAN_IN = 8
 _ROWS_OF_A_PART = 1 << 40
 
 
-@dataclass(frozen=True)
-class DelayedPart:
+class DelayedPart(Part):
     """One partition of a collection, which is computed where it is read."""
-
-    delayed: Any
-    columns: tuple[Any, ...]
-    origin: str
-    n_rows: int | None = None
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        return self.cut(self.delayed.compute(), rows)
-
-    def cut(self, computed: Any, rows: int) -> Iterator[Chunk]:
-        """The same of the partition when it has been computed."""
-        return chunks_of(numbers_of(computed, self.columns, self.origin), self.origin, rows)
+        return self.cut(self.data.compute(), self.origin, rows)
 
 
-def dask_source(data: Any, choice: ColumnChoice) -> Source:
-    """A source of the partitions of a `dask.array` or `dask.dataframe`."""
+def dask_table(data: Any, label: str) -> Header:
+    """The partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    label = f"Dask {type(data).__name__}"
-    if type(data).__module__.startswith(("dask.delayed", "dask.bag")):
+    if is_delayed(data):
         raise InvalidInputError(
             f"a {label} does not say what columns it has; make it a collection of known shape "
             "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
         )
-    names = None
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
-        labels, kinds, parts = [*map(str, data.columns)], list(data.dtypes), data.to_delayed()
-        names = None if labels == numbered(len(labels)) else labels
-        counts: list[int | None] = [None] * len(parts)
+        labels, delayed = [*map(str, data.columns)], data.to_delayed()
+        named = labels != numbered(len(labels))
+        counts: list[int | None] = [None] * len(delayed)
+        kinds = dict(zip(labels, data.dtypes, strict=True))
     elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
         whole = data.rechunk({1: -1})
-        labels, kinds = numbered(data.shape[1]), [data.dtype] * data.shape[1]
-        parts = whole.to_delayed().ravel()
+        labels, delayed, named = numbered(data.shape[1]), whole.to_delayed().ravel(), False
         counts = [None if np.isnan(size) else int(size) for size in whole.chunks[0]]
+        kinds = dict.fromkeys(labels, data.dtype)
     else:
         shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
         raise InvalidInputError(
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
-    indices = choice.indices(labels, label)
-    chosen = names and [names[index] for index in indices]
-    found = [
-        DelayedPart(part, tuple(chosen or indices), f"partition {i}", count)
-        for i, (part, count) in enumerate(zip(parts, counts, strict=True))
-    ]
-    single = all(kinds[index] == np.float32 for index in indices)
-    return choice.source(found, chosen, len(indices), single, label)
+
+    def parts(columns: tuple[str, ...]) -> list[DelayedPart]:
+        return [
+            DelayedPart(part, columns, f"partition {i}", count)
+            for i, (part, count) in enumerate(zip(delayed, counts, strict=True))
+        ]
+
+    single = [name for name, kind in kinds.items() if kind == np.float32]
+    return Header(label, labels, named, single, parts)
 
 
 class DaskRunner(Runner):
@@ -96,23 +87,23 @@ class DaskRunner(Runner):
         super().__init__(advance)
         self.client = client
 
-    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
         """Run a pass over the parts of a source, one task a part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
-        rows = min(work.chunk_rows, source.chunk_rows or work.chunk_rows)
-        shared = dask.delayed(_Boxed(work._replace(chunk_rows=rows, n_threads=1)))
+        rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
+        shared = dask.delayed(_Boxed((step, replace(how, chunk_rows=rows, n_threads=1))))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = []
         for number, part in enumerate(source.parts):
-            computed = getattr(part, "delayed", None)
-            boxed = _Boxed(part if computed is None else replace(part, delayed=None))
+            computed = part.data if isinstance(part, DelayedPart) else None
+            boxed = _Boxed(part if computed is None else replace(part, data=None))
             states.append(run(shared, number, boxed, computed))
         while len(states) > 1:
             states = [
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
             ]
         if not states:
-            return work.run(())
+            return run_pass(step, how)
         if self.client is not None:
             result = self.client.compute(states[0]).result()
         else:
@@ -129,26 +120,39 @@ class _Boxed:
 
 
 def _run_part(shared: _Boxed, number: int, boxed: _Boxed, computed: Any) -> tuple[Any, Any]:
-    work, part = shared.content, boxed.content
-    rows = work.chunk_rows
-    chunks = part.read(rows) if computed is None else part.cut(computed, rows)
-    return work.run(work.prepared(chunks, number * _ROWS_OF_A_PART))
+    (step, how), part = shared.content, boxed.content
+    rows = how.chunk_rows
+    chunks = part.read(rows) if computed is None else part.cut(computed, part.origin, rows)
+    return run_pass(step, how, how.prepared(chunks, number * _ROWS_OF_A_PART))
 
 
 def _merge(shared: _Boxed, states: list[Any]) -> tuple[Any, Any]:
     # States may be shared with other tasks: a fresh one takes them in.
-    result, total = shared.content.run(())
+    step, how = shared.content
+    result, total = run_pass(step, how)
     for state, tally in states:
-        shared.content.step.merge(result, state)
+        step.merge(result, state)
         total = total + tally
     return result, total
 
 
-def delayed_tables(metric: Any, bags: Any, storage: str) -> list[Any]:
-    """The tables of samples that are a `dask.bag`, or that are delayed, in their order."""
+def is_delayed(sample: Any) -> bool:
+    """Whether a sample is delayed, or a `dask.bag` of samples."""
+    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
+
+
+def tables_of_delayed(metric: Any, samples: Any, weights: Any, storage: str) -> list[Any] | None:
+    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
+    if not all(map(is_delayed, samples)):
+        return None
+    if any(own is not None for own in weights):
+        raise InvalidInputError("delayed samples have no weights here; leave them out")
     dask = load_extra("dask", "dask", "tables of delayed samples")
     make = dask.delayed(_tables)
-    parts = bags.to_delayed() if hasattr(bags, "to_delayed") else [[bag] for bag in bags]
+    parts: list[Any] = []
+    for sample in samples:
+        bag = type(sample).__module__.startswith("dask.bag")
+        parts += sample.to_delayed() if bag else [[sample]]
     made = dask.compute(*(make(metric, part, storage) for part in parts))
     return [table for part in made for table in part]
 

@@ -10,7 +10,8 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.passes import Fold, MomentPass, Pass
 from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Frame, Numbers, Pilot, Selection, core_chunk
+from isodepth.chunked.selection import Numbers, Pilot, Selection
+from isodepth.depth.base import moved_by
 from isodepth.depth.whitening import inverse_root, stretch_of
 
 _OCTAVES = 8
@@ -25,8 +26,8 @@ class ProjectionModel:
 
     Attributes
     ----------
-    frame : Frame
-    directions : ndarray of shape (K, d)
+    numbers : Numbers
+        Projections on K directions.
     middles, mads : ndarrays of shape (K,)
     scales : ndarray of shape (K,)
         What takes the place of a MAD that is zero.
@@ -34,93 +35,72 @@ class ProjectionModel:
         The size of a typical row: what is rounding is said in terms of it.
     """
 
-    frame: Frame
-    directions: np.ndarray
+    numbers: Numbers
     middles: np.ndarray
     mads: np.ndarray
     scales: np.ndarray
     typical: float
 
     @classmethod
-    def fit(
-        cls, selection: Selection, frame: Frame, directions: np.ndarray, distinct: np.ndarray
-    ) -> ProjectionModel:
+    def fit(cls, selection: Selection, numbers: Numbers, distinct: np.ndarray) -> ProjectionModel:
         """Medians and MADs along all directions, exactly; with the distinct rows of the pilot."""
-        some = frame.moved(distinct[:: -(-len(distinct) // _SIZED_ROWS)])
+        some = moved_by(distinct[:: -(-len(distinct) // _SIZED_ROWS)], *numbers.frame)
         sizes = np.sort(np.abs(some).max(axis=1))
-        typical, kind = sizes[len(sizes) // 2], directions.dtype.type
+        typical, kind = sizes[len(sizes) // 2], some.dtype.type
         # As `Rounding` in the compiled core has it.
-        zero = kind(np.finfo(directions.dtype).eps) * kind(8 * directions.shape[1]) * typical
-        found = selection.spreads(Numbers(frame, directions), float(typical), zero)
-        return cls(frame, directions, *found, float(typical))
+        zero = kind(np.finfo(some.dtype).eps) * kind(8 * some.shape[1]) * typical
+        found = selection.spreads(numbers, float(typical), zero)
+        return cls(numbers, *found, float(typical))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 1) of points (n, d)."""
-        chunk = core_chunk(points, self.frame, self.directions, None, n_threads)
+        chunk = self.numbers.chunk(points, None, n_threads)
         largest = chunk.outlyingness(self.middles, self.mads, self.scales, self.typical)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
 
 
 @dataclass(frozen=True)
-class RankCells:
-    """Where cells lie along each direction, the finer the nearer to the middle.
+class RankCells(Pass):
+    """The mass in each of the cells along each direction, the finer the nearer to the middle.
 
     Attributes
     ----------
-    frame : Frame
-    directions : ndarray of shape (K, d)
+    numbers : Numbers
+        Projections on K directions.
     middles, scales : ndarrays of shape (K,)
     bits : int
         There are 2**bits cells from the middle to one unit away from it, and in each octave beyond.
     """
 
-    frame: Frame
-    directions: np.ndarray
+    numbers: Numbers
     middles: np.ndarray
     scales: np.ndarray
     bits: int
 
     @classmethod
-    def around(
-        cls, frame: Frame, directions: np.ndarray, pilot: Pilot, memory: float, n_threads: int
-    ) -> RankCells:
+    def around(cls, numbers: Numbers, pilot: Pilot, memory: float, n_threads: int) -> RankCells:
         """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
-        moved, count = frame.moved(pilot.points), len(directions)
+        count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
-        middles, mads = np.empty((2, count), dtype=directions.dtype)
-        for k in range(0, count, 16):
-            values = _core.project(moved, directions[k : k + 16], n_threads)
-            found = _core.median_and_mad(values, pilot.masses, n_threads)
-            middles[k : k + 16], mads[k : k + 16] = found
-            flat = k + np.flatnonzero(mads[k : k + 16] == 0)
-            mads[flat] = np.abs(values[flat - k] - middles[flat, None]).max(axis=1)
+        middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
+        for some, values in numbers.along(pilot.points, n_threads):
+            middles[some], own = _core.median_and_mad(values, pilot.masses, n_threads)
+            widest = np.abs(values - middles[some, None]).max(axis=1)
+            mads[some] = np.where(own > 0, own, widest)
         scales = np.divide(1, mads, out=np.ones_like(mads), where=mads > 0)
-        return cls(frame, directions, middles, scales, fitting[0] if fitting else _BITS[-1])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Directions and cells."""
-        return len(self.directions), 2 * (_OCTAVES << self.bits)
+        return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
     def options(self) -> dict[str, Any]:
         """As the passes of `isodepth._core` take them."""
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
-
-@dataclass(frozen=True)
-class RankPass(Pass):
-    """The mass in each cell, int64 (K, cells)."""
-
-    cells: RankCells
-
     def start(self) -> np.ndarray:
-        return np.zeros(self.cells.shape, dtype=np.int64)
+        return np.zeros((len(self.middles), 2 * (_OCTAVES << self.bits)), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        cells = self.cells
-        chunk = core_chunk(rows.points, cells.frame, cells.directions, rows.masses, n_threads)
-        chunk.count_rank_cells(state, **cells.options)
+        chunk = self.numbers.chunk(rows.points, rows.masses, n_threads)
+        chunk.count_rank_cells(state, **self.options)
 
 
 @dataclass(frozen=True)
@@ -141,9 +121,12 @@ class RankModel:
     smallest: bool
 
     @classmethod
-    def fit(cls, fold: Fold, cells: RankCells, total: int, smallest: bool) -> RankModel:
-        """Count the mass of all cells."""
-        counts = fold(RankPass(cells))
+    def fit(
+        cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
+    ) -> RankModel:
+        """Count the mass of all cells, as many as fit into `memory` bytes."""
+        cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
+        counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
@@ -151,23 +134,21 @@ class RankModel:
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1) / total, True)
-        # Twice the mid-rank of a point of mass one or more, anywhere in its cell.
+        # Twice the mid-rank of a point of mass one or more, anywhere in its cell; the least and the
+        # most of its distance from the ends is at an end of the cell, or at the middle inside.
         first, last = 2 * before + 1, 2 * upto - 1
-        ends = np.minimum(first, 2 * total - first), np.minimum(last, 2 * total - last)
-        holds_middle = (first <= total) & (last >= total)
-        high = np.where(holds_middle, total, np.maximum(*ends))
-        bounds = np.stack([np.minimum(*ends), high], axis=-1)
-        return cls(cells, bounds / (2.0 * total * len(counts)), False)
+        low = np.minimum(first, 2 * total - last)
+        high = np.minimum(total, np.minimum(last, 2 * total - first))
+        return cls(cells, np.stack([low, high], axis=-1) / (2.0 * total * len(counts)), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
-        cells = self.cells
-        chunk = core_chunk(points, cells.frame, cells.directions, None, n_threads)
-        bounds = chunk.rank_bounds(self.bounds, self.smallest, **cells.options)
+        chunk = self.cells.numbers.chunk(points, None, n_threads)
+        bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds])
 
 
-def whitening_matrix(fold: Fold, frame: Frame) -> np.ndarray:
+def whitening_matrix(fold: Fold, frame: tuple[np.ndarray, int]) -> np.ndarray:
     """That of `isodepth.depth.whitening` for the empirical covariance, up to rounding."""
     moments, ends = fold(MomentPass(frame))
     low, high = -ends[0], ends[1]

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.chunked.dask import DaskRunner, DelayedPart, delayed_tables
+from isodepth.chunked.dask import DaskRunner, DelayedPart, is_delayed
 from isodepth.chunked.passes import Runner
 from isodepth.chunked.scan import as_source, scan
 from isodepth.chunked.sources import Source
@@ -30,7 +30,6 @@ from isodepth.gap.gaps import Gaps
 from isodepth.metric.base import BaseMetric, refuse_learned_scale
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.
@@ -72,7 +71,7 @@ def compare(
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
     """The spread (d,) of the columns in many samples together, some of which are sources."""
-    if any(_is_delayed(sample) for sample in samples):
+    if any(is_delayed(sample) for sample in samples):
         raise InvalidOptionError(
             f"scale={metric.scale!r} of delayed samples is not known before they are made; give "
             "one number for each column (scale=array)"
@@ -84,22 +83,6 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
-
-
-def _is_delayed(sample: Any) -> bool:
-    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
-
-
-def tables_of_delayed(
-    metric: BaseMetric, samples: Any, weights: Any, storage: str
-) -> list[RegionTable] | None:
-    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
-    bag = len(samples) == 1 and type(samples[0]).__module__.startswith("dask.bag")
-    if not bag and not all(type(sample).__module__ == "dask.delayed" for sample in samples):
-        return None
-    if any(own is not None for own in weights):
-        raise InvalidInputError("delayed samples have no weights here; leave them out")
-    return delayed_tables(metric, samples[0] if bag else samples, storage)
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
@@ -217,9 +200,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     assert fitted.betas is not None
     options, betas, directions = fitted.options, fitted.betas, fitted.directions
     q, count, rows = options["q"], len(directions), np.arange(len(betas))
-    # Differences are rounded to the precision of the samples, as they are in memory.
-    dtype = Signature.parse(x.table.signature).dtype
-    apart = np.abs(x.table.values.astype(dtype) - y.table.values.astype(dtype)).astype(np.float64)
+    apart = np.abs(x.table.values - y.table.values)
     at = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
     signs = np.where(apart[rows, at] >= apart[rows, count + at], 1.0, -1.0)
     nothing = np.zeros(len(betas), dtype=np.int64)
@@ -257,10 +238,10 @@ def _bounds(
     x: SourceRegions, y: SourceRegions, q: float, power: tuple[float, float], found: float
 ) -> tuple[float, float]:
     """Between what the distance of exact depths lies, along the same directions."""
-    if x.inner is None and y.inner is None:
+    if x.bounds is None and y.bounds is None:
         return found, found
-    x_low, y_low = (side.table.values if side.inner is None else side.inner for side in (x, y))
-    x_high, y_high = (side.table.values if side.outer is None else side.outer for side in (x, y))
+    sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]
+    (x_low, x_high), (y_low, y_high) = sides
     with np.errstate(invalid="ignore"):
         least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
         most = np.maximum(x_high - y_low, y_high - x_low)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.sources import (
-    Chunk,
-    ColumnChoice,
-    Source,
-    chunks_of,
-    indices_of,
-    take_columns,
-)
+from isodepth.chunked.sources import Chunk, Header, Part, indices_of
 from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
-from isodepth.data.frames import read_frame
+from isodepth.data.frames import Table
 from isodepth.data.input_file import (
     ARROW_ENDINGS,
     TEXT_ENDINGS,
@@ -29,7 +21,6 @@ from isodepth.data.input_file import (
     refuse,
     table_files,
 )
-from isodepth.data.matching import differing
 from isodepth.data.readers import (
     array_of,
     arrow_table,
@@ -42,134 +33,106 @@ from isodepth.data.readers import (
 
 
 @dataclass(frozen=True)
-class FilePart:
+class FilePart(Part):
     """A file, or one row group of a parquet file; some of its columns.
 
     Attributes
     ----------
-    path : str
+    data : str
+        The path.
     group : int
         Which row group.
-    columns : tuple of str or int
-        Names of columns in files of Arrow, indices in others.
-    n_rows : int or None
-    version : tuple of int
-        Size and time of change when it was opened: a file that changes between two passes would
-        give a number that no version of it has.
     """
 
-    path: str
-    group: int
-    columns: tuple[Any, ...]
-    n_rows: int | None
-    version: tuple[int, int]
+    group: int = 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """The rows, at most so many at a time."""
-        file = open_input(self.path)
-        if _version_of(file) != self.version:
-            refuse(self.path, "it has been changed since it was opened; open it again with scan")
-        origin = f"{self.path}, row group {self.group}" if file.ending == ".parquet" else self.path
-        first = 0
+        file, first = open_input(self.data), 0
         try:
-            for values in self._arrays(file, rows):
-                yield from chunks_of(values, origin, rows, first)
-                first += len(values)
+            for table in self._tables(file, rows):
+                for chunk in self.cut(table, self.origin, rows):
+                    yield chunk._replace(first=first)
+                    first += len(chunk.values)
         except Exception as error:
-            refuse_damaged(file._replace(path=Path(origin)), error)
+            refuse_damaged(file._replace(path=Path(self.origin)), error)
 
-    def _arrays(self, file: InputFile, rows: int) -> Iterator[np.ndarray]:
+    def _tables(self, file: InputFile, rows: int) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyarrow import ipc, parquet
+
+        columns = list(self.columns)
         if file.ending in TEXT_ENDINGS:
-            yield from csv_chunks(file, csv_format(file), self.columns, rows)
-        elif file.ending in ARROW_ENDINGS:
-            for table in _arrow_tables(file, self.group, list(self.columns), rows):
-                yield read_frame(table, self.path)[0]
+            form = csv_format(file)
+            indices = indices_of(columns, form.names or numbered(form.width), self.data)
+            for values in csv_chunks(file, form, indices, rows):
+                yield Table(values, self.columns)
+        elif file.ending not in ARROW_ENDINGS:
+            yield array_of(file)
+        elif not file.plain:
+            yield arrow_table(file).select(columns)
+        elif file.ending == ".feather":
+            with pa.OSFile(self.data) as stream, ipc.open_file(stream) as opened:
+                for number in range(opened.num_record_batches):
+                    yield pa.Table.from_batches([opened.get_batch(number)]).select(columns)
         else:
-            for chunk in chunks_of(array_of(file), self.path, rows):
-                yield take_columns(chunk.values, self.columns)
+            with parquet.ParquetFile(file.path) as opened:
+                for batch in opened.iter_batches(rows, [self.group], columns, use_threads=False):
+                    yield pa.Table.from_batches([batch])
 
 
-def file_source(given: Sequence[Any], choice: ColumnChoice, label: str) -> Source:
-    """A source of files, and of all tables in folders."""
-    paths = [path for item in given for path in table_files(item)]
-    parts: list[FilePart] = []
-    single, first, first_path = True, None, paths[0]
-    for path in paths:
-        file = open_input(path)
-        check_ending(file)
-        header = _header_of(file)
-        if header is None:
-            continue
-        labels = header.labels
-        if first is None:
-            first, first_path = header, path
-            chosen = [labels[index] for index in choice.indices(labels, str(path))]
-        other = choice.columns is None and sorted(labels) != sorted(first.labels)
-        if other or (header.names is None) != (first.names is None):
-            said = differing(tuple(first.labels), tuple(labels), first_path.name, path.name)
-            refuse(path, str(said))
-        indices = indices_of(chosen, labels, str(path))
-        single &= _all_single(file, header, indices)
-        columns = tuple(chosen if file.ending in ARROW_ENDINGS else indices)
-        parts += [
-            FilePart(str(path), group, columns, count, _version_of(file))
-            for group, count in enumerate(header.counts)
-        ]
-    if first is None:
-        refuse(paths[0], "it is empty")
-    return choice.source(parts, first.names and chosen, len(chosen), single, label)
+def file_tables(given: Sequence[Any]) -> list[Header]:
+    """Files, and all tables in folders."""
+    files = [open_input(path) for item in given for path in table_files(item)]
+    headers = [_header_of(file) for file in files]
+    known = [header for header in headers if header is not None]
+    if not known:
+        refuse(files[0].path, "it is empty")
+    return known
 
 
-class _Header(NamedTuple):
-    """What a file says about itself: names and types of columns, and rows of its parts."""
-
-    names: Sequence[str] | None
-    kinds: Sequence[Any]
-    counts: Sequence[int | None]
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return self.names or numbered(len(self.kinds))
-
-
-def _header_of(file: InputFile) -> _Header | None:
+def _header_of(file: InputFile) -> Header | None:
     """What a file says about itself; None where it is an empty text."""
+    check_ending(file)
+    path, names = str(file.path), None
+    labels: Sequence[str]
+    single: Sequence[str] = ()
+    counts: Sequence[int | None] = [None]
     if file.ending in TEXT_ENDINGS:
         if not file.read(1):
             return None
         form = csv_format(file)
-        return _Header(form.names, ["double"] * form.width, [None])
-    if file.ending not in ARROW_ENDINGS:
+        names, labels = form.names, form.names or numbered(form.width)
+    elif file.ending in ARROW_ENDINGS:
+        try:
+            schema, counts = _arrow_schema(file)
+        except Exception as error:
+            refuse_damaged(file, error)
+        schema = without_index(schema.empty_table()).schema
+        check_distinct(file.path, schema.names)
+        names = labels = schema.names
+        single = [field.name for field in schema if str(field.type) == "float"]
+    else:
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        kind = "float" if array.dtype == np.float32 else "double"
-        return _Header(None, [kind] * array.shape[1], [len(array)])
-    try:
-        schema, counts = _arrow_schema(file)
-    except Exception as error:
-        refuse_damaged(file, error)
-    schema = without_index(schema.empty_table()).schema
-    check_distinct(file.path, schema.names)
-    return _Header(schema.names, schema.types, counts)
+        labels, counts = numbered(array.shape[1]), [len(array)]
+        single = labels if array.dtype == np.float32 else ()
+
+    def parts(columns: tuple[str, ...]) -> list[FilePart]:
+        for name in columns if file.ending in ARROW_ENDINGS else ():
+            if not holds_numbers(kind := schema.field(name).type):
+                refuse(file.path, f"column {name!r} is of type {kind}, not a number type")
+        return [
+            FilePart(path, columns, _origin(file, group), count, group)
+            for group, count in enumerate(counts)
+        ]
+
+    return Header(path, labels, names is not None, single, parts)
 
 
-def _all_single(file: InputFile, header: _Header, indices: list[int]) -> bool:
-    """Whether the chosen columns are float32; other types than those of numbers are refused."""
-    for index in indices:
-        kind = header.kinds[index]
-        if file.ending in ARROW_ENDINGS and not holds_numbers(kind):
-            label = header.labels[index]
-            refuse(file.path, f"column {label!r} is of type {kind}, not a number type")
-    return all(str(header.kinds[index]) == "float" for index in indices)
-
-
-def _version_of(file: InputFile) -> tuple[int, int]:
-    status = os.stat(file.path)
-    return status.st_size, status.st_mtime_ns
-
-
-# -- Arrow ----------------------------------------------------------------------------------------
+def _origin(file: InputFile, group: int) -> str:
+    return f"{file.path}, row group {group}" if file.ending == ".parquet" else str(file.path)
 
 
 def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:
@@ -185,20 +148,3 @@ def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:
             return opened.schema, [None]
     with parquet.ParquetFile(file.path) as opened:
         return opened.schema_arrow, parquet_row_counts(opened)
-
-
-def _arrow_tables(file: InputFile, group: int, columns: list[str], rows: int) -> Iterator[Any]:
-    """Some columns of a row group, a few rows at a time as far as the file allows."""
-    import pyarrow as pa
-    from pyarrow import ipc, parquet
-
-    if not file.plain:
-        yield arrow_table(file).select(columns)
-    elif file.ending == ".feather":
-        with pa.OSFile(str(file.path)) as stream, ipc.open_file(stream) as opened:
-            for number in range(opened.num_record_batches):
-                yield pa.Table.from_batches([opened.get_batch(number)]).select(columns)
-    else:
-        with parquet.ParquetFile(file.path) as opened:
-            for batch in opened.iter_batches(rows, [group], columns, use_threads=False):
-                yield pa.Table.from_batches([batch]).select(columns)

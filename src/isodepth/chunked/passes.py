@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.sources import Chunk, Source
+from isodepth.chunked.sources import Source
+from isodepth.depth.base import moved_by
 from isodepth.engine import Resources, write_supports
 
 
@@ -39,46 +40,21 @@ class Pass:
 Fold = Callable[[Pass], Any]
 
 
-class Work(NamedTuple):
-    """A pass, and how it goes through the chunks of a source.
-
-    Attributes
-    ----------
-    step : Pass
-    preparation : Preparation
-    chunk_rows : int
-        Rows that are read at a time.
-    n_threads : int
-    most_rows : int or None
-        Reading ends where there are more rows, if this is given.
-    """
-
-    step: Pass
-    preparation: Preparation
-    chunk_rows: int
-    n_threads: int
-    most_rows: int | None = None
-
-    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """The rows of chunks, the first of which has the number `start`."""
-        for chunk in chunks:
-            rows = self.preparation.rows(chunk, start)
-            yield rows
-            start += len(rows.points)
-
-    def run(self, prepared: Iterable[Rows], advance: Any = None) -> tuple[Any, Any]:
-        """The state of the pass over prepared chunks, and their tally (see `Rows`)."""
-        state: Any = self.step.start()
-        tally: Any = 0
-        for rows in prepared:
-            tally = tally + rows.tally
-            if self.most_rows is not None and tally[0] > self.most_rows:
-                break
-            if len(rows.points):
-                self.step.step(state, rows, self.n_threads)
-            if advance is not None:
-                advance(1)
-        return state, tally
+def run_pass(
+    step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
+) -> tuple[Any, Any]:
+    """The state of a pass over prepared chunks, and their tally (see `Rows`)."""
+    state: Any = step.start()
+    tally: Any = 0
+    for rows in prepared:
+        tally = tally + rows.tally
+        if how.most_rows is not None and tally[0] > how.most_rows:
+            break
+        if len(rows.points):
+            step.step(state, rows, how.n_threads)
+        if advance is not None:
+            advance(1)
+    return state, tally
 
 
 class Runner:
@@ -96,10 +72,10 @@ class Runner:
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
-    def fold(self, source: Source, work: Work) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
         """The state of a pass over the chunks of a source, and what was read."""
-        prepared = work.prepared(source.chunks(work.chunk_rows))
-        return work.run(_read_ahead(prepared), self.advance)
+        prepared = how.prepared(source.chunks(how.chunk_rows))
+        return run_pass(step, how, _read_ahead(prepared), self.advance)
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -114,11 +90,12 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 # -- what passes find ------------------------------------------------------------------------------
 
 
-class Reservoir:
-    """A random sample of rows: those with the smallest random keys."""
+class Summary:
+    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys."""
 
     def __init__(self, capacity: int, seed: int = 0) -> None:
         self.capacity, self.seed = capacity, seed
+        self.n_rows, self.mean_weight = 0, 0.0
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
 
@@ -128,16 +105,29 @@ class Reservoir:
         keys = np.random.Generator(stream).random(len(points))
         near = keys <= self.limit
         own = np.ones(len(points)) if weights is None else weights
+        self._count(len(points), float((own / len(points)).sum()))
         self.parts.append((keys[near], points[near], own[near]))
         if sum(len(part[0]) for part in self.parts) > 1.25 * self.capacity:
-            self.settle()
+            self._settle()
 
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+    def merge(self, other: Summary) -> None:
+        """Take in what another has seen."""
+        if other.n_rows:
+            self._count(other.n_rows, other.mean_weight)
+            self.parts += other.parts
+            self._settle()
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """The points (m, d) and weights (m,): all in their order, or some in a random one."""
-        self.settle()
+        self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
-    def settle(self) -> None:
+    def _count(self, n_rows: int, mean_weight: float) -> None:
+        self.n_rows += n_rows
+        # Not the sum of all, which may overflow.
+        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
+
+    def _settle(self) -> None:
         """Let go of all rows that are not among those with the smallest keys."""
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if len(keys) > self.capacity:
@@ -145,20 +135,6 @@ class Reservoir:
             keys, points, weights = keys[kept], points[kept], weights[kept]
             self.limit = keys[-1]
         self.parts = [(keys, points, weights)]
-
-
-class Summary:
-    """What the first pass finds: rows of positive weight, their mean weight, some of them."""
-
-    def __init__(self, capacity: int) -> None:
-        self.n_present, self.mean_weight = 0, 0.0
-        self.reservoir = Reservoir(capacity)
-
-    def add(self, n_rows: int, mean_weight: float) -> None:
-        """Count rows of that mean weight."""
-        self.n_present += n_rows
-        # Not the sum of all, which may overflow.
-        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_present)
 
 
 @dataclass(frozen=True)
@@ -171,15 +147,10 @@ class SummaryPass(Pass):
         return Summary(self.capacity)
 
     def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
-        n_rows = len(rows.points)
-        state.add(n_rows, 1.0 if rows.weights is None else float((rows.weights / n_rows).sum()))
-        state.reservoir.add(rows.start, rows.points, rows.weights)
+        state.add(rows.start, rows.points, rows.weights)
 
     def merge(self, state: Summary, other: Summary) -> None:
-        if other.n_present:
-            state.add(other.n_present, other.mean_weight)
-            state.reservoir.parts += other.reservoir.parts
-            state.reservoir.settle()
+        state.merge(other)
 
 
 class RowsPass(Pass):
@@ -279,14 +250,14 @@ class MomentPass(Pass):
     a covariance as the difference of moments loses no more than a digit.
     """
 
-    frame: Any
+    frame: tuple[np.ndarray, int]
 
     def start(self) -> list[np.ndarray]:
-        width = len(self.frame.center)
+        width = len(self.frame[0])
         return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
 
     def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
-        moved = self.frame.moved(rows.points).astype(np.float64)
+        moved = moved_by(rows.points, *self.frame).astype(np.float64)
         joined = np.column_stack([np.ones(len(moved)), moved])
         masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
         ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,19 +10,19 @@ import numpy as np
 from isodepth.chunked.passes import (
     MassPass,
     Pass,
-    Reservoir,
     Runner,
     Summary,
     SummaryPass,
-    Work,
 )
 from isodepth.chunked.rows import MassUnit, Preparation
 from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
-from isodepth.data.missing import MissingReport
+from isodepth.data.missing import MissingReport, Omitted
+from isodepth.data.validation import check_weights
 from isodepth.errors import InvalidInputError
+from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric
 
 LEAST_PILOTS = 1 << 12
@@ -58,13 +57,13 @@ class Limits(NamedTuple):
     rows_in_memory: int
 
     @classmethod
-    def of(cls, fitted: FittedMetric, dtype: str, source: Source, runner: Runner) -> Limits:
+    def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
         """Those of a metric with its directions drawn, for the rows of a source."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
-        item = np.dtype(dtype).itemsize
+        item = np.dtype(fitted.options["dtype"] or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
-        numbers = int(budget / 2 / (item + 8 * source.weighted))
+        numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
         # More pilots save time in every pass, and take time once.
         known = source.n_rows
@@ -85,9 +84,8 @@ class Reading:
     ----------
     runner : Runner
     source : Source
-    preparation : Preparation
+    how : Preparation
     limits : Limits
-    n_threads : int
     summary : Summary
     tally : uint64 ndarray of shape (3 + d,)
         What the first pass has read, and every other must; see `Rows`.
@@ -95,22 +93,23 @@ class Reading:
 
     runner: Runner
     source: Source
-    preparation: Preparation
+    how: Preparation
     limits: Limits
-    n_threads: int
     summary: Summary
     tally: np.ndarray
 
     @classmethod
     def of(
-        cls, runner: Runner, source: Source, preparation: Preparation, fitted: FittedMetric
+        cls, runner: Runner, source: Source, fitted: FittedMetric, scale: np.ndarray | None = None
     ) -> Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
-        limits = Limits.of(fitted, preparation.dtype, source, runner)
-        n_threads = fitted.resources.n_threads
-        first = Work(SummaryPass(limits.pilots), preparation, limits.chunk_rows, n_threads)
-        summary, tally = runner.fold(source, first)
-        if not summary.n_present:
+        limits = Limits.of(fitted, source, runner)
+        how = Preparation.of(
+            source, fitted.options, scale=scale, chunk_rows=limits.chunk_rows,
+            n_threads=fitted.resources.n_threads,
+        )  # fmt: skip
+        summary, tally = runner.fold(source, SummaryPass(limits.pilots), how)
+        if not summary.n_rows:
             reason = "it has no row"
             if np.any(tally):
                 reason = "all weights are zero" if tally[1] else "every row has a missing value"
@@ -118,18 +117,15 @@ class Reading:
                 f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
                 "of positive weight"
             )
-        unit = None
-        if source.weighted:
-            unit = MassUnit.of(summary.mean_weight, summary.n_present, exact=True)
-        return cls(runner, source, preparation.later(unit), limits, n_threads, summary, tally)
+        later = replace(how, most_rows=int(tally[0]))
+        return cls(runner, source, later, limits, summary, tally)
 
-    def fold(self, work: Pass) -> Any:
+    def fold(self, step: Pass) -> Any:
         """Run a pass over the same rows as the first."""
-        n_rows = int(self.tally[0])
-        later = Work(work, self.preparation, self.limits.chunk_rows, self.n_threads, n_rows)
-        state, tally = self.runner.fold(self.source, later)
+        state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
-            now, again = "other values", int(np.ravel(tally)[0])
+            n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
+            now = "other values"
             if again != n_rows:
                 now = "more" if again > n_rows else str(again)
             raise InvalidInputError(
@@ -140,64 +136,45 @@ class Reading:
         return state
 
     @property
-    def pilot(self) -> Pilot:
-        """The rows that were drawn."""
-        points, weights = self.summary.reservoir.rows()
-        unit = self.preparation.unit
-        return Pilot(points, None if unit is None else unit.masses(weights))
-
-    @property
-    def mass(self) -> int:
-        """The mass of all rows."""
-        counted = self.preparation.unit is None
-        return self.summary.n_present if counted else int(self.fold(MassPass())[0])
-
-    @property
-    def selection(self) -> Selection:
-        """Order statistics of the sample."""
-        return Selection(
-            self.fold, self.pilot, self.mass, self.summary.n_present, self.limits.numbers,
-            self.n_threads,
-        )  # fmt: skip
-
-    @property
     def missing(self) -> MissingReport | None:
         """Which rows were left out, where that was asked for."""
-        if self.preparation.nan_policy != "omit":
+        if self.how.nan_policy != "omit":
             return None
         labels = self.source.columns or column_labels(self.source.n_features)
         n_rows, n_complete, _, *counts = self.tally.tolist()
         return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
 
 
-def joint_selection(readings: Sequence[Reading]) -> Selection:
-    """That of several sources as one sample, in which each counts for as many rows as it has."""
-    n_rows = sum(one.summary.n_present for one in readings)
-    if any(one.source.weighted for one in readings):
-        units = [MassUnit.of(one.summary.mean_weight, n_rows) for one in readings]
-        readings = [
-            replace(one, preparation=one.preparation.later(unit))
+def selection_of(*readings: Reading) -> Selection:
+    """Order statistics of sources as one sample: each counts for as many rows as it has."""
+    n_rows = sum(one.summary.n_rows for one in readings)
+    weighted = any(one.source.weighted for one in readings)
+    drawn = [one.summary.drawn() for one in readings]
+    shares = []
+    for one, (_, weights) in zip(readings, drawn, strict=True):
+        relative = weights / weights.max()
+        shares.append(relative * (one.summary.n_rows / relative.sum()))
+    if weighted:
+        alone = len(readings) == 1
+        units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
+        readings = tuple(
+            replace(one, how=replace(one.how, unit=unit))
             for one, unit in zip(readings, units, strict=True)
-        ]
+        )
 
-    def fold(work: Pass) -> Any:
-        state, *others = [one.fold(work) for one in readings]
+    def fold(step: Pass) -> Any:
+        state, *others = [one.fold(step) for one in readings]
         for other in others:
-            work.merge(state, other)
+            step.merge(state, other)
         return state
 
-    drawn = [one.summary.reservoir.rows() for one in readings]
-    points = np.concatenate([points.astype(np.float64) for points, _ in drawn])
-    relative = [weights / weights.max() for _, weights in drawn]
-    stand_for = np.concatenate(
-        [
-            weights * (one.summary.n_present / weights.sum())
-            for one, weights in zip(readings, relative, strict=True)
-        ]
-    )
-    pilot = Pilot(points, MassUnit.of(1.0, n_rows).masses(stand_for))
-    first, mass = readings[0], sum(one.mass for one in readings)
-    return Selection(fold, pilot, mass, n_rows, first.limits.numbers // 2, first.n_threads)
+    masses = None
+    if weighted or len(readings) > 1:
+        masses = MassUnit.of(1.0, n_rows).masses(np.concatenate(shares))
+    pilot = Pilot(np.concatenate([points for points, _ in drawn]), masses)
+    mass = int(fold(MassPass())[0]) if weighted else n_rows
+    first = readings[0]
+    return Selection(fold, pilot, mass, n_rows, first.limits.numbers, first.how.n_threads)
 
 
 # -- rows in memory -------------------------------------------------------------------------------
@@ -206,33 +183,10 @@ def joint_selection(readings: Sequence[Reading]) -> Selection:
 _COPIES = 6
 
 
-class Loaded(NamedTuple):
-    """Rows of a source.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n, d)
-        Rows with a missing value are rows of NaN.
-    weights : float64 ndarray of shape (n,) or None
-    columns : tuple of str or None
-    counts : int64 ndarray of shape (d,)
-        Missing values of the columns.
-    """
-
-    points: np.ndarray
-    weights: np.ndarray | None
-    columns: tuple[str, ...] | None
-    counts: np.ndarray
-
-
 def load_rows(
-    given: Any,
-    name: str,
-    dtype: str | None,
-    nan_policy: str,
-    memory_mb: float,
+    given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
-) -> Loaded:
+) -> Omitted:  # fmt: skip
     """The rows of a source or Dask collection, checked: all of them, or as many as fit.
 
     Parameters
@@ -246,23 +200,30 @@ def load_rows(
     width = source.n_features
     item = np.dtype(preparation.dtype).itemsize
     most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * item)))
-    reservoir, counts, n_rows = Reservoir(most_rows, seed or 0), np.zeros(width, np.int64), 0
+    drawn, counts = Summary(most_rows, seed or 0), np.zeros(width, np.int64)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
         points, weights = preparation.split(chunk)
         holes = np.isnan(points)
         counts += holes.sum(axis=0)
         points = np.where(holes.any(axis=1, keepdims=True), points.dtype.type(np.nan), points)
-        reservoir.add(n_rows, points, weights)
-        n_rows += len(points)
-        if n_rows > most_rows and seed is None:
+        if len(points):
+            drawn.add(drawn.n_rows, points, weights)
+        if drawn.n_rows > most_rows and seed is None:
             raise InvalidInputError(
                 f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
                 f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
             )
-    if not n_rows:
+    if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    points, weights = reservoir.rows()
-    if n_rows > most_rows:
+    points, weights = drawn.drawn()
+    kept = ~np.isnan(points[:, 0])
+    n_dropped = int((~kept).sum())
+    if not kept.any():
+        raise InvalidInputError(f"every row of {name} has a missing value; nothing is left")
+    if drawn.n_rows > most_rows:
         # Of rows that were drawn it is not known which entries were missing.
-        counts = np.full(width, int(np.isnan(points[:, 0]).sum()))
-    return Loaded(points, weights if source.weighted else None, source.columns, counts)
+        counts = np.full(width, n_dropped)
+    labels = source.columns or column_labels(width)
+    report = MissingReport(len(points), n_dropped, tuple(zip(labels, counts.tolist(), strict=True)))
+    checked = check_weights(weights[kept], kept.sum()) if source.weighted else None
+    return Omitted(points[kept], source.columns, checked, kept, report)

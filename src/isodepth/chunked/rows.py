@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -64,48 +65,51 @@ class MassUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Preparation:
-    """How raw chunks of a source become rows.
+    """How raw chunks of a source become rows, and how many of them at a time.
 
     Attributes
     ----------
-    n_features : int
-    columns : tuple of str or None
+    source : Source
+        What it says about columns and weights, without its parts.
     dtype : {"float32", "float64"}
-    weighted : bool
-        Whether the last column holds weights.
     nan_policy : {"raise", "omit"}
     scale : ndarray of shape (d,) or None
+    chunk_rows : int
+        Rows that are read at a time.
+    n_threads : int
     unit : MassUnit or None
         How weights become masses; None where there are none, or while that is not known.
-    checked : bool
-        Whether all values are known to be finite, from an earlier pass.
+    most_rows : int or None
+        How many rows an earlier pass has found, all values finite; reading ends where there are
+        more.
     """
 
-    n_features: int
-    columns: tuple[str, ...] | None
+    source: Source
     dtype: str
-    weighted: bool
     nan_policy: str
     scale: np.ndarray | None = None
+    chunk_rows: int = 1 << 15
+    n_threads: int = 1
     unit: MassUnit | None = None
-    checked: bool = False
+    most_rows: int | None = None
 
     @classmethod
-    def of(cls, source: Source, options: Any, scale: np.ndarray | None = None) -> Preparation:
+    def of(cls, source: Source, options: Any, **more: Any) -> Preparation:
         """How the chunks of a source are prepared under the options of a metric."""
         dtype = options["dtype"] or source.dtype
-        return cls(
-            source.n_features, source.columns, dtype, source.weighted, options["nan_policy"], scale
-        )
+        return cls(replace(source, parts=()), dtype, options["nan_policy"], **more)
 
-    def later(self, unit: MassUnit | None) -> Preparation:
-        """The same for passes over data that have been looked at once."""
-        return replace(self, unit=unit, checked=True)
+    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
+        """The rows of chunks, the first of which has the number `start`."""
+        for chunk in chunks:
+            rows = self.rows(chunk, start)
+            yield rows
+            start += len(rows.points)
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """The rows of a chunk, before which so many come."""
         points, weights = self.split(chunk)
-        n_read, missing = len(points), np.zeros(self.n_features, dtype=np.int64)
+        n_read, missing = len(points), np.zeros(self.source.n_features, dtype=np.int64)
         if self.nan_policy == "omit":
             holes = np.isnan(points)
             missing = holes.sum(axis=0)
@@ -119,7 +123,7 @@ class Preparation:
         if weights is not None and not (weights > 0).all():
             points, weights = points[weights > 0], weights[weights > 0]
         if self.scale is not None and len(points):
-            points = scaled(points, self.scale, chunk.origin, self.columns)
+            points = scaled(points, self.scale, chunk.origin, self.source.columns)
         masses = None
         if self.unit is not None:
             masses = self.unit.masses(np.ones(len(points)) if weights is None else weights)
@@ -127,20 +131,20 @@ class Preparation:
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
         """Checked points (n, d), which may have missing values, and weights (n,) or None."""
-        values, origin, first = chunk
-        width = self.n_features + self.weighted
-        if values.ndim != 2 or values.shape[1] != width:
+        (values, origin, first), source = chunk, self.source
+        width = source.n_features + source.weighted
+        if values.shape[1] != width:
             raise InvalidInputError(
                 f"{origin} has shape {values.shape}, and {width} columns are expected; all chunks "
                 "must have the same columns"
             )
-        weights = np.array(values[:, -1], dtype=np.float64) if self.weighted else None
-        points = to_float(values[:, : self.n_features], origin, self.dtype)
-        if self.checked or not len(points):
+        weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
+        points = to_float(values[:, : source.n_features], origin, self.dtype)
+        if self.most_rows is not None or not len(points):
             return points, weights
         omit = self.nan_policy == "omit"
         hint = "" if omit else OMIT_HINT
-        check_finite(points, origin, False, self.columns, hint, allow_nan=omit, first_row=first)
+        check_finite(points, origin, False, source.columns, hint, allow_nan=omit, first_row=first)
         good = True if weights is None else np.isfinite(weights) & (weights >= 0)
         if weights is not None and not np.all(good):
             at = int(np.argmin(good))

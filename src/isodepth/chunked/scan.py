@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.dask import dask_source
-from isodepth.chunked.files import file_source
-from isodepth.chunked.sources import ColumnChoice, Source, array_source, call_source
+from isodepth.chunked.dask import dask_table
+from isodepth.chunked.files import file_tables
+from isodepth.chunked.sources import Header, Source, array_tables, call_table, source_of
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
@@ -82,7 +82,8 @@ def scan(
     wanted = None if columns is None else list(columns)
     if wanted is not None and not wanted:
         raise InvalidInputError("columns is empty: a sample needs at least one column")
-    source = _opened(data, ColumnChoice(wanted, weights))
+    tables, label = _opened(data)
+    source = source_of(tables, wanted, weights, label)
     return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
 
 
@@ -91,18 +92,20 @@ def as_source(data: Any) -> Source:
     return data if isinstance(data, Source) else scan(data)
 
 
-def _opened(data: Any, choice: ColumnChoice) -> Source:
+def _opened(data: Any) -> tuple[list[Header], str]:
+    """The tables that data consist of, and how to call these in messages."""
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
-        return dask_source(data, choice)
+        label = f"Dask {type(data).__name__}"
+        return [dask_table(data, label)], label
     several = isinstance(data, list | tuple) and not isinstance(data, Table)
     given = list(data) if several else [data]
     label = f"list of {len(given)}" if several else "array"
     if not given:
         raise InvalidInputError("scan got an empty list; a sample needs at least one row")
     if all(isinstance(item, str | os.PathLike) for item in given):
-        return file_source(given, choice, label if several else str(data))
+        return file_tables(given), label if several else str(data)
     if isinstance(data, Iterator):
         raise InvalidInputError(
             f"a {type(data).__name__} can be gone through once, and the data are read several "
@@ -110,9 +113,11 @@ def _opened(data: Any, choice: ColumnChoice) -> Source:
             "or a list of chunks"
         )
     if several or isinstance(data, np.ndarray) or looks_like_frame(data):
-        return array_source(given, choice, label)
+        called = [f"chunk {i}" for i in range(len(given))] if several else [label]
+        return array_tables(given, called), label
     if callable(data):
-        return call_source(data, choice)
+        label = getattr(data, "__name__", type(data).__name__)
+        return [call_table(data, label)], label
     raise InvalidInputError(
         f"scan takes a file or folder, an array, a list of these, a function that gives chunks, or "
         f"a Dask collection, got {type(data).__name__}"

@@ -9,6 +9,7 @@ numbers than memory allows, passes that count the numbers in cells narrow it dow
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,35 +24,6 @@ _CELL_BITS = 10
 # A bracket reaches this many standard deviations of a share to either side.
 _DEVIATIONS = 4.5
 _HELD_NUMBERS = 1 << 22
-
-
-class Frame(NamedTuple):
-    """Where a sample lies, roughly, and the power of two next to its size.
-
-    Attributes
-    ----------
-    center : ndarray of shape (d,)
-    exponent : int
-    """
-
-    center: np.ndarray
-    exponent: int
-
-    def moved(self, points: np.ndarray) -> np.ndarray:
-        """Points (n, d) around zero and of size about one."""
-        return moved_by(points, *self)
-
-
-def core_chunk(
-    points: np.ndarray,
-    frame: Frame,
-    directions: np.ndarray,
-    masses: np.ndarray | None,
-    n_threads: int,
-) -> Any:
-    """Rows (n, d) and directions (K, d) as the compiled core looks at them."""
-    kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
-    return kind(points, *frame, np.ascontiguousarray(directions), masses, n_threads)
 
 
 class Pilot(NamedTuple):
@@ -84,16 +56,19 @@ class Numbers:
 
     Attributes
     ----------
-    frame : Frame
+    frame : ndarray of shape (d,), int
+        Where a sample lies, roughly, and the power of two next to its size: by these, rows are
+        moved around zero and to a size of about one.
     directions : ndarray of shape (E, d)
     centers : ndarray of shape (E,) or None
     typical : float or None
         The size of a typical row: distances that are no more than rounding beside it become -1.
         Negative: only zero does.
-    of : gives the points (n, d) to project, from rows and a number of threads; None for the rows
+    of : gives the points (n, c) to project, from rows (n, d) and a number of threads; None for
+        the rows
     """
 
-    frame: Frame
+    frame: tuple[np.ndarray, int]
     directions: np.ndarray
     centers: np.ndarray | None = None
     typical: float | None = None
@@ -104,69 +79,68 @@ class Numbers:
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
-    def chunk(self, rows: Rows, n_threads: int) -> Any:
-        """The numbers of a chunk, as the compiled core looks at them."""
-        points = rows.points if self.of is None else self.of(rows, n_threads)
-        return core_chunk(points, self.frame, self.directions, rows.masses, n_threads)
+    def chunk(self, rows: np.ndarray, masses: np.ndarray | None, n_threads: int) -> Any:
+        """The numbers of rows (n, d), as the compiled core looks at them."""
+        points = rows if self.of is None else self.of(rows, n_threads)
+        kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
+        return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)
 
     @property
     def options(self) -> dict[str, Any]:
         """What the passes of the compiled core do with projections first."""
         return {"centers": self.centers, "typical": self.typical}
 
+    def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Some sets at a time, and the projections (some, m) of points (m, d)."""
+        moved = moved_by(points, *self.frame)
+        step = max(1, _HELD_NUMBERS // len(moved))
+        for k in range(0, len(self.directions), step):
+            some = np.ascontiguousarray(self.directions[k : k + step])
+            yield slice(k, k + step), _core.project(moved, some, n_threads)
+
     def guess(
         self, pilot: Pilot, shares: np.ndarray, n_threads: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Brackets [low, high), each (E,), that will hold the quantiles of given orders (E,)."""
-        moved = self.frame.moved(pilot.points)
-        low, high = np.empty((2, len(self.directions)), dtype=moved.dtype)
-        step = max(1, _HELD_NUMBERS // len(moved))
-        for k in range(0, len(low), step):
-            some = slice(k, k + step)
-            values = _core.project(moved, np.ascontiguousarray(self.directions[some]), n_threads)
-            if self.centers is not None:
-                values = np.abs(values - self.centers[some, None])
+        ends = np.full((2, len(shares)), [[-np.inf], [np.inf]], dtype=self.directions.dtype)
+        for some, along in self.along(pilot.points, n_threads):
+            values = along if self.centers is None else np.abs(along - self.centers[some, None])
             for share in np.unique(shares[some]):
                 own = np.flatnonzero(shares[some] == share)
-                for ends, sign in ((low, -1), (high, 1)):
-                    q = float(share + sign * pilot.margin)
-                    ends[k + own] = sign * np.inf
+                for end, q in zip(ends, (share - pilot.margin, share + pilot.margin), strict=True):
                     if 0 <= q <= 1:
-                        ends[k + own] = _core.quantile(values[own], q, pilot.masses, n_threads)
-        return low, np.nextafter(high, np.inf)
+                        found = _core.quantile(values[own], float(q), pilot.masses, n_threads)
+                        end[some][own] = found
+        return ends[0], np.nextafter(ends[1], np.inf)
 
 
-class Inside:
+class Inside(NamedTuple):
     """What lies below and inside of brackets: masses, and the numbers as long as they fit.
 
     Attributes
     ----------
-    below, mass, held : int64 ndarrays of shape (E,)
-    full : boolean ndarray of shape (E,)
-        Whether there are more numbers than may be held.
+    counts : int64 ndarray of shape (3, E)
+        Mass below, mass inside, and how many numbers are held; more than may be where they did not
+        fit.
+    pieces : list of (values, masses, ends of each bracket) of chunks; no masses where all are one
     """
 
-    def __init__(self, size: int) -> None:
-        self.below, self.mass, self.held = np.zeros((3, size), dtype=np.int64)
-        self.full = np.zeros(size, dtype=bool)
-        self.pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    counts: np.ndarray
+    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def select(self, k: int, ranks: np.ndarray) -> np.ndarray:
         """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
-        indices = ranks - self.below[k]
+        indices = ranks - self.counts[0, k]
+        outside = (indices < 0) | (indices >= self.counts[1, k])
         if any(len(masses) for _, masses, _ in cuts):
             order = np.argsort(values)
             upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
-            values = values[order]
-            indices = np.where(indices < 0, -1, np.searchsorted(upto, indices, side="right"))
+            values, indices = values[order], np.searchsorted(upto, indices, side="right")
         else:
             values.sort()
-        inside = (indices >= 0) & (indices < len(values))
-        found = np.full(len(ranks), np.nan, dtype=values.dtype)
-        found[inside] = values[indices[inside]]
-        return found
+        return np.where(outside, np.nan, values[np.where(outside, 0, indices)])
 
 
 @dataclass(frozen=True)
@@ -179,31 +153,27 @@ class BracketPass(Pass):
     most: int
 
     def start(self) -> Inside:
-        return Inside(len(self.low))
+        return Inside(np.zeros((3, len(self.low)), dtype=np.int64), [])
 
     def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
-        most = np.where(state.full, 0, self.most - state.held)
-        counts, values, masses = self.numbers.chunk(rows, n_threads).numbers_inside(
-            low=self.low, high=self.high, most=most, **self.numbers.options
-        )
-        state.below += counts[0]
-        state.mass += counts[1]
-        state.full |= counts[2] < 0
-        gathered = counts[2].clip(0)
-        state.held += gathered
+        most = np.maximum(self.most - state.counts[2], 0)
+        counts, values, masses = self.numbers.chunk(
+            rows.points, rows.masses, n_threads
+        ).numbers_inside(low=self.low, high=self.high, most=most, **self.numbers.options)
+        ends = np.concatenate([[0], np.cumsum(counts[2].clip(0))])
+        state.counts[:] += np.where(counts < 0, self.most + 1, counts)
         if len(values):
-            state.pieces.append((values, masses, np.concatenate([[0], np.cumsum(gathered)])))
+            state.pieces.append((values, masses, ends))
 
     def merge(self, state: Inside, other: Inside) -> None:
-        for name in ("below", "mass", "held", "full", "pieces"):
-            setattr(state, name, getattr(state, name) + getattr(other, name))
-        state.full |= state.held > self.most
+        state.counts[:] += other.counts
+        state.pieces.extend(other.pieces)
 
     def select(self, fold: Fold, ranks: np.ndarray) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R); NaN where they were not gathered."""
         inside = fold(self)
         found = np.full(ranks.shape, np.nan, dtype=self.low.dtype)
-        for k in np.flatnonzero(~inside.full & (inside.mass > 0)):
+        for k in np.flatnonzero((inside.counts[2] > 0) & (inside.counts[2] <= self.most)):
             found[k] = inside.select(k, ranks[k])
         return found
 
@@ -220,7 +190,7 @@ class KeyPass(Pass):
         return np.zeros((len(self.low), (1 << _CELL_BITS) + 2), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        self.numbers.chunk(rows, n_threads).count_keys(
+        self.numbers.chunk(rows.points, rows.masses, n_threads).count_keys(
             state, low=self.low, shift=self.shift, **self.numbers.options
         )
 
@@ -262,25 +232,18 @@ class Selection:
     n_threads: int
 
     def order_statistics(
-        self,
-        numbers: Numbers,
-        ranks: np.ndarray,
-        bracket: tuple[np.ndarray, np.ndarray],
-        expected: float,
+        self, numbers: Numbers, ranks: np.ndarray, pilot: Pilot | None = None
     ) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
-        Parameters
-        ----------
-        bracket : ndarrays low, high of shape (E,)
-            [low, high) is where they are expected, all ranks of a set in the same.
-        expected : float
-            The share of all numbers that is expected inside of a bracket.
+        The ranks of a set are next to each other. The pilot has the points of the numbers, where
+        these are not those of the sample.
         """
-        low, high = bracket
+        pilot = pilot or self.pilot
+        low, high = numbers.guess(pilot, ranks.mean(axis=1) / self.mass, self.n_threads)
         most = max(1, self.most_numbers // len(low))
         found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-        if 1.2 * expected * self.n_rows <= most:
+        if 1.2 * 2 * pilot.margin * self.n_rows <= most:
             found = BracketPass(numbers, low, high, most).select(self.fold, ranks)
         sets, which = np.nonzero(np.isnan(found))
         if len(sets):
@@ -328,17 +291,10 @@ class Selection:
 
         Numbers that became -1, of mass `skipped` (E,), do not count.
         """
-        size = len(numbers.directions)
-        before = np.zeros(size, dtype=np.int64) if skipped is None else skipped
+        before = np.zeros(len(numbers.directions), np.int64) if skipped is None else skipped
         left = self.mass - before
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
-        if skipped is None:
-            bracket = numbers.guess(self.pilot, np.full(size, 0.5), self.n_threads)
-            expected = 2 * self.pilot.margin
-        else:
-            dtype = numbers.directions.dtype
-            bracket, expected = (np.zeros(size, dtype), np.full(size, np.inf, dtype)), np.inf
-        found = self.order_statistics(numbers, ranks, bracket, expected)
+        found = self.order_statistics(numbers, ranks)
         half = found.dtype.type(0.5)
         # Halving first: symmetric under a change of sign, and the sum cannot overflow.
         return half * found[:, 0] + half * found[:, 1]
@@ -359,7 +315,7 @@ class Selection:
         if len(flat):
             off = replace(away.take(flat), typical=typical)
             start = np.zeros(len(flat), dtype=mads.dtype)
-            skipped = self.fold(BracketPass(off, start, start, 0)).below
+            skipped = self.fold(BracketPass(off, start, start, 0)).counts[0]
             some = skipped < self.mass
             if some.any():
                 scales[flat[some]] = self.medians(off.take(some), skipped[some])
@@ -373,11 +329,10 @@ class Selection:
         depths = -model.depths(self.pilot.points, self.n_threads)
         kinds, levels = depths.shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
-        numbers = Numbers(Frame(np.zeros(kinds), 0), units, of=NegatedDepths(model))
+        numbers = Numbers((np.zeros(kinds), 0), units, of=NegatedDepths(model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
         pilot = Pilot(depths, self.pilot.masses)
-        bracket = numbers.guess(pilot, ranks / self.mass, self.n_threads)
-        found = self.order_statistics(numbers, ranks[:, None], bracket, 2 * pilot.margin)
+        found = self.order_statistics(numbers, ranks[:, None], pilot)
         return -found.reshape(kinds, levels) - tolerance
 
 
@@ -387,8 +342,8 @@ class NegatedDepths:
 
     model: Any
 
-    def __call__(self, rows: Rows, n_threads: int) -> np.ndarray:
-        return -self.model.depths(rows.points, n_threads)
+    def __call__(self, points: np.ndarray, n_threads: int) -> np.ndarray:
+        return -self.model.depths(points, n_threads)
 
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:

@@ -6,14 +6,15 @@ wherever it is sent: it is small, and can be pickled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import listed, numbered
-from isodepth.data.frames import looks_like_frame, read_frame
+from isodepth.data.frames import Table, looks_like_frame, read_frame
+from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError
 
 
@@ -35,12 +36,6 @@ class Chunk(NamedTuple):
     first: int
 
 
-def chunks_of(values: np.ndarray, origin: str, rows: int, first: int = 0) -> Iterator[Chunk]:
-    """Chunks of at most so many of the rows (n, c), the first of which has the number `first`."""
-    for start in range(0, len(values), rows):
-        yield Chunk(values[start : start + rows], origin, first + start)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """A sample that is read in chunks; made by :func:`isodepth.scan`.
@@ -48,9 +43,9 @@ class Source:
     Attributes
     ----------
     parts : tuple
-        What can be read by itself: row groups, files, arrays. A part has `columns`, the names or
-        indices of those that it reads, `n_rows` (or None), and `read(rows)`, which gives chunks of
-        at most so many rows.
+        What can be read by itself: row groups, files, arrays. A part has `columns`, the labels of
+        those that it reads, `n_rows` (or None), and `read(rows)`, which gives chunks of at most so
+        many rows.
     n_features : int
         How many columns the points have, that of the weights not counted.
     columns : tuple of str or None
@@ -84,20 +79,14 @@ class Source:
     def chunks(self, rows: int) -> Iterator[Chunk]:
         """All chunks, of at most so many rows; can be called again and again."""
         for part in self.parts:
-            yield from part.read(rows if self.chunk_rows is None else min(rows, self.chunk_rows))
+            yield from part.read(min(rows, self.chunk_rows or rows))
 
     def aligned(self, names: tuple[str, ...] | None) -> Source:
         """The same with its columns in the order of `names`, where both have names."""
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
-        indices = {name: index for index, name in enumerate(self.columns)}
-        order = [indices[name] for name in names]
-        order += [self.n_features] if self.weighted else []
-        parts = tuple(
-            replace(part, columns=tuple(part.columns[index] for index in order))
-            for part in self.parts
-        )
-        return replace(self, parts=parts, columns=names)
+        parts = [replace(p, columns=(*names, *p.columns[self.n_features :])) for p in self.parts]
+        return replace(self, parts=tuple(parts), columns=names)
 
     def __repr__(self) -> str:
         rows = self.n_rows
@@ -111,42 +100,75 @@ class Source:
 # -- columns --------------------------------------------------------------------------------------
 
 
-class ColumnChoice(NamedTuple):
-    """Which columns are the points, by name or number (None for all), and which the weights."""
+class Header(NamedTuple):
+    """What is known of a table before it is read.
 
-    columns: list[Any] | None
-    weights: Any
+    Attributes
+    ----------
+    origin : str
+        How to call it in messages.
+    labels : sequence of str
+        Of all columns: their names, or numbers where they have none.
+    named : bool
+        Whether these are names.
+    single : collection of str
+        The labels of columns of type float32.
+    parts : function
+        From the labels of the columns to read to the parts that read them.
+    """
 
-    def indices(self, labels: Sequence[str], where: str) -> list[int]:
-        """The indices of the points' columns, and that of the weights last."""
-        own = [] if self.weights is None else indices_of([self.weights], labels, where)
-        if self.columns is None:
-            return [index for index in range(len(labels)) if index not in own] + own
-        indices = indices_of(self.columns, labels, where)
-        if len(set(indices)) < len(indices):
-            twice = next(index for index in indices if indices.count(index) > 1)
+    origin: str
+    labels: Sequence[str]
+    named: bool
+    single: Collection[str]
+    parts: Callable[[tuple[str, ...]], Sequence[Any]]
+
+
+def source_of(
+    tables: Sequence[Header], columns: list[Any] | None, weights: Any, label: str
+) -> Source:
+    """A source of tables with the same columns, in whatever order.
+
+    `columns` are those of the points, by name or number (None for all), `weights` is that of the
+    weights.
+    """
+    first = tables[0]
+    chosen = _chosen(first, columns, weights)
+    for table in tables:
+        other = columns is None and sorted(table.labels) != sorted(first.labels)
+        if other or table.named != first.named:
+            both = tuple(first.labels), tuple(table.labels)
+            raise differing(*both, first.origin, table.origin)
+        indices_of(chosen, table.labels, table.origin)
+    width = len(chosen) - (weights is not None)
+    if not width:
+        raise InvalidInputError("there is no column left beside the weights")
+    parts = tuple(part for table in tables for part in table.parts(chosen))
+    single = all(set(chosen) <= set(table.single) for table in tables)
+    return Source(
+        parts, width, chosen[:width] if first.named else None, "float32" if single else "float64",
+        weights is not None, None, label,
+    )  # fmt: skip
+
+
+def _chosen(table: Header, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
+    """The labels of the points' columns, and that of the weights last."""
+    labels, where = table.labels, table.origin
+    own = [] if weights is None else indices_of([weights], labels, where)
+    indices = [index for index in range(len(labels)) if index not in own]
+    if columns is not None:
+        indices = indices_of(columns, labels, where)
+    for index in indices:
+        if indices.count(index) > 1:
             raise InvalidInputError(
-                f"column {labels[twice]!r} is asked for twice; name every column once"
+                f"column {labels[index]!r} is asked for twice; name every column once"
             )
-        if own and own[0] in indices:
+        if index in own:
             raise InvalidInputError(
-                f"column {labels[own[0]]!r} is asked for both as a point's and as the weight; drop "
+                f"column {labels[index]!r} is asked for both as a point's and as the weight; drop "
                 "one of them"
             )
-        return indices + own
-
-    def source(
-        self, parts: Sequence[Any], names: Sequence[str] | None, width: int, single: bool,
-        label: str,
-    ) -> Source:  # fmt: skip
-        """A source of parts of `width` columns with these names, that of the weights included."""
-        weighted = self.weights is not None
-        width -= weighted
-        if not width:
-            raise InvalidInputError("there is no column left beside the weights")
-        columns = None if names is None else tuple(names)[:width]
-        dtype = "float32" if single else "float64"
-        return Source(tuple(parts), width, columns, dtype, weighted, None, label)
+    return tuple(labels[index] for index in indices + own)
 
 
 def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
@@ -163,17 +185,37 @@ def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[
     return indices
 
 
-def take_columns(values: np.ndarray, indices: Sequence[int]) -> np.ndarray:
-    """The columns of an array at some indices; the array itself where these are all."""
-    whole = list(indices) == list(range(values.shape[1]))
-    return values if whole else values[:, list(indices)]
+# -- arrays, frames and functions -----------------------------------------------------------------
 
 
-def numbers_of(chunk: Any, columns: tuple[Any, ...], origin: str) -> np.ndarray:
-    """The numbers (n, c) of an array or a frame, in the columns chosen."""
-    values, names = _read_chunk(chunk, origin)
-    labels = names or numbered(values.shape[1])
-    return take_columns(values, indices_of(columns, labels, origin))
+@dataclass(frozen=True)
+class Part:
+    """Some columns of an array or a frame."""
+
+    data: Any
+    columns: tuple[str, ...]
+    origin: str
+    n_rows: int | None = None
+
+    def read(self, rows: int) -> Iterator[Chunk]:
+        """The rows, at most so many at a time."""
+        return self.cut(self.data, self.origin, rows)
+
+    def cut(self, table: Any, origin: str, rows: int) -> Iterator[Chunk]:
+        """The rows of an array or a frame in memory."""
+        values, names = _read_chunk(table, origin)
+        indices = indices_of(self.columns, names or numbered(values.shape[1]), origin)
+        for first in range(0, len(values), rows):
+            yield Chunk(np.take(values[first : first + rows], indices, axis=1), origin, first)
+
+
+class CallPart(Part):
+    """What a function of the caller gives: a fresh iterator of chunks at each call."""
+
+    def read(self, rows: int) -> Iterator[Chunk]:
+        """The chunks, cut where they are longer than so many rows."""
+        for number, chunk in enumerate(_fresh_iterator(self.data)):
+            yield from self.cut(chunk, f"chunk {number}", rows)
 
 
 def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -188,41 +230,22 @@ def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | 
     return values, None
 
 
-# -- arrays and functions -------------------------------------------------------------------------
+def _header(
+    values: np.ndarray, names: Any, origin: str, kind: type[Part], data: Any, n_rows: int | None
+) -> Header:
+    """That of an array with these names, or None; `data` is what the parts of that kind read."""
+    labels = names or tuple(numbered(values.shape[1]))
+    single = labels if values.dtype == np.float32 else ()
+    return Header(
+        origin, labels, names is not None, single, lambda own: [kind(data, own, origin, n_rows)]
+    )
 
 
-@dataclass(frozen=True)
-class ArrayPart:
-    """Some columns of an array."""
-
-    array: Any
-    columns: tuple[int, ...]
-    origin: str
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.array)
-
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """The rows, at most so many at a time."""
-        for chunk in chunks_of(self.array, self.origin, rows):
-            yield chunk._replace(values=take_columns(np.asarray(chunk.values), self.columns))
-
-
-@dataclass(frozen=True)
-class CallPart:
-    """What a function of the caller gives: a fresh iterator of chunks at each call."""
-
-    make: Callable[[], Any]
-    columns: tuple[Any, ...]
-    n_rows: int | None = None
-
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """The chunks, cut where they are longer than so many rows."""
-        for number, chunk in enumerate(_fresh_iterator(self.make)):
-            origin = f"chunk {number}"
-            yield from chunks_of(numbers_of(chunk, self.columns, origin), origin, rows)
+def array_tables(given: list[Any], called: list[str]) -> list[Header]:
+    """Arrays and frames; empty ones only where all are."""
+    tables = [(*_read_chunk(item, name), name) for item, name in zip(given, called, strict=True)]
+    filled = [table for table in tables if len(table[0])] or tables[:1]
+    return [_header(*table, Part, Table(*table[:2]), len(table[0])) for table in filled]
 
 
 def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
@@ -237,31 +260,8 @@ def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
         ) from None
 
 
-def array_source(given: list[Any], choice: ColumnChoice, label: str) -> Source:
-    """A source of arrays and frames with the same columns."""
-    called = [label] if label == "array" else [f"chunk {i}" for i in range(len(given))]
-    read = [_read_chunk(item, origin) for item, origin in zip(given, called, strict=True)]
-    filled = [i for i, (array, _) in enumerate(read) if len(array)] or [0]
-    first, names = read[filled[0]]
-    labels = names or numbered(first.shape[1])
-    indices = choice.indices(labels, called[filled[0]])
-    for i in filled:
-        array, own = read[i]
-        if array.shape[1] != len(labels) or own != names:
-            raise InvalidInputError(
-                f"{called[i]} has {array.shape[1]} column(s) {listed(own or ())} where "
-                f"{called[filled[0]]} has {len(labels)} {listed(names or ())}; give chunks of one "
-                "table"
-            )
-    parts = [ArrayPart(read[i][0], tuple(indices), called[i]) for i in filled]
-    single = all(part.array.dtype == np.float32 for part in parts)
-    chosen = names and [labels[index] for index in indices]
-    return choice.source(parts, chosen, len(indices), single, label)
-
-
-def call_source(make: Callable[[], Any], choice: ColumnChoice) -> Source:
-    """A source of what a function gives; its first rows are read here."""
-    label = getattr(make, "__name__", type(make).__name__)
+def call_table(make: Callable[[], Any], label: str) -> Header:
+    """What a function gives; its first rows are read here."""
     given = _fresh_iterator(make)
     if make() is given:
         raise InvalidInputError(
@@ -270,10 +270,6 @@ def call_source(make: Callable[[], Any], choice: ColumnChoice) -> Source:
         )
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
-        if not len(values):
-            continue
-        indices = choice.indices(names or numbered(values.shape[1]), f"chunk {number}")
-        chosen = names and [names[index] for index in indices]
-        part = CallPart(make, tuple(chosen or indices))
-        return choice.source([part], chosen, len(indices), values.dtype == np.float32, label)
+        if len(values):
+            return _header(values, names, f"chunk {number}", CallPart, make, None)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

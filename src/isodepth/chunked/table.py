@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.depths import ProjectionModel, RankCells, RankModel, whitening_matrix
+from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
 from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
-from isodepth.chunked.reading import Reading, joint_selection
-from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.selection import Frame, Numbers
+from isodepth.chunked.reading import Reading, selection_of
+from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
@@ -37,8 +36,8 @@ class SourceRegions:
     n_points : int
         Rows of positive weight.
     missing : MissingReport or None
-    inner, outer : ndarrays of shape (L, 2K), or None where the table is exact
-        The support values of exact depths lie between these; `inner` may be -inf, where a region
+    bounds : pair of ndarrays of shape (L, 2K), or None where the table is exact
+        The support values of exact depths lie between these; the first may be -inf, where a region
         may be anything.
     depth_bound : float
         What the depth of a row may be off by; 0 where it is that of the path in memory.
@@ -47,8 +46,7 @@ class SourceRegions:
     table: RegionTable
     n_points: int
     missing: MissingReport | None = None
-    inner: np.ndarray | None = None
-    outer: np.ndarray | None = None
+    bounds: tuple[np.ndarray, np.ndarray] | None = None
     depth_bound: float = 0.0
 
     @property
@@ -64,7 +62,7 @@ def stream_table(
     *,
     runner: Runner | None = None,
     scale: np.ndarray | None = None,
-    in_memory: bool | None = None,
+    in_memory: bool = True,
 ) -> SourceRegions:
     """The table of a source, as `Metric.table` makes it of the same rows in memory.
 
@@ -73,34 +71,35 @@ def stream_table(
     runner : where the passes run
     scale : ndarray of shape (d,) or None
         What columns are divided by.
-    in_memory : whether a sample that fits is worked on in memory; None to let the memory decide
+    in_memory : whether a sample that fits is worked on in memory
     """
     metric.check_for_tables(storage)
-    preparation = Preparation.of(source, metric._options(), scale)
     fitted = fit_to_width(metric, source.n_features, scale)
-    reading = Reading.of(runner or Runner(), source, preparation, fitted)
-    n_points, sample = reading.summary.n_present, None
-    drawn = _core.distinct_rows(reading.pilot.points, None, reading.n_threads)[0]
-    if in_memory or (in_memory is None and n_points <= reading.limits.rows_in_memory):
+    reading = Reading.of(runner or Runner(), source, fitted, scale)
+    n_points, sample = reading.summary.n_rows, None
+    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, reading.how.n_threads)[0]
+    if in_memory and n_points <= reading.limits.rows_in_memory:
         points, weights = zip(*reading.fold(RowsPass()), strict=True)
         sample = Sample.of(
             np.concatenate(points), np.concatenate(weights) if source.weighted else None
         )
-    elif len(drawn) <= FEW_DISTINCT:
-        (distinct,) = reading.fold(DistinctPass(FEW_DISTINCT))
-        sample = None if distinct is None else Sample._merge(*distinct)
-    bounds: dict[str, Any] = {}
+    else:
+        selection = selection_of(reading)
+        if len(drawn) <= FEW_DISTINCT:
+            (distinct,) = selection.fold(DistinctPass(FEW_DISTINCT))
+            sample = None if distinct is None else Sample._merge(*distinct)
+    known: dict[str, Any] = {}
     if sample is None:
-        values, bounds = _by_passes(reading, fitted, drawn)
+        values, known = _by_passes(source, selection, fitted, drawn)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
     table = RegionTable(
-        values.astype(storage), str(fitted.table_signature(preparation.dtype)),
+        values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
         source.n_features, source.columns, scale=scale,
     )  # fmt: skip
-    return SourceRegions(table, n_points, reading.missing, **bounds)
+    return SourceRegions(table, n_points, reading.missing, **known)
 
 
 def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
@@ -109,7 +108,7 @@ def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> Fi
 
 
 def _by_passes(
-    reading: Reading, fitted: FittedMetric, drawn: np.ndarray
+    source: Source, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Support values (L, 2K), and what is known about those of exact depths.
 
@@ -124,39 +123,35 @@ def _by_passes(
     )
     if not plain or not (ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{reading.source.label} has {reading.summary.n_present} rows, which do not fit into "
+            f"{source.label} has {selection.n_rows} rows, which do not fit into "
             f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
             "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
             "empirical covariance"
         )
     assert fitted.betas is not None
-    selection, dtype = reading.selection, drawn.dtype
-    frame = Frame(*_core.center_and_exponent(drawn))
-    directions = np.ascontiguousarray(fitted.directions, dtype=dtype)
+    dtype = drawn.dtype
+    frame = _core.center_and_exponent(drawn)
+    directions, tolerance = fitted.directions, 0.0
     model: Any
-    tolerance = 0.0
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
+    if name == "ai_irw":
+        # Ranks along a direction of whitened rows are those along another of the rows.
+        directions = directions @ whitening_matrix(selection.fold, frame)
+    numbers = Numbers(frame, np.ascontiguousarray(directions, dtype=dtype))
     if ranks:
-        if name == "ai_irw":
-            # Ranks along a direction of whitened rows are those along another of the rows.
-            turned = fitted.directions @ whitening_matrix(reading.fold, frame)
-            directions = np.ascontiguousarray(turned, dtype=dtype)
         memory = fitted.resources.memory_mb * 2**18
-        pilot, n_threads = selection.pilot, selection.n_threads
-        cells = RankCells.around(frame, directions, pilot, memory, n_threads)
-        model = RankModel.fit(reading.fold, cells, selection.mass, name == "halfspace")
+        model = RankModel.fit(selection, numbers, memory, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(selection, frame, directions, drawn)
+        model = ProjectionModel.fit(selection, numbers, drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
-    found = reading.fold(SupportPass(model, thresholds, pairs, fitted.directions))
+    found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
     values, *around = found["supports"]
-    if not around:
-        return values, {}
-    return values, {"inner": around[0], "outer": around[1], "depth_bound": 0.5 * found["width"]}
+    known = {"bounds": tuple(around), "depth_bound": 0.5 * found["width"]} if ranks else {}
+    return values, known
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
@@ -165,16 +160,15 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     As `isodepth.core.scaling.spread_of_samples` has it: each sample counts for as many rows as it
     has, whatever its weights add up to.
     """
-    width, options = sources[0].n_features, metric._options()
+    width = sources[0].n_features
     fitted = fit_to_width(metric, width, None)
-    readings = [
-        Reading.of(runner, source, Preparation.of(source, options), fitted) for source in sources
-    ]
+    selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
+    pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
     # A product with a unit vector is the column itself.
-    columns = Numbers(Frame(np.zeros(width), 0), np.eye(width), of=_in_double)
-    _, mads, scales = joint_selection(readings).spreads(columns, typical=-1.0, zero=0.0)
+    columns = Numbers((np.zeros(width), 0), np.eye(width), of=_in_double)
+    _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
-def _in_double(rows: Rows, n_threads: int) -> np.ndarray:
-    return rows.points.astype(np.float64)
+def _in_double(points: np.ndarray, n_threads: int) -> np.ndarray:
+    return points.astype(np.float64)

@@ -102,17 +102,12 @@ class Sample:
         """The dimension of the space."""
         return self.points.shape[1]
 
-    @property
+    @cached_property
     def is_simplex(self) -> bool:
         """Whether these are u <= d + 1 points in general position."""
         u, d = self.points.shape
-        return u <= d + 1 and self._in_general_position
-
-    @cached_property
-    def _in_general_position(self) -> bool:
-        d = self.points.shape[1]
-        if len(self.points) == 1:
-            return True
+        if u == 1 or u > d + 1:
+            return u == 1
         edges = self.points[1:].astype(np.float64) - self.points[0]
         # Scaling each edge to about one keeps a single far point from hiding the others.
         edges /= np.abs(edges).max(axis=1, keepdims=True)
@@ -159,6 +154,8 @@ class TrimmedRegions:
         How many distinct points have at least that depth.
     masses : ndarray of shape (g,)
         Their share of the mass, rising to 1.
+    ordered : ndarray of shape (u, d)
+        The distinct points, deepest first: every region is a prefix.
     origin : Origin or None
         What decided the order: the depth with its settings, and the directions. A metric takes
         regions of its own depth and directions only, and none without an origin.
@@ -182,6 +179,7 @@ class TrimmedRegions:
     alphas: np.ndarray
     counts: np.ndarray
     masses: np.ndarray
+    ordered: np.ndarray
     origin: Any = None
 
     @classmethod
@@ -216,21 +214,9 @@ class TrimmedRegions:
             alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
+            ordered=_core.take_rows(sample.points, order, resources.n_threads),
             origin=origin,
         )
-
-    @cached_property
-    def ordered(self) -> np.ndarray:
-        """The distinct points (u, d), deepest first: every region is a prefix."""
-        return self.put_in_order(_SINGLE_THREAD)
-
-    def put_in_order(self, resources: Resources) -> np.ndarray:
-        """Like `ordered`, computed on several threads the first time."""
-        known = self.__dict__.get("ordered")
-        if known is None:
-            known = _core.take_rows(self.sample.points, self.order, resources.n_threads)
-            self.__dict__["ordered"] = known
-        return known
 
     @property
     def n_points(self) -> int:

@@ -68,7 +68,7 @@ def spread_of_samples(
     Each sample counts for as many rows as it has, whatever its weights add up to.
     """
     if all(w is None for w in weights):
-        return pooled_spread(_rows(samples))
+        return pooled_spread(np.concatenate(samples))
     shares = []
     for points, w in zip(samples, weights, strict=True):
         if w is None:
@@ -77,7 +77,7 @@ def spread_of_samples(
             # Divided by the largest first: no sum overflows.
             relative = w / w.max()
             shares.append(relative * (np.count_nonzero(w) / relative.sum()))
-    return pooled_spread(_rows(samples), np.concatenate(shares))
+    return pooled_spread(np.concatenate(samples), np.concatenate(shares))
 
 
 def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
@@ -149,10 +149,6 @@ def warn_of_different_spreads(
         ScaleWarning,
         stacklevel=5,
     )
-
-
-def _rows(samples: Sequence[np.ndarray]) -> np.ndarray:
-    return samples[0] if len(samples) == 1 else np.concatenate(samples)
 
 
 def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:

@@ -14,7 +14,7 @@ _EXACT_DIGITS = 14
 
 
 @np.errstate(over="ignore")
-def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
+def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Positive weights as integers in proportion, so that their sums are exact in any order.
 
     Ties between regions and depths are decided by sums of weights; floating-point sums of one set
@@ -23,13 +23,10 @@ def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.nd
     Other floats are dyadic rationals: a common power of two makes them integers without any
     rounding, unless they span more than about 2**8 in size with full mantissas; then they are
     rounded at 2**-61 of the total.
-
-    With `counts` each weight is that of so many rows.
     """
-    every = weights if counts is None else weights * counts
-    integral = bool((weights == np.rint(weights)).all()) and every.sum() < 2.0**53
+    integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
     # Larger integers may themselves be rounded.
-    small = None if integral and weights.max() < 2.0**50 else _small_integers(weights, counts)
+    small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
     if small is not None:
         return small
     if integral:
@@ -37,8 +34,7 @@ def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.nd
         return integers // np.gcd.reduce(integers)
     # In [0.5, 1) for the largest weight, so that nothing below can overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
-    total = (scaled if counts is None else scaled * counts).sum()
-    bits = TOTAL_BITS - int(np.frexp(total)[1])
+    bits = TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
     # Weights that vanish beside the largest are not exact, and take all the bits there are.
     needed = bits
@@ -49,12 +45,12 @@ def exact_masses(weights: np.ndarray, counts: np.ndarray | None = None) -> np.nd
 
 
 def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
-    """How many of the 53 bits of each mantissa, in [0.5, 1), are zeros at its end."""
+    """How many of the 53 bits of each mantissa, in [0.5, 1) or (-1, -0.5], are zeros at its end."""
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 
 
-def _small_integers(weights: np.ndarray, counts: np.ndarray | None) -> np.ndarray | None:
+def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     """Small integers without a common divisor to which positive weights are proportional, or None.
 
     What counts as rounding and as small goes together: two ratios of integers up to m differ by a
@@ -66,7 +62,7 @@ def _small_integers(weights: np.ndarray, counts: np.ndarray | None) -> np.ndarra
     last_places = exponents - 53 + trailing_zeros(mantissas)
     if exponents.max() - last_places.min() <= _EXACT_DIGITS:
         integers = np.ldexp(weights, -last_places.min()).astype(np.int64)
-        total = int((integers if counts is None else integers * counts).sum())
+        total = int(integers.sum())
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
     # Weights of single precision carry its rounding along when they become doubles, and then may

@@ -218,6 +218,11 @@ class Minimized(Depth):
         As for every depth, see :class:`isodepth.depth.base.Depth`.
     """
 
+    #: The pass that gives how far out points are along the worst of the directions, and which.
+    kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
+    #: -1 where what it gives falls with the distance from the center.
+    sign: ClassVar[int] = 1
+
     method: str = "directions"
     refine: int = 0
 
@@ -228,7 +233,8 @@ class Minimized(Depth):
 
         Also the number of the direction that says so, where it is to be located.
         """
-        raise NotImplementedError
+        values, index = along.run(type(self).kernel, sample.points, sample.masses, queries, locate)
+        return values if self.sign > 0 else -values, index
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         """The depth (m,) of points of that outlyingness."""
@@ -282,12 +288,7 @@ class Projection(Minimized):
 
     name = "projection"
     tie_tolerance = 1e-12
-
-    def outlyingness(
-        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
-    ) -> tuple[np.ndarray, Any]:
-        points, weights = sample.points, sample.masses
-        return along.run(_core.largest_outlyingness, points, weights, queries, locate)
+    kernel = staticmethod(_core.largest_outlyingness)
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
@@ -327,13 +328,8 @@ class Halfspace(Minimized):
     """The smallest mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
 
     name = "halfspace"
-
-    def outlyingness(
-        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
-    ) -> tuple[np.ndarray, Any]:
-        points, weights = sample.points, sample.masses
-        masses, index = along.run(_core.smallest_halfspace, points, weights, queries, locate)
-        return -masses, index
+    kernel = staticmethod(_core.smallest_halfspace)
+    sign = -1
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return -outlyingness / sample.total
@@ -361,11 +357,6 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
-
-
-def middle_of(rows: np.ndarray) -> np.ndarray:
-    """The lower median (d,) of each column of rows (n, d)."""
-    return np.sort(rows, axis=0)[(len(rows) - 1) // 2]
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ Imported when first used, because scikit-learn takes seconds to import: a distan
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,8 +19,6 @@ from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 
-Self = TypeVar("Self", bound="DepthEstimator")
-
 
 class NotFittedDepthError(InvalidInputError, NotFittedError):
     """`score_samples` was called before `fit`."""
@@ -29,7 +27,7 @@ class NotFittedDepthError(InvalidInputError, NotFittedError):
 class DepthEstimator(BaseEstimator, Depth):
     """`fit` and `score_samples` for a depth; the settings are those of the depth."""
 
-    def fit(self: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the depths of a sample.
 
         Parameters
@@ -75,10 +73,6 @@ class DepthEstimator(BaseEstimator, Depth):
         check_same_width(points.shape[1], self.n_features_in_, "Z", "the fitted sample")
         along = Along(self._directions, Resources(self.n_jobs))
         return self.point_depth(self._sample, points, along)
-
-    def fit_predict_depth(self, X: Any, sample_weight: Any = None) -> np.ndarray:
-        """`fit(X).depth_` in one call, of shape (n,)."""
-        return self.fit(X, sample_weight=sample_weight).depth_
 
 
 class ProjectionDepth(DepthEstimator, Projection):
@@ -200,7 +194,7 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     array([0.1, 0.3, 0.5, 0.3, 0.1])
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AIIRWDepth:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """As for every depth; sets `whitening_` as well."""
         super().fit(X, sample_weight=sample_weight)
         self.whitening_ = self._matrix(self._sample)

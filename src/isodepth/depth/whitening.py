@@ -95,9 +95,7 @@ def _span(sample: Sample, moved: np.ndarray) -> _Span:
     constant = (points == points[0]).all(axis=0)
     stretch = stretch_of(np.abs(centered).max(axis=0), constant)
     centered *= stretch
-    values, axes = np.linalg.eigh((centered.T * shares) @ centered)
-    positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    return _Span(center, stretch, centered, axes[:, positive], values[positive])
+    return _Span(center, stretch, centered, *_principal_axes((centered.T * shares) @ centered))
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
@@ -108,10 +106,15 @@ def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
 
 def inverse_root(matrix: np.ndarray) -> np.ndarray:
     """The symmetric (pseudo-)inverse root of a covariance (d, d)."""
+    axes, variances = _principal_axes(matrix)
+    return (axes / np.sqrt(variances)) @ axes.T
+
+
+def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvectors (d, r) of a covariance (d, d) with positive eigenvalues, and these (r,)."""
     values, axes = np.linalg.eigh(matrix)
     positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
-    axes = axes[:, positive]
-    return (axes / np.sqrt(values[positive])) @ axes.T
+    return axes[:, positive], values[positive]
 
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:

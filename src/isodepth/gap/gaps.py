@@ -11,6 +11,7 @@ distance, until none is left or the allowance is spent.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from isodepth.engine import (
     quantile_gaps,
     signed_directions,
 )
-from isodepth.hull import hausdorff_levels, raise_gaps
+from isodepth.hull import hausdorff, hausdorff_levels, raise_gaps
 
 WAYS = ("search", "exact")
 REGIONS = ("sample", "exact", "envelope")
@@ -76,11 +77,7 @@ def find_gaps(
     y: TrimmedRegions,
     plan: LevelPlan,
     directions: np.ndarray,
-    *,
-    way: str,
-    region: str,
-    q: float,
-    refine: int,
+    options: Mapping[str, Any],
     resources: Resources,
 ) -> Gaps:
     """Gap of each level.
@@ -98,15 +95,11 @@ def find_gaps(
     x, y : TrimmedRegions
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
-    way : {"search", "exact"}
-        The largest over the directions, climbing on from there for `refine` steps; or the exact
-        Hausdorff distance of the convex hulls.
-    region : {"sample", "exact", "envelope"}
-        Regions as hulls of the sample points inside, in full (in the plane), or envelopes.
-    q : float in [1, inf]
-        The order of the mean over directions; inf for their supremum.
+    options : mapping
+        `gap`, `region`, `q` and `refine` of a metric.
     """
     sizes = plan.prefix_sizes
+    way, region, q, refine = (options[name] for name in ("gap", "region", "q", "refine"))
     unit = mean_of_direction(x.n_features, q)
     if region == "envelope":
         first_sample = x.sample.points, x.sample.masses
@@ -116,8 +109,6 @@ def find_gaps(
     first, second = x.ordered, y.ordered
     # On the line a region ends at sample points: the hull of those inside is all of it.
     if region == "exact" and q == math.inf and x.n_features == 2:
-        from isodepth.gap.full_regions import full_region_gaps
-
         found, vectors = full_region_gaps(x, y, plan)
         return Gaps(plan, found, vectors, np.arange(len(found)), exact=True, full=True)
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
@@ -135,6 +126,43 @@ def find_gaps(
     found, codes = level_gaps(first, second, sizes, directions, resources)
     refined = refine_gaps(first, second, inner, directions, found, codes, refine, resources)
     return Gaps(plan, *refined)
+
+
+def full_region_gaps(
+    x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hausdorff distance of the full halfspace-depth regions of the plane, of each level.
+
+    The region {x : HD(x) >= alpha} is the intersection of all closed halfplanes that hold more than
+    1 - alpha of the mass: it contains the hull of the sample points inside, and is larger the
+    sparser the sample.
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,)
+    directions : ndarray of shape (L, 2), unit vectors that attain them
+    """
+    corners_x, corners_y = _corners(x, plan.prefix_sizes_x), _corners(y, plan.prefix_sizes_y)
+    gaps = np.empty(len(plan.shares))
+    directions = np.empty((len(plan.shares), 2))
+    for level, (i, j) in enumerate(zip(plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True)):
+        gap = hausdorff(corners_x[i], corners_y[j])
+        gaps[level], directions[level] = gap.distance, gap.direction
+    return gaps, directions
+
+
+def _corners(regions: TrimmedRegions, prefix_sizes: np.ndarray) -> dict[int, np.ndarray]:
+    """Corners of the full region for each number of points inside."""
+    from isodepth.depth.exact.planar import halfspace_region_vertices  # rarely needed
+
+    sample = regions.sample
+    corners = {}
+    for size in np.unique(prefix_sizes):
+        alpha = float(regions.alphas[np.searchsorted(regions.counts, size)])
+        corners[int(size)] = halfspace_region_vertices(
+            sample.points.astype(np.float64), sample.unit_masses, alpha
+        )
+    return corners
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
@@ -173,7 +201,31 @@ def refine_gaps(
     # Few points: looking at every corner is cheaper than climbing first, and can be done in full.
     cheap = every_corner <= _CHEAP * limit
     if not cheap:
-        gaps, directions, codes = _climb_gaps(x, y, plan, directions, gaps, codes, steps, resources)
+        chosen = chosen_levels(plan, gaps)
+        sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
+        winners = np.unique(direction_index(codes))
+        few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
+        starts = [
+            signed_directions(directions, codes[chosen]),
+            _apart(x, y, sizes),
+            directions[few],
+        ]
+        tops = ascent(
+            x,
+            y,
+            sizes,
+            np.concatenate(starts),
+            # As many climbers as leave the cost in proportion to that of the search.
+            n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16)),
+            steps=steps,
+            slack=_SLACK,
+            resources=resources,
+        )
+        new_gaps, found = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+        new_codes = direction_code(direction_index(found) + len(directions), direction_sign(found))
+        better = new_gaps > gaps
+        gaps, codes = np.where(better, new_gaps, gaps), np.where(better, new_codes, codes)
+        directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(
             x, y, *plan.prefix_sizes, gaps, slack=_FULL if cheap else _SLACK, limit=limit
@@ -183,42 +235,6 @@ def refine_gaps(
         codes[raised] = len(directions) + np.arange(len(raised))
         directions = np.concatenate([directions, sharper])
     return gaps, directions, codes
-
-
-def _climb_gaps(
-    x: np.ndarray,
-    y: np.ndarray,
-    plan: LevelPlan,
-    directions: np.ndarray,
-    gaps: np.ndarray,
-    codes: np.ndarray,
-    steps: int,
-    resources: Resources,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen = chosen_levels(plan, gaps)
-    sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-    winners = np.unique(direction_index(codes))
-    few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
-    starts = [signed_directions(directions, codes[chosen]), _apart(x, y, sizes), directions[few]]
-    tops = ascent(
-        x,
-        y,
-        sizes,
-        np.concatenate(starts),
-        # As many climbers as leave the cost in proportion to that of the search.
-        n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16)),
-        steps=steps,
-        slack=_SLACK,
-        resources=resources,
-    )
-    new_gaps, found = level_gaps(x, y, plan.prefix_sizes, tops, resources)
-    new_codes = direction_code(direction_index(found) + len(directions), direction_sign(found))
-    better = new_gaps > gaps
-    return (
-        np.where(better, new_gaps, gaps),
-        np.concatenate([directions, tops]),
-        np.where(better, new_codes, codes),
-    )
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:

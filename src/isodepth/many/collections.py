@@ -16,11 +16,11 @@ from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table, clashing_columns, looks_like_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
-from isodepth.data.validation import is_chunked
+from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.stack import TableStack
-from isodepth.metric.fitted import prepare
 from isodepth.metric.table import RegionTable
+from isodepth.tensors.host import to_host
 
 
 class Labeled(NamedTuple):
@@ -60,12 +60,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
             f"samples, as in by='month', or give several frames"
         )
     keys = _keys_of_group_by(samples)
-    if keys is None and isinstance(samples, np.ndarray | Sequence):
+    if keys is None:
+        if not isinstance(samples, np.ndarray | Sequence):
+            samples = list(samples)
         if isinstance(samples, np.ndarray) or not samples or not _is_pair(samples[0]):
-            return Labeled(samples, None)
-    elif keys is None:
-        samples = list(samples)
-        if not samples or not _is_pair(samples[0]):
             return Labeled(samples, None)
     pairs = list(samples)
     if not pairs:
@@ -193,27 +191,23 @@ def with_shared_scale(
 
         shared = shared_scale(metric, samples, weights, name)
     else:
-        shared = _pooled_scale(metric, samples, weights, name)
+        pairs = enumerate(zip(samples, weights, strict=True))
+        parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in pairs]
+        for i, part in enumerate(parts):
+            check_same_number_of_columns(part.points, f"{name}[{i}]", parts[0].points.shape[1])
+        shared = spread_of_samples(
+            [part.points for part in parts], [part.weights for part in parts]
+        )
     return replace(metric, scale=shared)
 
 
-def _pooled_scale(
-    metric: Metric, samples: Sequence[Any], weights: Sequence[Any], name: str
-) -> np.ndarray:
-    """The spread (d,) of the columns in many samples together."""
-    dtype, nan_policy = metric.dtype, metric.nan_policy
-    parts = [
-        prepare(X, w, f"{name}[{i}]", dtype=dtype, nan_policy=nan_policy, scale=None)
-        for i, (X, w) in enumerate(zip(samples, weights, strict=True))
-    ]
-    width = parts[0].points.shape[1]
-    for i, part in enumerate(parts):
-        if part.points.shape[1] != width:
-            raise InvalidInputError(
-                f"all samples must have the same number of columns, got {part.points.shape[1]} in "
-                f"{name}[{i}] and {width} in the first"
-            )
-    return spread_of_samples([part.points for part in parts], [part.weights for part in parts])
+def check_same_number_of_columns(points: np.ndarray, name: str, width: int) -> None:
+    """Check that a sample is as wide as the first."""
+    if points.shape[1] != width:
+        raise InvalidInputError(
+            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
+            f"and {width} in the first"
+        )
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
@@ -238,7 +232,7 @@ def _aligns(X: Any) -> bool:
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check a collection of samples."""
+    """Check a collection of samples; tensors of any device become arrays."""
     shape = getattr(samples, "shape", None)
     if isinstance(samples, Mapping):
         raise InvalidInputError(
@@ -257,7 +251,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
     result = samples if isinstance(samples, Sequence) else list(samples)
     if len(result) == 0:
         raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-    return result
+    return [to_host(X) for X in result] if any(map(is_tensor, result)) else result
 
 
 def check_alike(
@@ -268,11 +262,7 @@ def check_alike(
     stack: TableStack,
 ) -> None:
     """Check that a sample fits the first: columns, their names, precision."""
-    if points.shape[1] != stack.n_features:
-        raise InvalidInputError(
-            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {stack.n_features} in the first"
-        )
+    check_same_number_of_columns(points, name, stack.n_features)
     if clashing_columns(columns, stack.columns):
         raise InvalidInputError(
             f"{name} names its columns {list(columns or ())} and the first sample "
@@ -295,7 +285,7 @@ def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
             f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
             f"got {type(weights).__name__}"
         )
-    each = list(weights)
+    each = [to_host(own) for own in weights]
     if len(each) != count:
         raise InvalidInputError(
             f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"

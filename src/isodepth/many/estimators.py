@@ -13,7 +13,7 @@ searches over settings are tested with bags instead.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,63 +27,35 @@ from isodepth.many.collections import as_list, matched, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,
-    TABLE_OPTIONS,
     fit_tables,
     table_metric,
 )
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.fitted import prepare
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable, check_comparable
 
 _NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
-_BAG_OPTIONS = {
-    "levels": TABLE_OPTIONS["levels"],
-    "scale": """\
-        scale : None, "pooled" or array of shape (d,), default None
-            What columns are divided by; "pooled" for their spread in all bags fitted.""",
-    "random_state": """\
-        random_state : None, int or numpy.random.Generator, default None
-            None samples directions when fitting and keeps them.""",
-}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(TransformerMixin, BaseEstimator):
     """Settings of the transformers of bags, and the tables of bags."""
 
-    def __init__(
-        self,
-        *,
-        depth: Any = "projection",
-        p: float = 2,
-        q: float = math.inf,
-        eps: float = 0.1,
-        n_directions: int = 1000,
-        directions: Any = "uniform",
-        levels: int = TABLE_LEVELS,
-        normalize: bool = True,
-        scale: Any = None,
-        nan_policy: str = "raise",
-        dtype: str | None = None,
-        storage: str = "float64",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.depth = depth
-        self.p = p
-        self.q = q
-        self.eps = eps
-        self.n_directions = n_directions
-        self.directions = directions
-        self.levels = levels
-        self.normalize = normalize
-        self.scale = scale
-        self.nan_policy = nan_policy
-        self.dtype = dtype
-        self.storage = storage
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    depth: Any = "projection"
+    p: float = 2
+    q: float = math.inf
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: int = TABLE_LEVELS
+    normalize: bool = True
+    scale: Any = None
+    nan_policy: str = "raise"
+    dtype: str | None = None
+    storage: str = "float64"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
         """Take over settings, directions, scale and precision, and fit the first `count` bags."""
@@ -91,10 +63,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
         metric = table_metric(options)
-        first = prepare(
-            bags[0], None, "X[0]", dtype=self.dtype, nan_policy=metric.nan_policy, scale=None
-        )
-        metric = replace(metric, dtype=str(first.points.dtype))
+        metric = replace(metric, dtype=str(metric.prepare(bags[0], None, "X[0]").points.dtype))
         if isinstance(metric.scale, str):
             metric = with_shared_scale(metric, (bags, None), name="X")
         self.metric_ = metric
@@ -110,9 +79,6 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "metric_")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -121,7 +87,7 @@ class _BagTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
+@with_metric_options(_NOT_HERE)
 class RegionTransformer(_BagTransformer):
     """Turn each bag of points into one row: its flattened region table.
 
@@ -131,6 +97,12 @@ class RegionTransformer(_BagTransformer):
 
     Parameters
     ----------
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+    scale : None, "pooled" or array of shape (d,), default None
+        What columns are divided by; "pooled" for their spread in all bags fitted.
+    random_state : None, int or numpy.random.Generator, default None
+        None samples directions when fitting and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
@@ -220,7 +192,7 @@ class RegionTransformer(_BagTransformer):
         return replace(first, values=values, columns=None)
 
 
-@with_metric_options(leave_out=_NOT_HERE, instead=_BAG_OPTIONS)
+@with_metric_options(_NOT_HERE)
 class DepthDistance(_BagTransformer):
     """Turn each bag of points into one row: its distances to the bags fitted.
 
@@ -229,6 +201,12 @@ class DepthDistance(_BagTransformer):
 
     Parameters
     ----------
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+    scale : None, "pooled" or array of shape (d,), default None
+        What columns are divided by; "pooled" for their spread in all bags fitted.
+    random_state : None, int or numpy.random.Generator, default None
+        None samples directions when fitting and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import Sample
-from isodepth.data.validation import check_n_jobs, is_chunked, is_tensor, split_weights
+from isodepth.data.validation import check_n_jobs, is_chunked, split_weights
 from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
@@ -26,34 +26,13 @@ from isodepth.many.collections import (
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
-from isodepth.metric.fitted import PreparedSample, prepare
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 
 #: The default of tables, which need a grid of levels.
 TABLE_LEVELS = 20
-#: Options that do not apply to tables, and those with another meaning.
+#: Options that do not apply to tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
-TABLE_OPTIONS = {
-    "levels": f"""\
-        levels : int, default {TABLE_LEVELS}
-            How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
-            share a fixed grid: neither exact nor random levels are possible.""",
-    "region": """\
-        region : {"sample", "envelope"}, default "sample"
-            Regions as convex hulls of the sample points inside (the paper), or the directional
-            quantile envelopes, regions of equal depth, which need no depth.""",
-    "scale": """\
-        scale : None, "pooled" or array of shape (d,), default None
-            What each column is divided by before anything else. "pooled" takes its spread in all
-            samples together, the same for all of them, and tables keep it:
-            ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.""",
-    "random_state": """\
-        random_state : None, int or numpy.random.Generator, default None
-            Seed of the directions, which are sampled once for all samples. None takes another seed
-            at every call, which the signature names. Tables of different calls can be compared if
-            they have the same integer.""",
-}
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -73,7 +52,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     return replace(metric, random_state=seed)
 
 
-@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
+@with_metric_options(NOT_FOR_TABLES)
 def tables(
     samples: Iterable[Any],
     *,
@@ -95,6 +74,20 @@ def tables(
         Show a progress bar (needs tqdm).
     storage : {"float64", "float32"}
         Precision of the stored support values.
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+        share a fixed grid: neither exact nor random levels are possible.
+    region : {"sample", "envelope"}, default "sample"
+        Regions as convex hulls of the sample points inside (the paper), or the directional
+        quantile envelopes, regions of equal depth, which need no depth.
+    scale : None, "pooled" or array of shape (d,), default None
+        What each column is divided by before anything else. "pooled" takes its spread in all
+        samples together, the same for all of them, and tables keep it:
+        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+    random_state : None, int or numpy.random.Generator, default None
+        Seed of the directions, which are sampled once for all samples. None takes another seed
+        at every call, which the signature names. Tables of different calls can be compared if
+        they have the same integer.
     {options of Metric}
 
     Returns
@@ -114,7 +107,7 @@ def tables(
     return fit_tables(given, weights, table_metric(options), storage, progress)
 
 
-@with_metric_options(leave_out=NOT_FOR_TABLES, instead=TABLE_OPTIONS)
+@with_metric_options(NOT_FOR_TABLES)
 def pairwise(
     samples: Any,
     other: Any = None,
@@ -157,6 +150,20 @@ def pairwise(
     storage : {"float64", "float32"}
         Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
         apart from the result, is worked on in small blocks.
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+        share a fixed grid: neither exact nor random levels are possible.
+    region : {"sample", "envelope"}, default "sample"
+        Regions as convex hulls of the sample points inside (the paper), or the directional
+        quantile envelopes, regions of equal depth, which need no depth.
+    scale : None, "pooled" or array of shape (d,), default None
+        What each column is divided by before anything else. "pooled" takes its spread in all
+        samples together, the same for all of them, and tables keep it:
+        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+    random_state : None, int or numpy.random.Generator, default None
+        Seed of the directions, which are sampled once for all samples. None takes another seed
+        at every call, which the signature names. Tables of different calls can be compared if
+        they have the same integer.
     {options of Metric}
 
     Returns
@@ -230,60 +237,56 @@ def fit_tables(
         samples = matched(samples, like.columns, name, "samples[0]")
     else:
         samples = matched(samples, columns_of(samples), name)
-    if any(map(is_chunked, samples)):
-        return _tables_of_chunked(samples, each, metric, storage, progress, like, name)
-    if any(map(is_tensor, samples)):
-        from isodepth.torch import distance as tensors
-
-        if tensors.lie_elsewhere(samples, name):
-            made = tensors.tables(metric, samples, each, storage, progress, name)
-            stack = TableStack(*made, None, scale=metric.scale)
-            if like is not None:
-                check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-            return stack
     if isinstance(metric.scale, str):
-        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
+        metric = with_shared_scale(metric, (samples, each), (None, None), name)
+    metric.check_for_tables(storage)
+    simplices: list[Sample] = []
+    with progress_bar(progress, len(samples), "regions", "sample") as advance:
+        if any(map(is_chunked, samples)):
+            stack = _tables_of_chunked(samples, each, metric, storage, advance, name)
+        else:
+            stack = _tables_of_arrays(samples, each, metric, storage, advance, name, simplices)
+    metric._source.warn_if_uninformative(*simplices)
+    if like is None:
+        return stack
+    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
+    return replace(stack, columns=stack.columns or like.columns)
 
-    def checked(i: int) -> PreparedSample:
-        return prepare(
-            samples[i],
-            each[i],
-            f"{name}[{i}]",
-            dtype=metric.dtype,
-            nan_policy=metric.nan_policy,
-            scale=metric.scale,
-        )
 
-    first, columns = checked(0)[:2]
-    if like is not None:
-        columns = columns or like.columns
+def _tables_of_arrays(
+    samples: Sequence[Any],
+    weights: Sequence[Any],
+    metric: Metric,
+    storage: str,
+    advance: Callable[[int], None],
+    name: str,
+    simplices: list[Sample],
+) -> TableStack:
+    """Fitted by threads over samples, or over directions if there are too few samples.
+
+    Samples that may be simplices are added to `simplices`.
+    """
+    first, columns = metric.prepare(samples[0], weights[0], f"{name}[0]")[:2]
     work = len(samples) * len(first) * metric.n_directions
     workers = worker_count(metric.n_jobs, len(samples) // 2, work)
-    # Threads over samples, or over directions if there are too few samples.
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
-    metric.check_for_tables(storage)
     fitted = inner.fit(first.shape[1])
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
     signature = str(fitted.table_signature(str(first.dtype)))
     stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
-    if like is not None:
-        check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-    simplices: list[Sample] = []
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
 
-        def step(i: int) -> None:
-            points, names, own = checked(i)[:3]
-            check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
-            sample = Sample.of(points, own)
-            if sample.n_points <= sample.n_features + 1:
-                simplices.append(sample)
-            fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
-            advance(1)
+    def step(i: int) -> None:
+        points, names, own = metric.prepare(samples[i], weights[i], f"{name}[{i}]")[:3]
+        check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
+        sample = Sample.of(points, own)
+        if sample.n_points <= sample.n_features + 1:
+            simplices.append(sample)
+        fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
+        advance(1)
 
-        thread_map(step, range(len(samples)), workers)
-    fitted.source.warn_if_uninformative(*simplices)
+    thread_map(step, range(len(samples)), workers)
     return stack
 
 
@@ -292,27 +295,18 @@ def _tables_of_chunked(
     weights: Sequence[Any],
     metric: Metric,
     storage: str,
-    progress: bool,
-    like: TableStack | None,
+    advance: Callable[[int], None],
     name: str,
 ) -> TableStack:
-    """As `fit_tables`, one after the other, if some samples are read in chunks."""
-    if isinstance(metric.scale, str):
-        metric = with_shared_scale(metric, (samples, weights), (None, None), name)
-    metric.check_for_tables(storage)
-    from isodepth.chunked import entry
+    """Fitted one after the other, if some samples are read in chunks."""
+    from isodepth.chunked.dask import tables_of_delayed
 
-    made = entry.tables_of_delayed(metric, samples, weights, storage)
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
-        for i, sample in enumerate(samples if made is None else ()):
-            made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
-            advance(1)
+    made = tables_of_delayed(metric, samples, weights, storage)
+    for i, sample in enumerate(samples if made is None else ()):
+        made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
+        advance(1)
     assert made
-    stack = TableStack.of(made, name)
-    if like is None:
-        return stack
-    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-    return replace(stack, columns=stack.columns or like.columns)
+    return TableStack.of(made, name)
 
 
 def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:

@@ -43,9 +43,8 @@ class TableStack(Sequence[RegionTable]):
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        made = (self.signature, self.n_features, self.columns, self.algorithm, self.scale)
         kind = TableStack if isinstance(item, slice) else RegionTable
-        return kind(self.values[item], *made)
+        return kind(**{**vars(self), "values": self.values[item]})
 
     @classmethod
     def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
@@ -59,10 +58,8 @@ class TableStack(Sequence[RegionTable]):
                     "tables with isodepth.tables"
                 )
             check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
-        values = np.stack([table.values for table in tables])
-        first = tables[0]
-        made = first.signature, first.n_features, first.columns, first.algorithm, first.scale
-        return cls(values, *made)
+        made = {**vars(tables[0]), "values": np.stack([table.values for table in tables])}
+        return cls(**made)
 
     def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
         """Distances (N,) from one table to all of these.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,8 @@ from isodepth.gap.gaps import Gaps
 _BLOCK_NUMBERS = 1 << 20
 
 
-class _LargestGap(NamedTuple):
-    level: float
-    gap: float
-    direction: np.ndarray
-    columns: list[tuple[str, float]]
-
-
-class LargestGap(ResultMixin, _LargestGap):
+@dataclass(frozen=True, eq=False)
+class LargestGap(ResultMixin):
     """Where two samples differ most.
 
     Attributes
@@ -37,11 +31,14 @@ class LargestGap(ResultMixin, _LargestGap):
         The columns with their share of the direction (squared entries), largest first.
     """
 
-    __slots__ = ()
+    level: float
+    gap: float
+    direction: np.ndarray
+    columns: list[tuple[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, texts, lists and dictionaries that JSON knows."""
-        return plain({**self._asdict(), "columns": named_shares(self.columns)})
+        return plain({**vars(self), "columns": named_shares(self.columns)})
 
     def _rows(self) -> dict[str, list[Any]]:
         return share_rows(self.columns)
@@ -78,9 +75,7 @@ class RowsOutside(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists of numbers."""
-        return plain(
-            {"rows": self.rows, "distances": self.distances, "directions": self.directions}
-        )
+        return plain(vars(self))
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"row": self.rows.tolist(), "distance": self.distances.tolist()}

@@ -34,7 +34,14 @@ from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_de
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric, fit_both, fit_metric, prepare, refuse_envelopes
+from isodepth.metric.fitted import (
+    FittedMetric,
+    PreparedSample,
+    fit_both,
+    fit_metric,
+    prepare,
+    refuse_envelopes,
+)
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
 
@@ -315,19 +322,16 @@ class BaseMetric:
         """This metric for the width of one sample, and the regions of the sample."""
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = prepare(
-            X,
-            weights,
-            "X",
-            dtype=self.dtype,
-            nan_policy=self.nan_policy,
-            scale=self.scale,
-            weights_name="weights",
-        )
+        points, columns, checked, *_ = self.prepare(X, weights, "X", "weights")
         fitted = self.fit(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
+
+    def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
+        """One sample (n, d), checked and scaled; not by a scale that comparisons learn."""
+        scale = None if isinstance(self.scale, str) else self.scale
+        return prepare(X, weights, name, self._options(), scale, weights_name)
 
     @property
     def _source(self) -> DepthSource:
@@ -469,8 +473,7 @@ def _checked_scale(scale: Any) -> Any:
 
 def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
     """The depth as the metric keeps it, and what computes it for regions of that kind."""
-    kept: Any = depth
-    source: DepthSource
+    kept, source = depth, NO_DEPTH
     if isinstance(depth, str) and depth in BY_NAME:
         source = BY_NAME[depth]()
     else:

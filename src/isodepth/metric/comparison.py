@@ -162,7 +162,8 @@ class Comparison(ReportableResult):
         """
         if self._q < math.inf:
             shares = shares_of_directions(
-                self._apart, self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q
+                lambda rows: self._supports(0, rows) - self._supports(1, rows),
+                *(self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q),
             )
         else:
             shares = shares_of_levels(self._gaps)
@@ -189,10 +190,6 @@ class Comparison(ReportableResult):
         if self.missing is None or self.missing.kept is None:
             return found
         return replace(found, rows=np.flatnonzero(self.missing.kept[1])[found.rows])
-
-    def _apart(self, directions: np.ndarray) -> np.ndarray:
-        """Differences of the supports along u and -u for directions (B, d), of shape (L, 2B)."""
-        return self._supports(0, directions) - self._supports(1, directions)
 
     def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]

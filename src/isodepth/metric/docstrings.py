@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -17,21 +16,12 @@ PLACE = "{options of Metric}"
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
-def with_metric_options(
-    *,
-    leave_out: Iterable[str] = (),
-    instead: Mapping[str, str] | None = None,
-) -> Callable[[Documented], Documented]:
+def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:
     """Write the parameters of :class:`isodepth.Metric` into a docstring, where it says PLACE.
 
     So `help` and the reference explain every option at the function that takes it, and there is one
-    place to change the text.
-
-    Parameters
-    ----------
-    leave_out : names of options that do not apply, or that the docstring explains itself
-    instead : entries that take the place of those of Metric, by name
-        Whole ones: a line with the name, its type and its default, and indented lines.
+    place to change the text. What the docstring explains itself, and the options `leave_out`, which
+    do not apply, are not written.
     """
 
     def decorate(documented: Documented) -> Documented:
@@ -41,7 +31,14 @@ def with_metric_options(
         text = inspect.cleandoc(text)
         if f"\n{PLACE}\n" not in text:
             raise ValueError(f"{documented.__qualname__} has no line {PLACE!r} in its docstring")
-        documented.__doc__ = text.replace(PLACE, _entries(set(leave_out), instead or {}))
+        known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
+        defaults = {f.name: repr(f.default).replace("'", '"') for f in fields(BaseMetric)}
+        lines = [
+            "\n".join([f"{name} : {kind}, default {defaults[name]}", *description])
+            for name, (kind, description) in metric_parameters().items()
+            if name not in known
+        ]
+        documented.__doc__ = text.replace(PLACE, "\n".join(lines))
         return documented
 
     return decorate
@@ -53,22 +50,3 @@ def metric_parameters() -> dict[str, tuple[str, list[str]]]:
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
     return {name: (kind, lines.splitlines()) for name, kind, lines in entries}
-
-
-def _entries(leave_out: set[str], instead: Mapping[str, str]) -> str:
-    defaults = {field.name: _shown(field.default) for field in fields(BaseMetric)}
-    lines = []
-    for name, (kind, description) in metric_parameters().items():
-        if name in instead:
-            lines.append(textwrap.dedent(instead[name]))
-        elif name not in leave_out:
-            lines += [f"{name} : {kind}, default {defaults[name]}", *description]
-    return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, float):
-        return f"{value:g}"
-    return repr(value)

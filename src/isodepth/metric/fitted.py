@@ -196,22 +196,7 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
-        plan = self.plan(x, y)
-        resources = self.resources
-        if self.options["region"] != "envelope":
-            for regions in (x, y):
-                regions.put_in_order(resources)
-        return find_gaps(
-            x,
-            y,
-            plan,
-            self.directions,
-            way=self.options["gap"],
-            region=self.options["region"],
-            q=self.options["q"],
-            refine=self.options["refine"],
-            resources=resources,
-        )
+        return find_gaps(x, y, self.plan(x, y), self.directions, self.options, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """The distance that gaps (L,) at the levels of a plan add up to."""
@@ -271,10 +256,7 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        scale, policy = self.origin.scale, self.options["nan_policy"]
-        points, columns, checked, *_ = prepare(
-            X, weights, name, dtype=self.options["dtype"], nan_policy=policy, scale=scale
-        )
+        points, columns, checked, *_ = prepare(X, weights, name, self.options, self.origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -336,7 +318,18 @@ def fit_both(
     missing = None
     if settings["nan_policy"] == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-    fitted = _fit_like(settings, source, x.points.shape[1], X, Y, scale)
+    made = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
+    family, count = settings["directions"], settings["n_directions"]
+    directions = None
+    if made and draws_at_random(family) and not isinstance(settings["random_state"], int):
+        # Nothing says which directions this metric should have fitted: those of the regions are as
+        # good as any, if it could have fitted them.
+        origin = next(iter(made.values())).origin
+        if origin.dirs == f"{family}:{count}":
+            directions = origin.directions
+    fitted = fit_metric(settings, source, x.points.shape[1], given=directions, scale=scale)
+    for name, regions in made.items():
+        fitted.check(regions, name)
     samples = [
         given.sample
         if isinstance(given, TrimmedRegions)
@@ -349,30 +342,6 @@ def fit_both(
     if not isinstance(Y, TrimmedRegions):
         Y = fitted.fit_regions(y.points, y.weights, y.columns, samples[1])
     return fitted, X, Y, missing
-
-
-def _fit_like(
-    settings: Mapping[str, Any],
-    source: DepthSource,
-    width: int,
-    X: Any,
-    Y: Any,
-    scale: np.ndarray | None,
-) -> FittedMetric:
-    """The metric with the directions of the regions among the two sides, or an error."""
-    named = [(n, s) for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)]
-    family, count = settings["directions"], settings["n_directions"]
-    directions = None
-    if named and draws_at_random(family) and not isinstance(settings["random_state"], int):
-        # Nothing says which directions this metric should have fitted: those of the regions are as
-        # good as any, if it could have fitted them.
-        origin = named[0][1].origin
-        if origin.dirs == f"{family}:{count}":
-            directions = origin.directions
-    fitted = fit_metric(settings, source, width, given=directions, scale=scale)
-    for name, regions in named:
-        fitted.check(regions, name)
-    return fitted
 
 
 # -- from the arguments of a call to checked points -----------------------------------------
@@ -401,14 +370,13 @@ def prepare(
     X: Any,
     weights: Any,
     name: str,
-    *,
-    dtype: str | None,
-    nan_policy: str,
+    options: Mapping[str, Any],
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> PreparedSample:
-    """Check one sample, and do to it what `nan_policy` and `scale` (d,) ask for."""
-    if nan_policy == "omit":
+    """Check one sample, treat missing values by the options of a metric, and apply a scale (d,)."""
+    dtype = options["dtype"]
+    if options["nan_policy"] == "omit":
         points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
         sample = PreparedSample(points, columns, checked, report, kept)
     else:
@@ -424,11 +392,11 @@ def _prepare_sides(
     settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
 ) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
     """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
-    scale, dtype, policy = settings["scale"], settings["dtype"], settings["nan_policy"]
+    scale, dtype = settings["scale"], settings["dtype"]
     x, y = (
         _sample_of_regions(given, own, name)
         if isinstance(given, TrimmedRegions)
-        else prepare(given, own, name, dtype=dtype, nan_policy=policy, scale=None)
+        else prepare(given, own, name, settings, None)
         for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
     )
     check_same_width(x.points.shape[1], y.points.shape[1])

@@ -65,7 +65,11 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     if regions[0].origin.scale is not None:
         found = [slope / regions[0].origin.scale for slope in found]
     if missing is not None and missing.kept is not None:
-        found = [_of_kept(*own) for own in zip(found, missing.kept, strict=True)]
+        # 0 for rows that were left out.
+        whole = [np.zeros((len(kept), found[0].shape[1])) for kept in missing.kept]
+        for slopes, kept, some in zip(whole, missing.kept, found, strict=True):
+            slopes[kept] = some
+        found = whole
     return Gradient(*found)
 
 
@@ -88,26 +92,21 @@ def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
         )
 
 
-def _of_kept(slopes: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The gradient by all rows as given, 0 for those that were left out."""
-    result = np.zeros((len(kept), slopes.shape[1]))
-    result[kept] = slopes
-    return result
-
-
-def mean_slopes(gaps: np.ndarray, shares: np.ndarray, p: float, length: float) -> np.ndarray:
-    """The derivative (L,) of `power_mean` by each gap; 0 where all gaps are 0."""
+def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
+    """The derivative (L,) of `power_mean` by each gap, for arrays and tensors."""
+    slopes = 0.0 * gaps
     largest = float(gaps.max())
     if largest == 0:
-        return np.zeros(len(gaps))
+        return slopes
     if math.isinf(p):
-        return (np.arange(len(gaps)) == gaps.argmax()).astype(float)
-    ratios = gaps / largest
-    total = length * float(shares @ ratios**p)
+        slopes[gaps.argmax()] = 1.0
+        return slopes
     # A gap of 0 among others pulls without end for p < 1, in no direction: it has no say.
-    powers = np.zeros(len(gaps))
-    np.power(ratios, p - 1.0, out=powers, where=ratios > 0)
-    return length * shares * powers * total ** (1.0 / p - 1.0)
+    positive = gaps > 0
+    ratios, weights = gaps[positive] / largest, length * shares[positive]
+    total = float((weights * ratios**p).sum())
+    slopes[positive] = weights * ratios ** (p - 1.0) * total ** (1.0 / p - 1.0)
+    return slopes
 
 
 def _pulls_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:

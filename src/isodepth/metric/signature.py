@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import SCALES
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.base import DepthSource
@@ -166,10 +165,6 @@ class Signature:
         """The integral over beta in units of the mean: 1 where the mean is taken."""
         return 1.0 if self.normalize else 1.0 - self.eps
 
-    def mean_over_directions(self, width: int) -> tuple[float, float]:
-        """The power q, and what means are divided by for data with `width` columns."""
-        return self.q, mean_of_direction(width, self.q)
-
     @property
     def algorithm(self) -> int:
         """The algorithm number that the depth has in this version."""
@@ -223,7 +218,7 @@ def _parsed(text: str) -> Signature:
             f"{unknown or 'nothing'}"
         )
     try:
-        values = {key: _READERS[key](value) for key, value in parts.items()}
+        values = {key: _READERS.get(key, str)(value) for key, value in parts.items()}
         read_levels(values["levels"])
         read_directions(values["dirs"])
         if (values["depth"] == "none") != (values.get("region") == "envelope"):
@@ -319,14 +314,10 @@ def _value_text(value: Any) -> str:
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "depth": str,
     "p": lambda text: check_number(float(text), "p", 0, low_open=True),
     "q": lambda text: check_number(float(text), "q", 1),
     "eps": lambda text: check_number(float(text), "eps", 0, 1, low_open=True),
-    "levels": str,
-    "dirs": str,
     "refine": lambda text: check_integer(int(text), "refine", 0),
-    "seed": str,
     "scale": read_scale,
     "gap": lambda text: check_choice(text, "gap", WAYS),
     "region": lambda text: check_choice(text, "region", REGIONS),
@@ -362,11 +353,6 @@ class Origin:
     scale: np.ndarray | None = None
 
     @property
-    def depth(self) -> str:
-        """The depth with its settings, as in a signature."""
-        return depth_text(self.source)
-
-    @property
     def dirs(self) -> str:
         """Family and number of the directions, as in a signature."""
         return directions_text(self.family, self.count)
@@ -376,7 +362,7 @@ class Origin:
         both = (self, other)
         found = []
         if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
-            found.append(f"depth ({' and '.join(each.depth for each in both)})")
+            found.append(f"depth ({' and '.join(depth_text(each.source) for each in both)})")
         if not np.array_equal(self.directions, other.directions):
             recipes = [f"{each.dirs} with seed {seed_text(each.random_state)}" for each in both]
             found.append(f"directions ({' and '.join(recipes)})")

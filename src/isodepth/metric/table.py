@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.directions import mean_of_direction
 from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.engine import Resources, table_distances
@@ -117,13 +118,12 @@ def distances_between(
     Without columns, between all pairs of rows.
     """
     signature = Signature.parse(like.signature)
-    q, unit = signature.mean_over_directions(like.n_features)
     return table_distances(
         rows,
         columns,
         p=signature.p,
-        q=q,
-        unit=unit,
+        q=signature.q,
+        unit=mean_of_direction(like.n_features, signature.q),
         length=signature.length,
         resources=Resources(n_jobs),
     )

@@ -13,37 +13,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.chunked.reading import load_rows
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import clashing_columns
 from isodepth.data.kinds import ColumnKind, category_texts, split_columns
 from isodepth.data.matching import differing, in_order, labels_of
-from isodepth.data.missing import MissingReport, omit_missing
-from isodepth.data.validation import OMIT_HINT, check_points, check_weights, is_chunked
+from isodepth.data.missing import MissingReport, Omitted, omit_missing
+from isodepth.data.validation import (
+    OMIT_HINT,
+    check_points,
+    check_same_columns,
+    check_same_width,
+    check_weights,
+    is_chunked,
+)
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 
 
-class Rows(NamedTuple):
-    """The rows of a sample.
+class Batch(NamedTuple):
+    """The rows of a batch.
 
     Attributes
     ----------
     points : ndarray of shape (m, d + C)
         Without the rows with missing values.
-    kept : bool ndarray of shape (n,)
-        Which rows these are.
-    columns : tuple of str or None
-    weights : ndarray of shape (m,) or None
     report : MissingReport
+    weights : ndarray of shape (m,) or None
     new : tuple of (str, str, int)
         Column, value and number of rows of values that the reference does not have.
     """
 
     points: np.ndarray
-    kept: np.ndarray
-    columns: tuple[str, ...] | None
-    weights: np.ndarray | None
     report: MissingReport
+    weights: np.ndarray | None = None
     new: tuple[tuple[str, str, int], ...] = ()
 
 
@@ -95,7 +97,7 @@ class BatchReader:
         found: tuple[ColumnKind, ...] = ()
         if is_chunked(reference):
             split_columns([reference], ["the reference"], kinds)  # an error where there are any
-            rows = _load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
+            rows = load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
             if rows.weights is not None:
                 raise InvalidInputError(
                     "rows of the reference are shared out one by one, and weights do not go with "
@@ -133,7 +135,7 @@ class BatchReader:
         places = {value: place for place, value in enumerate(known)}
         return np.array([places.get(text, len(known)) for text in texts], np.int64)
 
-    def read(self, batch: Any, weights: Any = None) -> Rows:
+    def read(self, batch: Any, weights: Any = None) -> Batch:
         """The rows of a batch."""
         if self.given:
             return self._read_frame(batch, weights)
@@ -143,24 +145,16 @@ class BatchReader:
                     "batch is read in chunks and its weights with it, got weights as well; name "
                     "their column, as in scan(..., weights='weight')"
                 )
-            rows = _load_rows(batch, "batch", self.dtype, self.nan_policy)
+            rows = load_rows(batch, "batch", self.dtype, self.nan_policy)
         else:
             batch = in_order(batch, self.columns, "the batch", "the reference")
             rows = _read_rows(batch, weights, "batch", self.dtype, self.nan_policy)
-        if rows.points.shape[1] != self.n_features:
-            raise InvalidInputError(
-                f"the reference and the batch come from data of different widths, "
-                f"{self.n_features} and {rows.points.shape[1]} columns"
-            )
-        if clashing_columns(self.columns, rows.columns):
-            raise InvalidInputError(
-                f"the reference and the batch come from data with different columns: "
-                f"{list(self.columns or ())} and {list(rows.columns or ())}; select the same "
-                "columns in the same order"
-            )
-        return rows
+        called = "the reference", "the batch"
+        check_same_width(self.n_features, rows.points.shape[1], *called)
+        check_same_columns(self.columns, rows.columns, *called)
+        return Batch(rows.points, rows.report, rows.weights)
 
-    def _read_frame(self, batch: Any, weights: Any) -> Rows:
+    def _read_frame(self, batch: Any, weights: Any) -> Batch:
         """The rows of a data frame; columns that are left out need not be there."""
         labels = labels_of(batch)
         if labels is None:
@@ -181,13 +175,13 @@ class BatchReader:
         for name, known in self.categories.items():
             counts = Counter(itertools.compress(texts[name], rows.kept)).most_common()
             new += [(name, value, count) for value, count in counts if value not in known]
-        return rows._replace(points=points, new=tuple(new))
+        return Batch(points, rows.report, rows.weights, tuple(new))
 
 
 def _read_mixed(
     given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str, kinds: Any,
     columns: tuple[str, ...] | None = None,
-) -> tuple[Rows, dict[str, list[str]], tuple[ColumnKind, ...]]:  # fmt: skip
+) -> tuple[Omitted, dict[str, list[str]], tuple[ColumnKind, ...]]:  # fmt: skip
     """The rows of numbers, the texts of categories, and the kinds of all columns of a frame."""
     called = f"the {name}"
     mixed = split_columns([given], [called], kinds)
@@ -206,41 +200,17 @@ def _read_mixed(
             f"{called} must have a column of numbers or categories, got neither"
         )
     n = len(next(iter(texts.values())))
-    rows = Rows(np.empty((n, 0)), np.ones(n, bool), (), None, MissingReport(n, 0, ()))
+    rows = Omitted(np.empty((n, 0)), (), None, np.ones(n, bool), MissingReport(n, 0, ()))
     return rows, texts, mixed.columns
 
 
-def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Rows:
+def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Omitted:
     if nan_policy == "omit":
-        points, columns, checked, kept, report = omit_missing(given, weights, name, dtype)
-        return Rows(points, kept, columns, checked, report)
+        return omit_missing(given, weights, name, dtype)
     points, columns = check_points(given, name, dtype, hint=OMIT_HINT)
     counts = tuple((label, 0) for label in columns or column_labels(points.shape[1]))
-    report = MissingReport(len(points), 0, counts)
-    checked = check_weights(weights, len(points))
-    return Rows(points, np.ones(len(points), dtype=bool), columns, checked, report)
-
-
-def _load_rows(
-    given: Any,
-    name: str,
-    dtype: str | None,
-    nan_policy: str,
-    memory_mb: float = MEMORY_MB,
-    seed: int | None = None,
-) -> Rows:
-    """The rows of a source."""
-    from isodepth.chunked.reading import load_rows
-
-    found = load_rows(given, name, dtype, nan_policy, memory_mb, seed)
-    kept = ~np.isnan(found.points[:, 0])
-    if not kept.any():
-        raise InvalidInputError(f"every row of {name} has a missing value; nothing is left")
-    labels = found.columns or column_labels(found.points.shape[1])
-    counts = tuple(zip(labels, found.counts.tolist(), strict=True))
-    report = MissingReport(len(kept), int((~kept).sum()), counts)
-    weights = None if found.weights is None else check_weights(found.weights[kept], kept.sum())
-    return Rows(found.points[kept], kept, found.columns, weights, report)
+    checked, n = check_weights(weights, len(points)), len(points)
+    return Omitted(points, columns, checked, np.ones(n, bool), MissingReport(n, 0, counts))
 
 
 def complete(points: np.ndarray) -> np.ndarray:

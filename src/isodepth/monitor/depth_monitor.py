@@ -13,7 +13,7 @@ from isodepth.data.kinds import ColumnKind
 from isodepth.data.matching import in_order
 from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_OPTIONS
+from isodepth.many.pairwise import NOT_FOR_TABLES
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.monitor.calibration import Calibration, central_interval
 from isodepth.monitor.evidence import AlarmPolicy
@@ -29,21 +29,8 @@ _LONGEST_LABEL = 200
 # Scores of the same rows agree to rounding, on other machines as well.
 _SAME_SCORE = 1e-6
 
-_OPTIONS = {
-    "levels": TABLE_OPTIONS["levels"],
-    "region": TABLE_OPTIONS["region"],
-    "scale": """\
-        scale : None, "reference" or array of shape (d,)
-            What each column, of batches too, is divided by before anything else; "reference" takes
-            its spread in the reference, which is kept.""",
-    "random_state": """\
-        random_state : None, int or numpy.random.Generator, default None
-            Where directions and the batches of the calibration come from; None draws them once, and
-            keeps them.""",
-}
 
-
-@with_metric_options(leave_out=NOT_FOR_TABLES, instead=_OPTIONS)
+@with_metric_options(NOT_FOR_TABLES)
 class DepthMonitor(ReportableResult):
     """How far each new batch of data is from a reference, and whether that is unusual.
 
@@ -98,6 +85,18 @@ class DepthMonitor(ReportableResult):
     log : str or path-like, optional
         Add each verdict to this file, one line of JSON for each batch; with `path`. A file that is
         not the log of this monitor is refused and left as it is.
+    levels : int, default 20
+        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
+        share a fixed grid: neither exact nor random levels are possible.
+    region : {"sample", "envelope"}, default "sample"
+        Regions as convex hulls of the sample points inside (the paper), or the directional
+        quantile envelopes, regions of equal depth, which need no depth.
+    scale : None, "reference" or array of shape (d,)
+        What each column, of batches too, is divided by before anything else; "reference" takes
+        its spread in the reference, which is kept.
+    random_state : None, int or numpy.random.Generator, default None
+        Where directions and the batches of the calibration come from; None draws them once, and
+        keeps them.
     {options of Metric}
 
     Attributes

@@ -27,7 +27,7 @@ Everything is kept as logarithms, which neither overflow nor vanish.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -115,7 +115,7 @@ class AlarmPolicy:
 
     def evidence(self, sizes: tuple[int, ...]) -> RankEvidence | ExceedanceEvidence:
         """The evidence before the first batch; `sizes` as in :class:`ExceedanceEvidence`."""
-        how = (self.threshold, self.arl is not None, self.patience)
+        how = (self.arl is not None, self.patience)
         return ExceedanceEvidence(sizes, *how) if self.tolerance > 0 else RankEvidence(*how)
 
 
@@ -158,16 +158,15 @@ def log_bets(p_value: float) -> np.ndarray:
     return np.concatenate([steps, powers])
 
 
+@dataclass
 class RankEvidence:
     """The evidence of a stream of p-values against their being independent and uniform.
 
     Parameters
     ----------
-    threshold : float > 1
-        1/alpha, or the promised mean time between false alarms.
     restarting : bool
-        False: the probability of ever reaching the threshold is at most 1/threshold. True: the mean
-        time until it is reached is at least `threshold`, and it starts again each time.
+        False: the probability of ever reaching a threshold is at most 1/threshold. True: the mean
+        time until it is reached is at least the threshold, and it starts again each time.
     patience : int
         How many batches an alarm takes: the evidence is what is left without the patience - 1
         batches that speak most for a change.
@@ -180,15 +179,15 @@ class RankEvidence:
 
     Examples
     --------
-    >>> evidence = RankEvidence(threshold=20.0)
+    >>> evidence = RankEvidence()
     >>> [round(evidence.step(p), 2) for p in (0.4, 0.001, 0.002)]
     [-0.4, 3.44, 8.33]
     """
 
-    def __init__(self, threshold: float, restarting: bool = False, patience: int = 1) -> None:
-        self.threshold = threshold
-        self.restarting = restarting
-        self.patience = patience
+    restarting: bool = False
+    patience: int = 1
+
+    def __post_init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
@@ -217,6 +216,7 @@ class RankEvidence:
         return float(np.logaddexp(invested, -math.log(self.count + 1.0)))
 
 
+@dataclass
 class ExceedanceEvidence:
     """The evidence of a stream of ranks among fixed calibration scores.
 
@@ -224,7 +224,7 @@ class ExceedanceEvidence:
     ----------
     sizes : tuple of int
         How many calibration scores each stratum (a size of batches, a group) has.
-    threshold, restarting, patience
+    restarting, patience
         As in :class:`RankEvidence`. When restarting, the mean time is that of the first alarm, over
         calibrations as well.
 
@@ -236,19 +236,15 @@ class ExceedanceEvidence:
 
     Examples
     --------
-    >>> evidence = ExceedanceEvidence((100,), threshold=20.0)
+    >>> evidence = ExceedanceEvidence((100,))
     >>> [round(evidence.step(0, rank), 2) for rank in (40, 0, 0, 0)]
     [-3.36, -0.05, 3.46, 6.71]
     """
 
-    def __init__(
-        self, sizes: tuple[int, ...], threshold: float, restarting: bool = False, patience: int = 1
-    ) -> None:
-        self.sizes = sizes
-        self.threshold = threshold
-        self.restarting = restarting
-        self.patience = patience
-        self.ranks: list[tuple[int, int]] = []
+    sizes: tuple[int, ...]
+    restarting: bool = False
+    patience: int = 1
+    ranks: list[tuple[int, int]] = field(default_factory=list)
 
     def restart(self) -> None:
         """Start again with the next batch."""

@@ -31,10 +31,12 @@ from isodepth.monitor.scorer import (
     NumberScorer,
     RegionScorer,
     ShareScorer,
+    mean_table,
     samples_of,
     share_directions,
 )
 from isodepth.monitor.verdict import MonitorState
+from isodepth.significance.settings import row_labels
 
 DIRECTIONS = 200
 _SHARE_OPTIONS = (
@@ -151,8 +153,11 @@ def _maker(
             drawn = [samples_of(len(points), n, rng) for n in sizes]
         else:
             drawn = [[np.flatnonzero(blocks == label) for label in np.unique(blocks)]]
-        samples = [[complete(points[rows]) for rows in of_size] for of_size in drawn]
-        return RegionScorer.fit(samples, sizes or [len(points)], reader.columns, metric)
+        tables = [
+            mean_table([complete(points[rows]) for rows in of_size], reader.columns, metric)
+            for of_size in drawn
+        ]
+        return RegionScorer(metric, tables, list(sizes) or [len(points)])
 
     return regions
 
@@ -178,17 +183,10 @@ def _seed(random_state: Any) -> int:
 
 def _labels(labels: Any, n: int, name: str) -> np.ndarray:
     """The labels of n rows, as texts."""
-    array = np.asarray(labels)
+    array = row_labels(labels, name)
     if array.shape != (n,):
         raise InvalidInputError(
             f"{name} must hold one label for each of the {n} rows of the reference, got shape "
             f"{array.shape}"
-        )
-    missing = array != array
-    if array.dtype == object:
-        missing = missing | np.array([label is None for label in array])
-    if np.any(missing):
-        raise InvalidInputError(
-            f"{name} must not be missing, got no label for {int(np.sum(missing))} row(s)"
         )
     return array.astype(str)

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +53,8 @@ _WHOLE = Record._fields.index("score")
 _NUMBERS = Record._fields.index("columns")
 # The checksum that our files end with says which state they hold.
 _DIGEST_LENGTH = 64
-# A log is read from its end, in pieces from the one to the other of these sizes.
-_LOG_BLOCK, _LONGEST_TAIL = 1 << 16, 1 << 26
+# So much of the end of a log is read: more than two lines of a monitor.
+_LONGEST_TAIL = 1 << 24
 # What the names of the parts of a scorer with a tolerance are in a file.
 _SHARE_PARTS = ("centers", "widths", "cuts", "shares")
 
@@ -345,21 +345,6 @@ def _demand(holds: Any, part: str) -> None:
 # -- while it is used -----------------------------------------------------------------------------
 
 
-class LogEnd(NamedTuple):
-    """Where a log ends.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of its whole lines.
-    batch : int or None
-        The batch of the last whole line.
-    """
-
-    size: int
-    batch: int | None
-
-
 class Autosave:
     """Where a monitor and its log are kept; nowhere if `path` is None.
 
@@ -379,8 +364,6 @@ class Autosave:
             raise InvalidOptionError(f"monitor files are named *{SUFFIX}, got {os.fspath(path)!r}")
         self.log: Path | None = None if log is None else check_target(log)
         self._digest = b""
-        # The first batch whose line could not be written.
-        self._unwritten: int | None = None
 
     @contextmanager
     def locked(self, reading: bool = False) -> Iterator[None]:
@@ -414,56 +397,49 @@ class Autosave:
         except OSError:
             return b""
 
-    def log_end(self, state: MonitorState | None) -> LogEnd:
-        """Where the log ends, without touching it; an error if it is not that of `state`.
+    def log_end(self, state: Any) -> tuple[int, int]:
+        """How many bytes and batches the whole lines of the log have, without touching it.
 
-        None stands for a monitor that has seen nothing.
+        It is an error if it is not the log of `state`; None stands for a monitor that has seen
+        nothing.
         """
         if self.log is None or not self.log.exists():
-            return LogEnd(0, None)
+            return 0, 0
         try:
             line, torn, size = _last_lines(self.log)
         except OSError as error:
             raise UnreadableFileError(f"cannot read {self.log}: {error.strerror}") from None
-        count, number = 0 if state is None else len(state.records), None
-        if size:
-            try:
-                number, score = (json.loads(line)[name] for name in ("batch", "score"))
-            except (ValueError, KeyError, TypeError):
-                self._refuse_log(f"does not end with a line of a monitor, got {line[:80]!r}")
-            if type(number) is not int or not 1 <= number <= count:
-                self._refuse_log(f"goes up to batch {number!r}, and the monitor has seen {count}")
-            if state is None or score != state.records[number - 1].score:
-                self._refuse_log(f"has another score of batch {number} than this monitor")
-        possible = range((number or 0) + 1, count + 1)
-        if torn and (state is None or not any(_line(state, i).startswith(torn) for i in possible)):
-            self._refuse_log(f"ends with {torn[:80]!r}, which is no part of a line of this monitor")
-        return LogEnd(size, number)
+        count, number = 0 if state is None else len(state.records), 0
+        known = True
+        if line:
+            number, score = _batch_and_score(line)
+            known = 1 <= number <= count and state.records[number - 1].score == score
+        if torn:
+            known &= number < count and _line(state, number + 1).startswith(torn)
+        if not known:
+            raise InvalidOptionError(
+                f"{self.log} ends with {(line + torn)[-80:]!r}, which is not what this monitor has "
+                f"said of its {count} batch(es); give another file"
+            )
+        return size, number
 
-    def _refuse_log(self, reason: str) -> NoReturn:
-        raise InvalidOptionError(f"{self.log} {reason}; give another file")
-
-    def write_log(self, state: MonitorState, end: LogEnd) -> None:
+    def write_log(self, state: MonitorState, end: tuple[int, int]) -> None:
         """Add the lines that the log lacks; what stands after its last whole line goes.
 
-        A log that was moved away or emptied starts again with the last batch. Where the disk does
-        not take a line, a warning says so, and the next call adds it.
+        Where the disk does not take a line, a warning says so, and the next call adds it.
         """
-        count = len(state.records)
-        first = (self._unwritten or count) if end.batch is None else end.batch + 1
-        if self.log is None or not 0 < first <= count:
+        (size, number), count = end, len(state.records)
+        if self.log is None or number == count:
             return
-        lines = b"".join(_line(state, number) for number in range(first, count + 1))
+        lines = b"".join(_line(state, batch) for batch in range(number + 1, count + 1))
         try:
             with open(self.log, "r+b" if self.log.exists() else "xb") as file:
-                file.truncate(end.size)
-                file.seek(end.size)
+                file.truncate(size)
+                file.seek(size)
                 file.write(lines)
                 file.flush()
                 os.fsync(file.fileno())
-            self._unwritten = None
         except OSError as error:
-            self._unwritten = first
             warnings.warn(
                 f"batch {count} is counted and saved, but its line could not be added to "
                 f"{self.log} ({error.strerror or error}); do not check it again: the line follows "
@@ -473,19 +449,23 @@ class Autosave:
             )
 
 
-def _line(state: MonitorState, number: int) -> bytes:
+def _line(state: Any, number: int) -> bytes:
     return state.verdict(number).to_json().encode() + b"\n"
+
+
+def _batch_and_score(line: bytes) -> tuple[int, Any]:
+    """What a line of a log says; batch 0 where it is none."""
+    try:
+        said = json.loads(line)
+        return (said["batch"], said["score"]) if type(said["batch"]) is int else (0, None)
+    except (ValueError, KeyError, TypeError):
+        return 0, None
 
 
 def _last_lines(path: Path) -> tuple[bytes, bytes, int]:
     """The last whole line, what stands after it, and how many bytes whole lines take."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
-        tail, length = b"", _LOG_BLOCK
-        # The last whole line lies between two line ends.
-        while len(tail) < size and tail.count(b"\n") < 2 and length <= _LONGEST_TAIL:
-            file.seek(max(0, size - length))
-            tail, length = file.read(), 2 * length
-    end = tail.rfind(b"\n") + 1
-    line = tail[tail.rfind(b"\n", 0, max(0, end - 1)) + 1 : end]
-    return line, tail[end:], size - len(tail) + end
+        file.seek(max(0, size - _LONGEST_TAIL))
+        whole, end, torn = file.read().rpartition(b"\n")
+    return whole.rpartition(b"\n")[2] + end, torn, size - len(torn)

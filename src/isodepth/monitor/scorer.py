@@ -46,6 +46,7 @@ _FAR = 6.0
 _ROUNDING = 1e-9
 
 
+@dataclass(frozen=True, eq=False)
 class RegionScorer:
     """The tables of a reference, and how far batches are from them.
 
@@ -58,21 +59,9 @@ class RegionScorer:
         Rows of the samples that the tables are means of.
     """
 
-    def __init__(self, metric: Metric, tables: list[RegionTable], sizes: Sequence[int]) -> None:
-        self.metric = metric
-        self.tables = tables
-        self.sizes = list(sizes)
-
-    @classmethod
-    def fit(
-        cls,
-        samples: Sequence[Sequence[np.ndarray]],
-        sizes: Sequence[int],
-        columns: tuple[str, ...] | None,
-        metric: Metric,
-    ) -> RegionScorer:
-        """The scorer of samples (n, d) of each size."""
-        return cls(metric, [_mean_table(of_size, columns, metric) for of_size in samples], sizes)
+    metric: Metric
+    tables: list[RegionTable]
+    sizes: list[int]
 
     @property
     def reference(self) -> RegionTable:
@@ -156,9 +145,10 @@ def largest_gap_shares(gaps: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return (weights / weights.sum()) @ np.square(directions[where])
 
 
-def _mean_table(
+def mean_table(
     samples: Sequence[np.ndarray], columns: tuple[str, ...] | None, metric: Metric
 ) -> RegionTable:
+    """The mean of the tables of samples (n, d)."""
     tables = (metric.table(Table(points, columns)) for points in samples)
     first = next(tables)
     total = first.values.astype(np.float64)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from isodepth.chunked.entry import shared_scale
+from isodepth.chunked.scan import as_source
 from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table
 from isodepth.data.validation import is_chunked
@@ -24,18 +26,12 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
         )
     learned = isinstance(metric.scale, str)
     if is_chunked(reference):
-        from isodepth.chunked.entry import shared_scale
-        from isodepth.chunked.scan import as_source
-
         source = as_source(reference)
         metric = replace(metric, dtype=metric.dtype or source.dtype)
         if learned:
             metric = replace(metric, scale=shared_scale(metric, [source], [weights], "reference"))
         return RegionScorer(metric, [metric.table(source, weights)], [1])
-    given = prepare(
-        reference, weights, "reference",
-        dtype=metric.dtype, nan_policy=metric.nan_policy, scale=None,
-    )  # fmt: skip
+    given = prepare(reference, weights, "reference", metric._options(), None)
     # Whatever a batch comes in, it is computed in the precision of the reference.
     metric = replace(metric, dtype=str(given.points.dtype))
     if learned:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.results import named_shares, plain
-from isodepth.monitor.batches import BatchReader, Rows
+from isodepth.monitor.batches import Batch, BatchReader
 from isodepth.monitor.calibration import Calibration, NullScores, central_interval
 from isodepth.monitor.evidence import (
     AlarmPolicy,
@@ -97,9 +97,7 @@ class Verdict(PlottableResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, as numbers, texts, lists and dictionaries that JSON knows."""
-        known = dataclasses.fields(self)
-        fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in known}
-        return plain({**fields, "columns": named_shares(self.columns)})
+        return plain({**vars(self), "columns": named_shares(self.columns)})
 
     def _rows(self) -> dict[str, list[Any]]:
         names, shares = zip(*self.columns, strict=True)
@@ -198,7 +196,7 @@ class MonitorState:
     alarm_since: int = 0
 
     def after_batch(
-        self, rows: Rows, null: NullScores, score: float, columns: np.ndarray, label: str | None
+        self, rows: Batch, null: NullScores, score: float, columns: np.ndarray, label: str | None
     ) -> MonitorState:
         """The state after one more batch."""
         in_stratum = self.calibration.as_of_stratum(score, null)

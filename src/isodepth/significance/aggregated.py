@@ -7,7 +7,7 @@ labels: cosines of ranks along directions, products of ranks, and indicators of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
 from isodepth.core.scaling import pooled_spread
-from isodepth.metric.base import BaseMetric
 from isodepth.significance.combination import (
     Candidate,
     Findings,
@@ -34,9 +33,7 @@ from isodepth.significance.pooled_sample import (
     unit_ranks,
 )
 from isodepth.significance.result import Change
-
-if TYPE_CHECKING:
-    from isodepth.significance.settings import Settings
+from isodepth.significance.settings import Settings
 
 #: Weights of the statistics, from power with samples like those of docs/power_study.md, drawn with
 #: other seeds.
@@ -82,7 +79,7 @@ def aggregated_statistics(
         found.add("categories", each, [("shares", category.name)])
         found.columns.add([changes_of_shares(category, evidence(squares)[:, 0])], each)
     if rows.points.shape[1]:
-        by_depth = region_statistics if given.depth == "projection" else depth_statistics
+        by_depth = region_statistics if given.metric.depth == "projection" else depth_statistics
         found.add("regions", by_depth(rows, given, advance)[None], [("regions", "all columns")])
     found.evidence = {
         name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
@@ -221,11 +218,7 @@ def mean_changes(draws: Permutations, values: np.ndarray, inside: np.ndarray) ->
     `inside` (F, n) is 0 or 1. In units of the error of such a mean; 0 where a sample has fewer than
     five rows in the set.
     """
-    sides = []
-    for part in (values * inside, inside, values):
-        first = draws.sums(part)
-        sides.append(np.stack([first, part.sum(axis=1)[:, None] - first]))
-    inner, counts, whole = sides
+    inner, counts, whole = (draws.both_sums(part) for part in (values * inside, inside, values))
     sizes = np.maximum(counts, 1.0)
     apart = inner / sizes - whole / draws.sizes[:, None]
     change = (apart[0] - apart[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
@@ -242,18 +235,17 @@ class Moments:
 
     def _both(self, values: np.ndarray) -> np.ndarray:
         """Means in the two samples, of shape (2, F, B + 1)."""
-        first = self._permutations.sums(values)
-        both = np.stack([first, values.sum(axis=1)[:, None] - first])
-        return both / self._permutations.sizes[:, None]
+        return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """The correlation of pairs (P, 2) of functions in X less that in Y, (P, B + 1)."""
         a, b = pairs.T
         covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # Constant in one of the samples: no correlation. Ranks are of size one.
-        product = self.variances[:, a] * self.variances[:, b]
-        flat = product <= 1e-24
-        found = np.where(flat, 0.0, covariance / np.sqrt(np.where(flat, 1.0, product)))
+        # Constant in one of the samples: no correlation. Ranks are of size one, so that less than
+        # this is rounding.
+        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
+        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
+        found = np.where(flat, 0.0, covariance / np.sqrt(product))
         return found[0] - found[1]
 
 
@@ -269,13 +261,14 @@ def region_statistics(
     |m| is the caller's.
     """
     count, words = rows.permutations.count, rows.permutations.words
-    betas = midpoint_levels(given.levels, given.eps)
+    metric = given.metric
+    betas = midpoint_levels(metric.levels, metric.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
         out[first:last] = _core.label_distances(
-            rows.points, rows.directions, words[first // WORD :], last - first, betas, given.q,
-            given.p, rows.n_threads,
+            rows.points, rows.directions, words[first // WORD :], last - first, betas, metric.q,
+            metric.p, rows.n_threads,
         )  # fmt: skip
         advance(last - first)
     return out
@@ -285,16 +278,15 @@ def depth_statistics(
     rows: PooledSample, given: Settings, advance: Callable[[int], None]
 ) -> np.ndarray:
     """DR with any depth for all labelings (B + 1,): regions are fitted anew for every one."""
-    metric = BaseMetric(
-        depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
-        directions=rows.directions, refine=0, random_state=0, n_jobs=given.n_jobs,
-    )  # fmt: skip
+    metric = replace(
+        given.metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
+    )
     d = rows.points.shape[1]
     drawn = metric.fit(d)
     out = np.empty(rows.permutations.count)
     for labelings, labels in rows.permutations.blocks_of_labelings(bool):
         for b, mine in zip(range(labelings.start, labelings.stop), labels.T, strict=True):
             x, y = drawn.all_regions([rows.points[mine], rows.points[~mine]])
-            out[b] = drawn.distance(x, y) * mean_of_direction(d, given.q)
+            out[b] = drawn.distance(x, y) * mean_of_direction(d, metric.q)
             advance(1)
     return out

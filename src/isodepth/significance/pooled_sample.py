@@ -51,20 +51,21 @@ def standardized(
     points -= np.median(points, axis=0)
     size = 1.0
     if units is None:
-        size = 2.0 ** math.frexp(float(pooled_spread(points).max()))[1]
+        size = 2.0 ** math.frexp(float(pooled_spread(points).max(initial=0.0)))[1]
         points /= size
     else:
         with np.errstate(over="ignore"):
             points /= units
-    check_finite(points, "X or Y divided by scale", False, names)
+    if names:
+        check_finite(points, "X or Y divided by scale", False, names)
     points += 0.0  # no negative zeros: equal numbers are equal bits
     return points, size
 
 
 def directions_with_axes(d: int, n_directions: int | None, rng: np.random.Generator) -> np.ndarray:
     """The axes, followed by frames of random orthonormal vectors, of shape (K, d)."""
-    if d == 1:
-        return np.ones((1, 1))
+    if d < 2:
+        return np.eye(d)
     if n_directions is None:
         n_directions = d * max(2, math.ceil(_DIRECTIONS / d))
     if n_directions < d:
@@ -167,6 +168,11 @@ class Permutations:
             rows = slice(first, first + step)
             out += values[:, rows] @ self.labels(rows)
         return out
+
+    def both_sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of values (F, n) over the rows of each sample, of shape (2, F, labelings)."""
+        first = self.sums(values)
+        return np.stack([first, values.sum(axis=1)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
         """Differences of the means of values (F, n), of shape (F, labelings).

@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.results import ReportableResult
-
-if TYPE_CHECKING:
-    from isodepth.data.kinds import ColumnKind
-    from isodepth.significance.categories import ValueShare
-    from isodepth.significance.null_profile import NullProfile
+from isodepth.significance.categories import ValueShare
+from isodepth.significance.null_profile import NullProfile, null_profile
 
 #: The level at which verdicts are given.
 ALPHA = 0.05
 _SHOWN = 5
 # Differences of shares from which an effect is small, medium and large.
 _SIZES = {"large": 0.31, "medium": 0.2, "small": 0.08, "very small": 0.0}
+# What `to_dict` tells without a change.
+_AS_THEY_ARE = (
+    "verdict", "effect", "statistic", "p_value", "z_score", "method", "tolerance",
+    "smallest_tolerance", "components", "changes", "columns", "notes", "kinds", "shares",
+    "signature",
+)  # fmt: skip
 
 
 class Component(NamedTuple):
@@ -276,29 +280,13 @@ class TwoSampleResult(ReportableResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and texts; the null distribution by a few quantiles."""
-        result: dict[str, Any] = {
-            "verdict": self.verdict,
-            "effect": self.effect,
-            "statistic": self.statistic,
-            "p_value": self.p_value,
-            "null": {
-                "mean": self.null_mean,
-                "deviation": self.null_deviation,
-                "interval": self.null_interval,
-            },
-            "z_score": self.z_score,
+        result = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        low, high = self.null_interval
+        null = {"mean": self.null_mean, "deviation": self.null_deviation, "interval": [low, high]}
+        result |= {
+            "null": null,
             "n_permutations": len(self.null_distribution),
-            "method": self.method,
-            "tolerance": self.tolerance,
-            "smallest_tolerance": self.smallest_tolerance,
             "rows": list(self.n_rows),
-            "components": [component._asdict() for component in self.components],
-            "changes": [change._asdict() for change in self.changes],
-            "columns": [column._asdict() for column in self.columns],
-            "notes": list(self.notes),
-            "kinds": [kind._asdict() for kind in self.kinds],
-            "shares": self.shares,
-            "signature": self.signature,
         }
         if self.missing is not None:
             result["missing"] = [
@@ -316,8 +304,6 @@ class TwoSampleResult(ReportableResult):
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
         """What equal distributions would give in a comparison of the same rows, at each level."""
-        from isodepth.significance.null_profile import null_profile
-
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     @property

@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import check_scale
 from isodepth.data.arrays import describe
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
-from isodepth.data.missing import NAN_POLICIES, MissingPair, omit_missing
+from isodepth.data.missing import MissingPair, omit_missing
 from isodepth.data.validation import (
     check_boolean,
     check_choice,
     check_integer,
-    check_n_jobs,
     check_number,
     check_pair,
     to_array,
 )
-from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.significance.categories import Category, category_of
 
 METHODS = ("aggregated", "regions")
@@ -36,73 +34,62 @@ _OF_REGIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a test, checked."""
+    """All options of a test, checked.
+
+    Attributes
+    ----------
+    metric : BaseMetric
+        The options of the regions, and those that a metric has as well.
+    """
 
     method: str
     n_permutations: int
     tolerance: float | None
-    scale: Any
-    nan_policy: str
-    q: float
-    p: float
-    eps: float
-    depth: Any
-    levels: int
     n_directions: int | None
-    random_state: Any
-    n_jobs: int | None
     progress: bool
+    metric: BaseMetric
 
 
-def checked_settings(**options: Any) -> Settings:
+def checked_settings(
+    *, method: str, n_permutations: int, tolerance: float | None, n_directions: int | None,
+    progress: bool, **options: Any,
+) -> Settings:  # fmt: skip
     """Check all options of :func:`isodepth.two_sample_test`; nothing has been done before."""
-    given = dict(options)
-    check_choice(given["method"], "method", METHODS)
-    if given["tolerance"] is not None:
-        given["tolerance"] = check_number(given["tolerance"], "tolerance", 0, 0.5, high_open=True)
-        if given["method"] != "aggregated":
+    check_choice(method, "method", METHODS)
+    if tolerance is not None:
+        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
+        if method != "aggregated":
             raise InvalidOptionError(
-                f"tolerance applies to method='aggregated' alone, got method={given['method']!r}; "
-                "leave out one of them"
+                f"tolerance applies to method='aggregated' alone, got method={method!r}; leave out "
+                "one of them"
             )
-    given["scale"] = _checked_scale(given["scale"])
-    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
     for name, default in _OF_REGIONS.items():
-        if given[name] is None:
-            given[name] = default
-        elif given["method"] != "regions":
+        if options[name] is None:
+            options[name] = default
+        elif method != "regions":
             raise InvalidOptionError(
-                f"{name} belongs to method='regions', got {name}={given[name]!r} with "
-                f"method={given['method']!r}; leave it out, or ask for the regions alone"
+                f"{name} belongs to method='regions', got {name}={options[name]!r} with "
+                f"method={method!r}; leave it out, or ask for the regions alone"
             )
-    resolve_depth(given["depth"])
-    given["depth"] = private_copy(given["depth"])
-    given["q"] = check_number(given["q"], "q", 1)
-    given["p"] = check_number(given["p"], "p", 1)
-    given["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
-    given["levels"] = check_integer(given["levels"], "levels", 1)
-    given["n_permutations"] = check_integer(given["n_permutations"], "n_permutations", 1)
-    if given["n_directions"] is not None:
-        given["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
-    state = given["random_state"]
-    if state is not None and not isinstance(state, np.random.Generator):
-        check_integer(state, "random_state", 0, "; or a numpy Generator, or None")
-    given["n_jobs"] = check_n_jobs(given["n_jobs"])
-    given["progress"] = check_boolean(given["progress"], "progress")
-    return Settings(**given)
-
-
-def _checked_scale(scale: Any) -> Any:
-    if scale is None:
-        return None
-    if not isinstance(scale, str):
-        return check_scale(scale)
-    if scale == "reference":
-        raise InvalidOptionError(
-            "scale='reference' depends on which rows are X, which a permutation test must not "
-            "know; use 'pooled', or an array of scales from other data"
-        )
-    return check_choice(scale, "scale", ("pooled",))
+    if isinstance(options["scale"], str):
+        if options["scale"] == "reference":
+            raise InvalidOptionError(
+                "scale='reference' depends on which rows are X, which a permutation test must not "
+                "know; use 'pooled', or an array of scales from other data"
+            )
+        check_choice(options["scale"], "scale", ("pooled",))
+    check_number(options["p"], "p", 1)
+    check_integer(options["levels"], "levels", 1)
+    if n_directions is not None:
+        n_directions = check_integer(n_directions, "n_directions", 1)
+    return Settings(
+        method,
+        check_integer(n_permutations, "n_permutations", 1),
+        tolerance,
+        n_directions,
+        check_boolean(progress, "progress"),
+        BaseMetric(refine=0, **options),
+    )
 
 
 @dataclass(frozen=True)
@@ -197,10 +184,20 @@ def check_blocks(
     """
     if blocks is None:
         return None
-    x_labels, y_labels = _two_parts(blocks, n_x, n_y)
+    parts = [("blocks", blocks, n_x + n_y, "X and Y, or be a pair (labels of X, labels of Y)")]
+    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+        parts = [("blocks[0]", blocks[0], n_x, "X"), ("blocks[1]", blocks[1], n_y, "Y")]
+    labels: list[Any] = []
+    for name, given, n, rows in parts:
+        own = row_labels(given, name)
+        if own.shape != (n,):
+            raise InvalidInputError(
+                f"{name} must hold one label for each of the {n} rows of {rows}, got "
+                f"{describe(own)}"
+            )
+        labels += own.tolist()
     if kept is not None:
-        x_labels, y_labels = x_labels[kept[0]], y_labels[kept[1]]
-    labels, n_x = [*x_labels.tolist(), *y_labels.tolist()], len(x_labels)
+        labels, n_x = list(itertools.compress(labels, np.concatenate(kept))), int(kept[0].sum())
     known: dict[Any, int] = {}
     numbers = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
     shared = np.intersect1d(numbers[:n_x], numbers[n_x:])
@@ -219,26 +216,8 @@ def check_blocks(
     return numbers
 
 
-def _two_parts(blocks: Any, n_x: int, n_y: int) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
-        parts = [_labels(part, f"blocks[{i}]") for i, part in enumerate(blocks)]
-        for i, (part, n) in enumerate(zip(parts, (n_x, n_y), strict=True)):
-            if part.shape != (n,):
-                raise InvalidInputError(
-                    f"blocks[{i}] must hold one label for each of the {n} rows of {'XY'[i]}, got "
-                    f"shape {part.shape}"
-                )
-        return parts[0], parts[1]
-    labels = _labels(blocks, "blocks")
-    if labels.shape != (n_x + n_y,):
-        raise InvalidInputError(
-            f"blocks must hold one label for each of the {n_x} + {n_y} rows of X and Y, or be a "
-            f"pair (labels of X, labels of Y), got {describe(labels)}"
-        )
-    return labels[:n_x], labels[n_x:]
-
-
-def _labels(labels: Any, name: str) -> np.ndarray:
+def row_labels(labels: Any, name: str) -> np.ndarray:
+    """Labels of rows, of any kind, as an array; none may be missing."""
     try:
         array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     except ValueError:
@@ -246,7 +225,7 @@ def _labels(labels: Any, name: str) -> np.ndarray:
     missing = sum(_is_missing(label) for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(
-            f"{name} must name the block of every row, got {missing} missing label(s)"
+            f"{name} must have a label for every row, got {missing} missing label(s)"
         )
     return array
 

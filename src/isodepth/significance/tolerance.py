@@ -11,8 +11,8 @@ distances from the center and products of columns.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,9 +37,7 @@ from isodepth.significance.pooled_sample import (
     unit_ranks,
 )
 from isodepth.significance.result import ALPHA
-
-if TYPE_CHECKING:
-    from isodepth.significance.settings import Settings
+from isodepth.significance.settings import Settings
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
@@ -80,16 +78,12 @@ def tolerant_p_value(parts: dict[str, np.ndarray], share: float) -> float:
 
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
-    low, high = 0.0, 1.0
-    if tolerant_p_value(parts, low) > alpha:
-        return low
-    while high - low > 1e-4:
-        middle = 0.5 * (low + high)
-        if tolerant_p_value(parts, middle) > alpha:
-            high = middle
-        else:
-            low = middle
-    return math.ceil(1e4 * high) / 1e4
+    # p-values never fall as the tolerance grows.
+    steps = 10_000
+    return (
+        bisect_left(range(steps), True, key=lambda i: tolerant_p_value(parts, i / steps) > alpha)
+        / steps
+    )
 
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:

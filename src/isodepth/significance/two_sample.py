@@ -18,7 +18,6 @@ from isodepth.data.kinds import column_lines
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
-from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
@@ -151,18 +150,15 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     x, y = samples.x, samples.y
     d = x.shape[1]
     names = samples.columns or column_labels(d)
-    rng = np.random.default_rng(given.random_state)
-    if d:
-        units = units_of(x, y, given.scale)
-        points, size = standardized(x, y, units, names)
-        directions = directions_with_axes(d, given.n_directions, rng)
-    elif given.method == "regions":
+    metric = given.metric
+    rng = np.random.default_rng(metric.random_state)
+    if not d and given.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
-    else:
-        units, points, size = None, np.empty((len(x) + len(y), 0)), 1.0
-        directions = np.empty((0, 0))
+    units = units_of(x, y, metric.scale)
+    points, size = standardized(x, y, units, names)
+    directions = directions_with_axes(d, given.n_directions, rng)
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
-    n_threads = Resources(given.n_jobs).n_threads
+    n_threads = Resources(metric.n_jobs).n_threads
     rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
     statistics, total, unit = aggregated_statistics, permutations.count, "permutation"
     if given.tolerance is not None:
@@ -172,7 +168,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     parts = found.evidence
     if given.method == "regions":
         # The distance itself, in the units of the data.
-        scores = found.parts["regions"] * (size / mean_of_direction(d, given.q))
+        scores = found.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
     else:
         scores = combined(parts, found.weights)
@@ -245,7 +241,7 @@ def _columns(rows: PooledSample, found: Findings, p_value: float) -> list[Column
     p_values = np.maximum(family.p_values(), p_value)
     n_x = rows.permutations.n_x
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
-    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points) if len(rows.names) else []
+    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points)
     shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
         ColumnTest(
@@ -272,27 +268,23 @@ def _comparing(
     samples: Samples, units: np.ndarray | None, directions: np.ndarray, given: Settings
 ) -> Callable[[], Comparison]:
     """What makes the comparison of the two samples with the settings of the test."""
-    metric = BaseMetric(
-        depth=given.depth, q=given.q, p=given.p, eps=given.eps, levels=given.levels,
-        directions=directions, refine=0, scale=units, random_state=given.random_state,
-        n_jobs=given.n_jobs,
-    )  # fmt: skip
+    metric = replace(given.metric, directions=directions, scale=units, nan_policy="raise")
     x, y = (Table(points, samples.columns) for points in (samples.x, samples.y))
     return partial(metric.compare, x, y)
 
 
 def _signature(given: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
-    scale = given.scale if isinstance(given.scale, str) else "given"
+    metric, scale = given.metric, given.metric.scale
     parts = {
         "method": given.method,
         "tolerance": "none" if given.tolerance is None else f"{given.tolerance:g}",
         "permutations": str(given.n_permutations),
         "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
-        "scale": "none" if given.scale is None else scale,
+        "scale": "none" if scale is None else scale if isinstance(scale, str) else "given",
         "dirs": f"axes+orthogonal:{len(directions)}",
     }
     if given.method == "regions":
-        parts |= {name: f"{getattr(given, name):g}" for name in ("q", "p", "eps", "levels")}
-        parts["depth"] = depth_text(given.depth)
-    parts |= {"seed": seed_text(given.random_state), "v": __version__}
+        parts |= {name: f"{getattr(metric, name):g}" for name in ("q", "p", "eps", "levels")}
+        parts["depth"] = depth_text(metric.depth)
+    parts |= {"seed": seed_text(metric.random_state), "v": __version__}
     return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])

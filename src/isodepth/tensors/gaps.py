@@ -39,10 +39,7 @@ def search_gaps(
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
     gaps = x.new_full((len(prefix_sizes_x),), -1.0)
     where = torch.zeros_like(prefix_sizes_x) if locate else None
-    # Projections, running extremes with their indices, and four supports at each level.
-    size = x.element_size()
-    each = (len(rows[0]) + len(rows[1])) * (2 * size + 8) + len(prefix_sizes_x) * 6 * size
-    for which in blocks(len(directions), each, budget):
+    for which in blocks(len(directions), _each(rows[0], rows[1], prefix_sizes_x), budget):
         projections = [side @ directions[which].T for side in rows]
         above, below = (
             (_running(projections[0], sign)[last_x] - _running(projections[1], sign)[last_y]).abs_()
@@ -179,23 +176,3 @@ def mean_pulls(
                 weight.scatter_add_(0, holders, each)
                 pull += sign * (weight @ vectors)
     return pulls
-
-
-def supports(
-    ordered: torch.Tensor, prefix_sizes: torch.Tensor, directions: torch.Tensor, budget: int
-) -> torch.Tensor:
-    """h(u) and h(-u) of the prefixes of `ordered` (n, d) that end at `prefix_sizes` (L,), rising.
-
-    Returns
-    -------
-    supports : tensor of shape (L, 2K): those of the directions (K, d), then of their opposites
-    """
-    inside = ordered[: int(prefix_sizes[-1])]
-    count = len(directions)
-    out = ordered.new_empty(len(prefix_sizes), 2 * count)
-    each = (3 * len(inside) + 2 * len(prefix_sizes)) * ordered.element_size() + 8 * len(inside)
-    for which in blocks(count, each, budget):
-        projections = inside @ directions[which].T
-        out[:, which] = _running(projections, 1)[prefix_sizes - 1]
-        out[:, count:][:, which] = -_running(projections, -1)[prefix_sizes - 1]
-    return out

@@ -19,12 +19,14 @@ def to_host(X: Any) -> Any:
     return values.cpu().resolve_neg().numpy()
 
 
-def _check_both_tensors(X: Any, Y: Any) -> None:
+def check_both_tensors(X: Any, Y: Any) -> None:
+    """Check that two samples are tensors with numbers to compare."""
     for name, given, other in (("X", X, "Y"), ("Y", Y, "X")):
         if not is_tensor(given):
             raise InvalidInputError(
-                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors, or "
-                f"both as arrays ({other}.detach().cpu().numpy())"
+                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors "
+                f"(torch.as_tensor({name}, device={other}.device)), or both as arrays "
+                f"({other}.detach().cpu().numpy())"
             )
         if given.device.type == "meta":
             raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
@@ -37,7 +39,7 @@ def _check_both_tensors(X: Any, Y: Any) -> None:
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
     """Samples and labels of their rows on the host, and the device they were moved from or None."""
     if is_tensor(X) or is_tensor(Y):
-        _check_both_tensors(X, Y)
+        check_both_tensors(X, Y)
     devices = {str(given.device) for given in (X, Y) if is_tensor(given)} - {"cpu"}
     if isinstance(labels, tuple | list):
         labels = type(labels)(map(to_host, labels))

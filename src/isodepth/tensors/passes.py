@@ -14,17 +14,11 @@ class Passes(NamedTuple):
     """The passes of `ranks`, `spread` and `gaps`, or others that give the same numbers."""
 
     smallest_halfspace: Callable[..., torch.Tensor]
-    mean_rank_weight: Callable[..., torch.Tensor]
     largest_outlyingness: Callable[..., torch.Tensor]
     search_gaps: Callable[..., tuple[torch.Tensor, Any]]
 
 
-PLAIN = Passes(
-    ranks.smallest_halfspace,
-    ranks.mean_rank_weight,
-    spread.largest_outlyingness,
-    gaps.search_gaps,
-)
+PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.search_gaps)
 
 
 #: Below this many points a sort of everything takes no longer than what avoids it.

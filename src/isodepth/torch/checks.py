@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from isodepth.data.arrays import describe
 from isodepth.data.validation import check_same_width, check_table_shape, split_weights
 from isodepth.errors import InvalidInputError
+from isodepth.tensors.host import check_both_tensors
 
 
 class Pair(NamedTuple):
@@ -29,14 +29,18 @@ class Pair(NamedTuple):
 
 def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> Pair:
     """Check that two samples are tensors of one device that can be compared."""
-    for name, given, other in (("X", X, "Y"), ("Y", Y, "X")):
-        if not isinstance(given, torch.Tensor):
+    check_both_tensors(X, Y)
+    for name, given in (("X", X), ("Y", Y)):
+        if given.is_complex():
             raise InvalidInputError(
-                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors "
-                f"(torch.as_tensor({name}, device={other}.device)), or both as arrays "
-                f"({other}.detach().cpu().numpy())"
+                f"Complex data not supported: {name} must hold real numbers, got dtype "
+                f"{given.dtype}; choose a part, such as {name}.real"
             )
-        check_tensor(given, name)
+        if given.is_quantized:
+            raise InvalidInputError(
+                f"{name} is quantized ({given.dtype}); pass {name}.dequantize()"
+            )
+        check_table_shape(tuple(given.shape), name)
     if X.device != Y.device:
         raise InvalidInputError(
             f"X is on the device {X.device} and Y on {Y.device}; move one of them, such as "
@@ -56,33 +60,11 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> Pair:
                 "weights; pass them with .detach()"
             )
     # As for arrays: what is not single precision, or below, is taken as double.
-    result = torch.promote_types(real_of(X), real_of(Y))
-    return Pair(X, Y, each, result, precision_of(result, dtype), X.device)
+    result = torch.promote_types(_real_of(X), _real_of(Y))
+    double = dtype == "float64" if dtype is not None else result == torch.float64
+    return Pair(X, Y, each, result, torch.float64 if double else torch.float32, X.device)
 
 
-def precision_of(real: torch.dtype, dtype: str | None) -> torch.dtype:
-    """In what precision numbers of that type are worked on, where `dtype` may say so."""
-    if dtype is not None:
-        return torch.float32 if dtype == "float32" else torch.float64
-    return torch.float64 if real == torch.float64 else torch.float32
-
-
-def check_tensor(X: torch.Tensor, name: str) -> None:
-    """Check that a tensor is a table of real numbers, whatever they are."""
-    if X.layout != torch.strided:
-        raise InvalidInputError(f"{name} is a tensor of layout {X.layout}; pass {name}.to_dense()")
-    if X.is_complex():
-        raise InvalidInputError(
-            f"Complex data not supported: {name} must hold real numbers, got dtype {X.dtype}; "
-            f"choose a part, such as {name}.real"
-        )
-    if X.is_quantized:
-        raise InvalidInputError(f"{name} is quantized ({X.dtype}); pass {name}.dequantize()")
-    if X.device.type == "meta":
-        raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
-    check_table_shape(tuple(X.shape), name)
-
-
-def real_of(X: torch.Tensor) -> torch.dtype:
+def _real_of(X: torch.Tensor) -> torch.dtype:
     """The type of float that numbers of a tensor are taken for."""
     return X.dtype if X.is_floating_point() else torch.float64

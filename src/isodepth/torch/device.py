@@ -14,7 +14,9 @@ from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows, supports
+from isodepth.metric.gradient import mean_slopes
+from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows
+from isodepth.tensors.host import to_host
 from isodepth.tensors.passes import passes_for
 from isodepth.tensors.products import budget_on, working_on
 from isodepth.torch.checks import Pair
@@ -23,10 +25,8 @@ from isodepth.torch.regions import (
     DeviceRegions,
     check_depth,
     depths_on_device,
-    exact_plan,
     level_plan,
     mean_of_gaps,
-    prefix_sizes_of,
     regions_of,
 )
 from isodepth.torch.samples import DeviceSample, check_finite_tensor
@@ -37,19 +37,6 @@ class Found(NamedTuple):
 
     value: torch.Tensor  # float64, without dimensions
     slopes: tuple[torch.Tensor, torch.Tensor] | None
-
-
-def too_few(pair: Pair) -> bool:
-    """Whether a sample may be a simplex, whose depths are no matter of directions.
-
-    Anything that small is compared on the host.
-    """
-    return min(len(pair.x), len(pair.y)) <= pair.x.shape[1] + 1
-
-
-def stays_on_device(metric: BaseMetric) -> bool:
-    """Whether the whole distance is worked out on the device, and not the depths alone."""
-    return metric.gap == "search" and metric._options()["refine"] == 0
 
 
 def check_for_device(metric: BaseMetric, device: torch.device) -> None:
@@ -67,85 +54,51 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
 def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:
     """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
     with working_on(pair.device):
-        fitted = _fit_both(metric, pair)
-        if fitted is None:
+        fit = fit_pair(metric, pair)
+        if fit is None:
             return None
-        drawn, directions, budget, (x, y) = fitted
-        eps = metric.eps
-        plan = exact_plan(x, y, eps) if drawn.betas is None else level_plan(x, y, drawn.betas)
-        last = torch.stack([plan.prefix_sizes_x[-1], plan.prefix_sizes_y[-1]]).tolist()
-        rows = [r.sample.points[r.order[:n]] for r, n in zip((x, y), last, strict=True)]
-        prefix_sizes = plan.prefix_sizes_x, plan.prefix_sizes_y
-        sides = rows[0], rows[1], *prefix_sizes
-        gaps, where = passes_for(rows[0], None).search_gaps(
-            *sides, directions, budget, locate=gradient and math.isinf(metric.q)
+        drawn, directions, budget, regions = fit
+        plan = level_plan(*regions, drawn.betas, metric.eps)
+        ends = torch.stack([sizes[-1] for sizes in plan.prefix_sizes]).tolist()
+        x, y = (r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True))
+        gaps, where = passes_for(x, None).search_gaps(
+            x, y, *plan.prefix_sizes, directions, budget, gradient and math.isinf(metric.q)
         )
-        unit = 1.0
+        unit = mean_of_direction(directions.shape[1], metric.q)
         if metric.q < math.inf:
-            gaps = mean_gaps(*sides, directions, metric.q, gaps, budget)
-            unit = mean_of_direction(directions.shape[1], metric.q)
-        length = 1.0 if metric.normalize else 1.0 - eps
-        value = mean_of_gaps(gaps / unit, plan.shares, metric.p, length)
+            gaps = mean_gaps(x, y, *plan.prefix_sizes, directions, metric.q, gaps, budget)
+        power = metric.p, 1.0 if metric.normalize else 1.0 - metric.eps
+        value = mean_of_gaps(gaps / unit, plan.shares, *power)
         if not gradient:
             return Found(value, None)
-        slopes = _mean_slopes(gaps / unit, plan.shares, metric.p, length)
+        slopes = mean_slopes(gaps / unit, plan.shares, *power)
         if where is not None:
-            pulls = _pulls(rows, plan, directions, where, slopes, budget)
+            pulls = _pulls([x, y], plan, directions, where, slopes, budget)
         else:
-            pulls = mean_pulls(
-                rows, prefix_sizes, directions, metric.q, gaps, slopes / unit, budget
-            )
-        by_row = [
-            _by_row(r, pull, len(given))
-            for r, pull, given in zip((x, y), pulls, (pair.x, pair.y), strict=True)
-        ]
-        if drawn.origin.scale is not None:
-            scale = torch.from_numpy(drawn.origin.scale.copy()).to(pair.device)
-            by_row = [slope / scale for slope in by_row]
-        return Found(value, (by_row[0], by_row[1]))
-
-
-def regions_on_device(metric: BaseMetric, pair: Pair) -> tuple[DeviceRegions, DeviceRegions] | None:
-    """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
-    with working_on(pair.device):
-        fitted = _fit_both(metric, pair)
-        return None if fitted is None else fitted.regions
+            sizes, slopes = plan.prefix_sizes, slopes / unit
+            pulls = mean_pulls([x, y], sizes, directions, metric.q, gaps, slopes, budget)
+        by_x, by_y = (
+            _by_row(r, pull, len(given)) / _scale(drawn, pair.device)
+            for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
+        )
+        return Found(value, (by_x, by_y))
 
 
 def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
     """A comparison on the host, of regions whose depths were worked out on the device."""
     with working_on(pair.device):
-        fitted = _fit_both(metric, pair)
-        if fitted is None:
+        fit = fit_pair(metric, pair)
+        if fit is None:
             return None
-        tensors = [_prepared(t, fitted.drawn, pair.precision) for t in (pair.x, pair.y)]
-    sides = zip(fitted.regions, tensors, pair.weights, strict=True)
-    return fitted.drawn.compare(*(_host_regions(fitted.drawn, r, t, w) for r, t, w in sides))
-
-
-def table_from_device(
-    metric: BaseMetric, drawn: FittedMetric, points: torch.Tensor, weights: Any, name: str
-) -> np.ndarray | None:
-    """The support values (L, 2K) of one sample, worked out on its device."""
-    check_for_device(metric, points.device)
-    with working_on(points.device):
-        points = _prepared(points, drawn, points.dtype)
-        check_finite_tensor(points, name)
-        budget = _budget(metric, points)
-        units = torch.from_numpy(np.array(drawn.directions)).to(points)
-        regions = _regions(drawn, points, weights, name, units, budget)
-        if regions is None:
-            return None
-        assert drawn.betas is not None
-        prefix_sizes = prefix_sizes_of(regions, drawn.betas)
-        ordered = regions.sample.points[regions.order[: int(prefix_sizes[-1])]]
-        return supports(ordered, prefix_sizes, units, budget).cpu().numpy()
+        tensors = [_prepared(t, fit.drawn, pair.precision) for t in (pair.x, pair.y)]
+    sides = zip(fit.regions, tensors, pair.weights, strict=True)
+    return fit.drawn.compare(*(_host_regions(fit.drawn, *side) for side in sides))
 
 
 # -- its parts ------------------------------------------------------------------------------------
 
 
-class _FittedPair(NamedTuple):
+class FittedPair(NamedTuple):
     """The regions of two samples, and what they were found with."""
 
     drawn: FittedMetric
@@ -154,8 +107,8 @@ class _FittedPair(NamedTuple):
     regions: tuple[DeviceRegions, DeviceRegions]
 
 
-def _fit_both(metric: BaseMetric, pair: Pair) -> _FittedPair | None:
-    """None where a sample turns out to be a simplex."""
+def fit_pair(metric: BaseMetric, pair: Pair) -> FittedPair | None:
+    """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
     check_for_device(metric, pair.device)
     drawn = metric.fit(pair.x.shape[1])
     # Rounded on the host, to the same numbers as there.
@@ -165,13 +118,11 @@ def _fit_both(metric: BaseMetric, pair: Pair) -> _FittedPair | None:
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
         check_finite_tensor(tensor, name)
-    found = []
-    for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
-        regions = _regions(drawn, tensor, weights, name, directions, budget)
-        if regions is None:
-            return None
-        found.append(regions)
-    return _FittedPair(drawn, directions, budget, (found[0], found[1]))
+    x, y = (
+        _regions(drawn, tensor, weights, name, directions, budget)
+        for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True)
+    )
+    return None if x is None or y is None else FittedPair(drawn, directions, budget, (x, y))
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
@@ -180,8 +131,13 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
     if drawn.origin.scale is None:
         return points
     # Divided in double precision, as on the host.
-    scale = torch.from_numpy(drawn.origin.scale.copy()).to(points.device)
-    return (points.double() / scale).to(precision)
+    return (points.double() / _scale(drawn, points.device)).to(precision)
+
+
+def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
+    """What the columns were divided by."""
+    scale = drawn.origin.scale
+    return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
@@ -217,7 +173,7 @@ def _host_regions(
     weights: Any,
 ) -> TrimmedRegions:
     points = tensor.cpu().numpy()
-    own = weights.detach().cpu().numpy() if isinstance(weights, torch.Tensor) else weights
+    own = to_host(weights)
     sample = Sample.of(points, own)
     places = regions.sample.places(len(points)).cpu().numpy()
     depth = regions.depth.cpu().numpy()[places]
@@ -228,33 +184,18 @@ def _host_regions(
         depth[absent] = drawn.source.point_depth(  # type: ignore[attr-defined]
             sample, points[absent], drawn.along
         )
-    tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
-    checked = None if own is None else np.asarray(own, dtype=np.float64)
     return TrimmedRegions.from_depths(
         sample,
         distinct,
         points=points,
         depth=depth,
-        weights=checked,
-        tie_tolerance=tolerance,
+        weights=None if own is None else np.asarray(own, dtype=np.float64),
+        tie_tolerance=drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0,
         origin=drawn.origin,
     )
 
 
 # -- the gradient ---------------------------------------------------------------------------------
-
-
-def _mean_slopes(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """The derivative (L,) of the mean by each gap, as `metric.gradient.mean_slopes`."""
-    largest = gaps.max()
-    if bool(largest == 0):
-        return torch.zeros_like(gaps)
-    if math.isinf(p):
-        return torch.zeros_like(gaps).index_fill_(0, gaps.argmax(), 1.0)
-    ratios = gaps / largest
-    total = length * (shares * ratios**p).sum()
-    powers = torch.where(ratios > 0, ratios ** (p - 1.0), torch.zeros_like(ratios))
-    return length * shares * powers * total ** (1.0 / p - 1.0)
 
 
 def _pulls(
@@ -269,10 +210,9 @@ def _pulls(
     place = torch.where(where >= 0, where, -1 - where)
     sign = torch.where(where >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
-    prefix_sizes = (plan.prefix_sizes_x, plan.prefix_sizes_y)
     at = [
         support_rows(own, stop, directions, place, sign, budget)
-        for own, stop in zip(rows, prefix_sizes, strict=True)
+        for own, stop in zip(rows, plan.prefix_sizes, strict=True)
     ]
     away = rows[0][at[0]].double() - rows[1][at[1]].double()
     ahead = torch.where((away * vectors).sum(dim=1) >= 0, 1.0, -1.0)

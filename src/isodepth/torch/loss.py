@@ -14,13 +14,8 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.torch.distance import distance, with_gradient
 
-_Q = """\
-    q : float in [1, inf], default 2
-        Power of the mean over directions. With 2 every direction pulls at rows of the samples; with
-        inf only the largest gap of each level does, and few rows move."""
 
-
-@with_metric_options(leave_out=("refine", "random_state"), instead={"q": _Q})
+@with_metric_options(("refine", "random_state"))
 class DepthLoss(torch.nn.Module):
     """The distance DR_{p,eps} of two samples as a loss.
 
@@ -34,6 +29,9 @@ class DepthLoss(torch.nn.Module):
         Where directions come from. Those of the k-th call follow from `seed` and k alone; k is part
         of the state that `state_dict` holds, so that a training that is resumed goes on as it would
         have.
+    q : float in [1, inf], default 2
+        Power of the mean over directions. With 2 every direction pulls at rows of the samples; with
+        inf only the largest gap of each level does, and few rows move.
     {options of Metric}
 
     Examples

@@ -12,6 +12,7 @@ from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for
+from isodepth.tensors.ranks import mean_rank_weight
 from isodepth.torch.samples import DeviceSample
 
 
@@ -29,8 +30,7 @@ class DevicePlan(NamedTuple):
     """The levels at which two samples are compared, as `core.regions.LevelPlan` has them."""
 
     shares: torch.Tensor  # float64 (L,)
-    prefix_sizes_x: torch.Tensor  # int64 (L,)
-    prefix_sizes_y: torch.Tensor
+    prefix_sizes: tuple[torch.Tensor, torch.Tensor]  # int64 (L,) of X and of Y
 
 
 def check_depth(source: Any, device: torch.device) -> None:
@@ -58,24 +58,19 @@ def depths_on_device(
 ) -> torch.Tensor:
     """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
     masses, total = sample.masses, sample.total
-    passes = passes_for(sample.points, masses)
+    points = sample.whitened() if source.name == "ai_irw" else sample.standardized()
+    given = points, masses, total, directions, budget
+    passes = passes_for(points, masses)
     if source.name == "projection":
-        points = sample.standardized()
-        found = passes.largest_outlyingness(points, masses, total, directions, budget)
-        return 1.0 / (1.0 + found.double())
+        return 1.0 / (1.0 + passes.largest_outlyingness(*given).double())
     if source.name == "halfspace":
-        points = sample.standardized()
-        found = passes.smallest_halfspace(points, masses, total, directions, budget)
-        return found.double() / total
-    points = sample.standardized() if source.name == "irw" else sample.whitened()
-    return passes.mean_rank_weight(points, masses, total, directions, budget)
+        return passes.smallest_halfspace(*given).double() / total
+    return mean_rank_weight(*given)
 
 
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:
     """Order the points of a sample by their depths (u,)."""
-    lexicographic = depth[sample.leading]
-    falling, places = lexicographic.sort(descending=True, stable=True)
-    order = sample.leading[places]
+    falling, order = depth.sort(descending=True, stable=True)
     ends = _tie_ends(falling, tolerance)
     if sample.masses is None:
         cumulated = ends
@@ -94,30 +89,25 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
     return torch.cat([ends, ends.new_full((1,), len(falling))])
 
 
-def exact_plan(x: DeviceRegions, y: DeviceRegions, eps: float) -> DevicePlan:
-    """All pieces of [0, 1 - eps] on which both regions stay the same."""
-    end = 1.0 - eps
-    inner = torch.cat([x.masses, y.masses])
-    inner = inner[inner < end * (1.0 - SLIVER)].sort().values.unique_consecutive()
-    edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
-    starts = edges[:-1].contiguous()
-    shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
-    return DevicePlan(shares, _prefix_sizes(x, starts), _prefix_sizes(y, starts))
-
-
-def level_plan(x: DeviceRegions, y: DeviceRegions, betas: np.ndarray) -> DevicePlan:
-    """Given levels (L,), each standing for an equal share."""
-    levels = torch.from_numpy(np.sort(betas)).to(x.depth.device)
-    shares = torch.full_like(levels, 1.0 / len(levels))
-    return DevicePlan(shares, _prefix_sizes(x, levels), _prefix_sizes(y, levels))
-
-
-def prefix_sizes_of(regions: DeviceRegions, betas: np.ndarray) -> torch.Tensor:
-    """How many of the ordered points lie in the regions of levels (L,)."""
-    return _prefix_sizes(regions, torch.from_numpy(betas).to(regions.depth.device))
+def level_plan(
+    x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
+) -> DevicePlan:
+    """Given levels (L,) of equal shares, or all pieces of [0, 1 - eps] on which nothing changes."""
+    if betas is not None:
+        starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)
+        shares = torch.full_like(starts, 1.0 / len(starts))
+    else:
+        end = 1.0 - eps
+        inner = torch.cat([x.masses, y.masses])
+        inner = inner[inner < end * (1.0 - SLIVER)].sort().values.unique_consecutive()
+        edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
+        starts = edges[:-1].contiguous()
+        shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
+    return DevicePlan(shares, (_prefix_sizes(x, starts), _prefix_sizes(y, starts)))
 
 
 def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
+    """How many of the ordered points lie in the regions of levels (L,)."""
     return regions.counts[torch.searchsorted(regions.masses, betas, right=True)]
 
 

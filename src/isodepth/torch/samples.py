@@ -10,18 +10,16 @@ import torch
 
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
-from isodepth.depth.base import middle_of
+from isodepth.depth.whitening import inverse_root, stretch_of
 from isodepth.errors import InvalidInputError
+from isodepth.tensors.host import to_host
 
-# Rows in double precision are held a few at a time.
-_HELD_NUMBERS = 1 << 23
-_PLAIN_EXPONENT = 64
 _SPACED_ROWS = 7
-_SMALLEST_SPREAD = 2.0**-960
+_COLUMNS_TRIED = 4
 
 
 class DeviceSample(NamedTuple):
-    """Distinct points and their masses, as `core.regions.Sample` has them but for their order.
+    """Distinct points and their masses, as `core.regions.Sample` has them, in any order.
 
     Where no two rows are equal the points are the caller's tensor itself.
     """
@@ -30,14 +28,11 @@ class DeviceSample(NamedTuple):
     masses: torch.Tensor | None  # int64 (u,), None where all are one unit
     total: int
     inverse: torch.Tensor | None  # int64 (n,), -1 for rows of weight zero; None for 0, ..., n - 1
-    leading: torch.Tensor  # int64 (u,), the points in lexicographic order
 
     @classmethod
     def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
         """The canonical form of points (n, d), finite, with weights (n,) or None."""
-        if isinstance(weights, torch.Tensor):
-            weights = weights.detach().cpu().numpy()
-        checked = check_weights(weights, len(points), f"weights of {name}")
+        checked = check_weights(to_host(weights), len(points), f"weights of {name}")
         if checked is None:
             return cls._merge(points, None)
         present = checked > 0
@@ -52,19 +47,16 @@ class DeviceSample(NamedTuple):
 
     @classmethod
     def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
-        order, distinct = _lexicographic_order(points)
         inverse = None
-        if not distinct:
+        if _has_repeats(points):
             # Adding zero turns -0.0 into 0.0.
-            rows, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
-            order = torch.arange(len(rows), device=points.device)
+            points, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
             units = torch.ones_like(inverse) if masses is None else masses
-            masses = torch.zeros_like(order).index_add_(0, inverse, units)
-            points = rows
+            masses = inverse.new_zeros(len(points)).index_add_(0, inverse, units)
         if masses is not None and bool((masses == masses[0]).all()):
             masses = None
         total = len(points) if masses is None else int(masses.sum())
-        return cls(points, masses, total, inverse, order)
+        return cls(points, masses, total, inverse)
 
     def places(self, n: int) -> torch.Tensor:
         """For each of the n rows as given its place among the points."""
@@ -84,15 +76,13 @@ class DeviceSample(NamedTuple):
 
         Both come from some evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
         """
-        few = self.points[self.leading[:: -(-len(self.points) // _SPACED_ROWS)]].cpu().numpy() + 0.0
-        center = middle_of(few)
+        few = self.points[:: -(-len(self.points) // _SPACED_ROWS)].cpu().numpy()
+        center = np.sort(few, axis=0)[(len(few) - 1) // 2]
         moved = self.points - torch.from_numpy(center).to(self.points.device)
         away = np.sort(np.abs(few - center).max(axis=1))
         size = float(away[len(away) // 2] or away[-1]) or float(moved.abs().max())
         exponent = math.frexp(size)[1]
-        if abs(exponent) <= _PLAIN_EXPONENT:
-            return moved.mul_(2.0**-exponent)
-        # In two steps, where the power of two itself may be out of range.
+        # In two steps: the power of two itself may be out of range.
         for half in (exponent // 2, exponent - exponent // 2):
             moved.mul_(2.0**-half)
         return moved
@@ -103,64 +93,28 @@ class DeviceSample(NamedTuple):
         As `isodepth.depth.whitening` does it: in double precision, columns brought to one scale.
         """
         moved = self.standardized()
-        shares, d = self.shares, moved.shape[1]
-        step = max(1, _HELD_NUMBERS // d)
-        parts = [slice(k, k + step) for k in range(0, len(moved), step)]
-        center = moved.new_zeros(d, dtype=torch.float64)
-        for part in parts:
-            center += shares[part] @ moved[part].double()
-        spread = torch.zeros_like(center)
-        for part in parts:
-            torch.maximum(spread, (moved[part].double() - center).abs().amax(dim=0), out=spread)
-        varies = (spread > _SMALLEST_SPREAD) & ~(moved == moved[0]).all(dim=0)
-        stretch = torch.where(varies, 1.0 / spread, torch.zeros_like(spread))
-        gram = moved.new_zeros(d, d, dtype=torch.float64)
-        for part in parts:
-            rows = (moved[part].double() - center).mul_(stretch)
-            gram += (rows.T * shares[part]) @ rows
-        values, axes = np.linalg.eigh(gram.cpu().numpy())
-        kept = values > max(values[-1], 0.0) * d * 8 * np.finfo(np.float64).eps
-        root = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
-        matrix = root * stretch.cpu().numpy()
+        rows = moved.double() - self.shares @ moved.double()
+        constant = (moved == moved[0]).all(dim=0).cpu().numpy()
+        stretch = stretch_of(rows.abs().amax(dim=0).cpu().numpy(), constant)
+        rows *= torch.from_numpy(stretch).to(rows)
+        matrix = inverse_root(((rows.T * self.shares) @ rows).cpu().numpy()) * stretch
         return moved @ torch.from_numpy(matrix.T).to(moved)
 
 
-def _lexicographic_order(points: torch.Tensor) -> tuple[torch.Tensor, bool]:
-    """Indices that sort rows by their first column, then the second, and whether none are equal."""
-    column, order = points[:, 0].sort(stable=True)
-    tied = column[1:] == column[:-1]
-    if not bool(tied.any()):
-        return order, True
-    # Only the rows that share their first entry with a neighbor are still out of order.
-    open_ = torch.zeros(len(points), dtype=torch.bool, device=points.device)
-    open_[1:] |= tied
-    open_[:-1] |= tied
-    places = open_.nonzero()[:, 0]
-    rows = order[places]
-    settled = _settled_by_second(points, rows)
-    if settled is not None:
-        order[places] = settled
-        return order, True
-    found, place = torch.unique(points[rows] + 0.0, dim=0, return_inverse=True)
-    if len(found) < len(rows):
-        return order, False
-    order[places] = torch.empty_like(rows).index_copy_(0, place, rows)
-    return order, True
+def _has_repeats(points: torch.Tensor) -> bool:
+    """Whether some rows are equal.
 
-
-def _settled_by_second(points: torch.Tensor, rows: torch.Tensor) -> torch.Tensor | None:
-    """Some rows by their first two columns; None where these do not tell all of them apart.
-
-    In numbers that are not rounded to a few digits they nearly always do.
+    Rows that share no entry of a column are not; in numbers that are not rounded to a few digits,
+    the first columns leave none.
     """
-    if points.shape[1] == 1:
-        return None
-    pairs = points[rows, :2]
-    first = pairs[:, 1].sort(stable=True).indices
-    place = first[pairs[first, 0].sort(stable=True).indices]
-    pairs = pairs[place]
-    same = (pairs[1:] == pairs[:-1]).all(dim=1)
-    return None if bool(same.any()) else rows[place]
+    rows = points
+    for column in range(min(_COLUMNS_TRIED, points.shape[1])):
+        entries, order = rows[:, column].sort()
+        tied = torch.nn.functional.pad(entries[1:] == entries[:-1], (1, 1))
+        rows = rows[order[tied[1:] | tied[:-1]]]
+        if not len(rows):
+            return False
+    return len(torch.unique(rows + 0.0, dim=0)) < len(rows)
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:

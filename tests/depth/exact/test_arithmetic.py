@@ -1,4 +1,4 @@
-"""What the exact depths rest on: floats as integers, spans, the smallest mass, levels, inputs."""
+"""What the exact depths rest on: floats as integers, spans, levels, inputs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from twins import naive_geometry as naive
 
 from isodepth.depth.exact.halfspace import _restrict, _steps
 from isodepth.depth.exact.inputs import merge_points, merge_queries, scale_columns
@@ -19,11 +15,8 @@ from isodepth.depth.exact.rational import (
     as_integers,
     lowest_bit,
     products_are_exact,
-    smallest_mass,
 )
 from isodepth.errors import InvalidInputError
-
-few = st.integers(-2, 2)
 
 
 @pytest.mark.parametrize(
@@ -123,16 +116,3 @@ def test_the_mass_of_a_level_is_the_first_that_reaches_it(total: int) -> None:
 def test_steps_are_those_of_the_documentation() -> None:
     assert _steps(16, 1) == _steps(16, 2) == 16 * 4
     assert _steps(16, 4) == (16 * 15 / 2) * 16 * 4
-
-
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(
-    st.integers(1, 4).flatmap(
-        lambda d: hnp.arrays(np.int64, st.tuples(st.integers(1, 8), st.just(d)), elements=few)
-    )
-)
-def test_the_smallest_mass_in_integers_is_that_of_all_hyperplanes(rows: np.ndarray) -> None:
-    """Of vectors that span the space, with opposite and parallel ones among them."""
-    vectors = [*rows.tolist(), *(-rows[:2]).tolist(), *np.eye(rows.shape[1], dtype=int).tolist()]
-    weighted = list(zip(vectors, range(1, len(vectors) + 1), strict=True))
-    assert smallest_mass(weighted) == naive.smallest_mass([(tuple(v), m) for v, m in weighted])

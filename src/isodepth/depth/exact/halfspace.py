@@ -8,20 +8,15 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.depth.exact.inputs import check_work, merge_points, merge_queries, scale_columns
-from isodepth.depth.exact.rational import (
-    AffineSpan,
-    as_integers,
-    lowest_bit,
-    products_are_exact,
-    smallest_mass,
-)
+from isodepth.depth.exact.rational import AffineSpan, as_integers, check_magnitudes, lowest_bit
 from isodepth.engine import available_cores
+from isodepth.errors import InvalidOptionError
 
 #: About ten minutes of one core.
 MAX_WORK = 5e10
 
 # Determinants without rounding need memory of the order of 2**d.
-_MAX_COMPILED_WIDTH = 12
+_MOST_DIMENSIONS = 12
 
 
 def exact_halfspace_depth(
@@ -121,16 +116,14 @@ def _in_full_span(
         return np.full(len(asked), masses.sum())
     if d == 1:
         return _on_a_line(rows[:, 0], masses, asked[:, 0])
-    exponent = lowest_bit(rows, asked)
-    if d <= _MAX_COMPILED_WIDTH and products_are_exact(d, rows, asked):
-        rows, asked = np.ascontiguousarray(rows), np.ascontiguousarray(asked)
-        return _core.halfspace_masses(rows, masses, asked, n_threads)
-    whole, units = list(as_integers(rows, exponent)), masses.tolist()
-    result = []
-    for query in as_integers(asked, exponent):
-        seen = ([x - q for x, q in zip(point, query, strict=True)] for point in whole)
-        result.append(smallest_mass(list(zip(seen, units, strict=True))))
-    return np.array(result, dtype=np.int64)
+    if d > _MOST_DIMENSIONS:
+        raise InvalidOptionError(
+            f"method='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
+            f"got points that span {d}; use method='directions' with refine"
+        )
+    check_magnitudes(d, rows, asked)
+    rows, asked = np.ascontiguousarray(rows), np.ascontiguousarray(asked)
+    return _core.halfspace_masses(rows, masses, asked, n_threads)
 
 
 def _on_a_line(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:

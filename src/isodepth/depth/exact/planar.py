@@ -21,8 +21,8 @@ from isodepth.depth.exact.rational import (
     AffineSpan,
     Vector,
     as_integers,
+    check_magnitudes,
     lowest_bit,
-    products_are_exact,
 )
 from isodepth.errors import InvalidInputError
 
@@ -74,11 +74,7 @@ def halfspace_region_vertices(points: np.ndarray, masses: np.ndarray, alpha: flo
     level = mass_of_level(check_number(alpha, "alpha", 0.0, 1.0, low_open=True), sample.total)
     (rows,), exponents = scale_columns(sample.points)
     rows = np.ascontiguousarray(rows)
-    if not products_are_exact(2, rows):
-        raise InvalidInputError(
-            "the coordinates of the points span more orders of magnitude than products of floats "
-            "can hold; set those that are next to nothing to zero"
-        )
+    check_magnitudes(2, rows)
     sample = sample._replace(points=rows)
     exponent = lowest_bit(rows)
     whole = list(as_integers(rows, exponent))
