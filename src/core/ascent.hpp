@@ -177,7 +177,9 @@ template <class T> std::vector<Climber<T>> ascend(const Prefixes<T> (&samples)[2
                                                   int64_t count, int64_t n_climbers, int64_t steps,
                                                   double slack, int64_t n_threads) {
     const int64_t d = samples[0].d, rows = samples[0].last() + samples[1].last();
-    const int64_t workers = worker_count(n_threads, rows / 512, rows * n_climbers);
+    // Threads are started once for all steps, of which a few have to pay for one.
+    const int64_t workers =
+        worker_count(n_threads, rows / 512, rows * n_climbers * std::max<int64_t>(1, steps / 4));
     LocatedSupports<T> supports(samples, workers);
     std::vector<Climber<T>> climbers;
     std::vector<size_t> going;
