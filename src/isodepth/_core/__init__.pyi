@@ -449,11 +449,10 @@ def halfspace_masses(
     queries: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    lattice: bool,
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow; with `lattice` they are integers that doubles hold.
+    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.
     """
 
 def halfplane_borders(
