@@ -1,6 +1,5 @@
 // Passes of exact depths.
 #include "exact_halfspace.hpp"
-#include "exact_planar.hpp"
 #include "exact_projection.hpp"
 #include "module.hpp"
 
@@ -11,12 +10,6 @@ static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matr
     auto smallest = without_gil(
         [&] { return smallest_masses({rows_of(points), masses.data()}, rows_of(queries), n_threads); });
     return as_array(std::move(smallest), {queries.shape(0)});
-}
-
-static auto halfplane_borders(Matrix<double> points, Vector<int64_t> masses, int64_t rank) {
-    auto ends = without_gil([&] { return TurningLine(rows_of(points), masses.data(), rank).ends; });
-    const size_t count = ends.size() / 2;
-    return as_array(std::move(ends), {count, 2});
 }
 
 static auto planar_outlyingness(Matrix<double> points, Matrix<double> rounding, Vector<int64_t> masses,
@@ -31,9 +24,6 @@ void bind_exact(nb::module_& m) {
     m.def("halfspace_masses", halfspace_masses, "points"_in, "masses"_in, "queries"_in, "n_threads"_a = 1,
           "Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, "
           "d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.");
-    m.def("halfplane_borders", halfplane_borders, "points"_in, "masses"_in, "rank"_a,
-          "Borders (k, 2) of the smallest halfplanes of mass at least `rank`, by the first and the last "
-          "point on them, for distinct points (n, 2) in lexicographic order that are not all on one line.");
     m.def("planar_outlyingness", planar_outlyingness, "points"_in, "rounding"_in, "masses"_in,
           "spread_masses"_in, "heavy"_a, "n_threads"_a = 1,
           "Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the "

@@ -29,8 +29,6 @@ __all__ = [
     "hausdorff",
     "hausdorff_bracket",
     "hausdorff_levels",
-    "hausdorff_lower",
-    "hausdorff_upper",
     "project_to_hull",
     "raise_gaps",
 ]
@@ -190,67 +188,6 @@ def hausdorff_bracket(
     return bounds._replace(
         lower=np.maximum(bounds.lower - margin, 0.0), upper=bounds.upper + margin
     )
-
-
-def hausdorff_upper(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
-    *,
-    tolerance: float = 0.02,
-    initial_directions: ArrayLike | None = None,
-) -> np.ndarray:
-    """Upper bounds (L,) of the Hausdorff distance of each level: see :func:`hausdorff_bracket`.
-
-    Examples
-    --------
-    >>> from isodepth.hull import hausdorff_upper
-    >>> bounds = hausdorff_upper([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]], [1, 2], [1, 1])
-    >>> bounds.round(9).tolist()
-    [0.0, 5.0]
-    """
-    return hausdorff_bracket(
-        first,
-        second,
-        prefix_sizes_first,
-        prefix_sizes_second,
-        tolerance=tolerance,
-        initial_directions=initial_directions,
-    ).upper
-
-
-def hausdorff_lower(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
-    directions: ArrayLike,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Largest gap that given directions attain at each level, both u and -u.
-
-    Parameters
-    ----------
-    first, second, prefix_sizes_first, prefix_sizes_second
-        As in :func:`hausdorff_levels`.
-    directions : array-like of shape (K, d)
-
-    Returns
-    -------
-    gaps : ndarray of shape (L,)
-    directions : ndarray of shape (L, d)
-        The unit vectors that attain them.
-
-    Examples
-    --------
-    >>> from isodepth.hull import hausdorff_lower
-    >>> gaps, _ = hausdorff_lower([[0.0, 0.0], [3.0, 4.0]], [[0.0, 0.0]], [1, 2], [1, 1], [[0, 1]])
-    >>> gaps.tolist()
-    [0.0, 4.0]
-    """
-    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    gaps, where = _largest_gaps(frame, sizes, directions)
-    return frame.lengths(gaps), where
 
 
 def raise_gaps(

@@ -20,8 +20,6 @@ from isodepth.hull import (
     hausdorff,
     hausdorff_bracket,
     hausdorff_levels,
-    hausdorff_lower,
-    hausdorff_upper,
     level_bounds,
     nested_pair,
     project_to_hull,
@@ -330,26 +328,6 @@ def test_bracket_always_holds_the_exact_value(tolerance):
         # upper <= max((1 + t) lower, lower / (1 - t)), and rounding.
         widest = bounds.lower / (1 - tolerance) + 20 * ROUNDING * size_of(first, second)
         assert (bounds.upper <= widest).all()
-        upper = hausdorff_upper(first, second, *stops, tolerance=tolerance)
-        assert (upper == bounds.upper).all()
-
-
-@pytest.mark.parametrize("dim", [1, 3, 40, 90])
-def test_lower_bound_by_given_directions(dim):
-    rng = np.random.default_rng(22)
-    first, second = rng.normal(size=(35, dim)), rng.normal(size=(40, dim)) + 0.2
-    stops = levels_of(35, 40)
-    directions = np.array(list(naive.unit_vectors(rng, 30, dim)))
-    lower, where = hausdorff_lower(first, second, *stops, directions)
-    exact, best = hausdorff_levels(first, second, *stops)
-    assert (lower <= exact * (1 + 1e-12)).all()
-    for value, u, i, j in zip(lower, where, *stops, strict=True):
-        a, b = first[:i], second[:j]
-        expected = max(abs(naive.gap_along(a, b, s * v)) for v in directions for s in (1, -1))
-        assert value == pytest.approx(expected, rel=1e-12)
-        assert abs(naive.gap_along(a, b, u)) == pytest.approx(value, rel=1e-12)
-    attained, _ = hausdorff_lower(first, second, *stops, best)
-    assert attained == pytest.approx(exact, rel=1e-12)
 
 
 def test_frame_keeps_every_distance():
@@ -387,9 +365,9 @@ def test_bad_input_is_named(first, second, prefix_sizes_first, prefix_sizes_seco
 def test_bad_options_are_named():
     point = [[0.0, 0.0]]
     with pytest.raises(InvalidInputError, match="got 3 columns for data of width 2"):
-        hausdorff_lower(point, point, [1], [1], [[1.0, 0.0, 0.0]])
+        hausdorff_bracket(point, point, [1], [1], initial_directions=[[1.0, 0.0, 0.0]])
     with pytest.raises(InvalidInputError, match="zero rows"):
-        hausdorff_lower(point, point, [1], [1], [[0.0, 0.0]])
+        hausdorff_bracket(point, point, [1], [1], initial_directions=[[0.0, 0.0]])
     with pytest.raises(InvalidOptionError, match="tolerance"):
         hausdorff_bracket(point, point, [1], [1], tolerance=1.0)
 

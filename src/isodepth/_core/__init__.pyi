@@ -455,19 +455,6 @@ def halfspace_masses(
     Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.
     """
 
-def halfplane_borders(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    masses: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    rank: int,
-) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
-    """
-    Borders (k, 2) of the smallest halfplanes of mass at least `rank`, by the first and the last point on them, for distinct points (n, 2) in lexicographic order that are not all on one line.
-    """
-
 def planar_outlyingness(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
