@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from isodepth.api import Metric
 from isodepth.core.scaling import spread_of_samples
@@ -19,14 +19,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.tensors.host import to_host
 
 
-class Labeled(NamedTuple):
-    """Samples, and their labels if they have any."""
-
-    samples: Any
-    labels: list[str] | None
-
-
-def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
+def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[str] | None]:
     """Separate labels and samples.
 
     Parameters
@@ -40,12 +33,12 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
     Examples
     --------
     >>> labeled({"june": [[1.0]], "july": [[2.0]]})
-    Labeled(samples=[[[1.0]], [[2.0]]], labels=['june', 'july'])
+    ([[[1.0]], [[2.0]]], ['june', 'july'])
     """
     if by is not None:
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
-        return Labeled(list(samples.values()), [label_text(key) for key in samples])
+        return list(samples.values()), [label_text(key) for key in samples]
     if looks_like_frame(samples) and not isinstance(samples, Table):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); say which column defines its "
@@ -53,10 +46,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
         )
     keys = _keys_of_group_by(samples)
     if keys is None:
-        return Labeled(samples, None)
+        return samples, None
     groups = list(samples)
     parts = [_without(frame, keys) for _, frame in groups]
-    return Labeled(parts, [label_text(label) for label, _ in groups])
+    return parts, [label_text(label) for label, _ in groups]
 
 
 def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
@@ -88,7 +81,7 @@ def _without(frame: Any, names: Sequence[str]) -> Any:
     return nw.from_native(frame, eager_only=True).drop(taken).to_native()
 
 
-def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
+def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
@@ -121,7 +114,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
     rest = whole.drop(names)
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
-    return Labeled(samples, [label_text(key) for key in order])
+    return samples, [label_text(key) for key in order]
 
 
 def _sorted(keys: Iterable[Any]) -> list[Any]:

@@ -22,7 +22,7 @@ from isodepth.monitor.mixed_scorer import Scorer
 from isodepth.monitor.persistence import Autosave, read_monitor, write_state, write_uncalibrated
 from isodepth.monitor.scorer import RegionScorer
 from isodepth.monitor.uncalibrated import refuse_calibrated_options, uncalibrated_scorer
-from isodepth.monitor.verdict import MonitorState, Verdict, verdict_rows
+from isodepth.monitor.verdict import MonitorState, Verdict
 from isodepth.results import ReportableResult
 
 _LONGEST_LABEL = 200
@@ -328,8 +328,15 @@ class DepthMonitor(ReportableResult):
         )
 
     def _rows(self) -> dict[str, list[Any]]:
-        """One row for each batch; none where the monitor only scores."""
-        return verdict_rows([] if self._state is None else self.verdicts)
+        """One row for each batch, with the column that contributes most."""
+        verdicts = [] if self._state is None else self.verdicts
+        names = ("batch", "label", "group", "n_rows", "score", "p_value", "evidence", "alarm")
+        rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
+        rows["null_low"] = [verdict.null_interval[0] for verdict in verdicts]
+        rows["null_high"] = [verdict.null_interval[1] for verdict in verdicts]
+        rows["leading_column"] = [verdict.columns[0][0] for verdict in verdicts]
+        rows["leading_share"] = [verdict.columns[0][1] for verdict in verdicts]
+        return rows
 
     def _scorer(self, group: str | None) -> Scorer:
         if group not in self._scorers:
