@@ -111,9 +111,8 @@ def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarr
     least = 1.1 * min(0.0, float(scores.min()), float(low.min()))
     ax.set_ylim(least, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
     style.dress(ax, "Batches against their reference", y="score")
-    style.legend(
-        ax, loc="upper left", ncols=3 if style.root_figure(ax).get_figwidth() > _WIDE else 2
-    )
+    wide = style.root_figure(ax).get_figwidth() > _WIDE
+    style.legend(ax, loc="upper left", ncols=3 if wide else 2)
 
 
 def _draw_evidence(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
