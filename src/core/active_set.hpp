@@ -31,6 +31,8 @@ template <class A, class B> inline double dot(const A* x, const B* y, int64_t n)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+inline double length(const double* x, int64_t n) { return std::sqrt(dot(x, x, n)); }
+
 template <class T> inline double distance_between(const T* x, const T* y, int64_t n) {
     double total = 0.0;
     for (int64_t k = 0; k < n; k++) {
@@ -116,7 +118,7 @@ class ActiveSet {
                 offset[k] += weights[i] * (double(row[k]) - double(query[k]));
             reach = std::max(reach, distance_between(row, query, rows.d));
         }
-        distance = std::sqrt(dot(offset.data(), offset.data(), rows.d));
+        distance = length(offset.data(), rows.d);
         // Where the offset is short, compared with the rows it is summed from, few of its digits are correct.
         if (distance < 1e-3 * reach)
             for (int twice = 0; twice < 2; twice++) straighten();
@@ -127,7 +129,6 @@ class ActiveSet {
     Workspace<double> basis_{capacity_ * width_};  // (capacity, width) orthonormal, a row per active row
     Workspace<double> triangle_{capacity_ * capacity_};  // upper: column j = sum_i triangle[i, j] basis[i]
     Workspace<double> affine_{capacity_};                // (capacity,) weights of the affine minimizer
-    Workspace<double> column_{width_};                   // scratch
     double height_ = 0.0;
 
     int64_t count() const { return int64_t(ids.size()); }
@@ -149,26 +150,26 @@ class ActiveSet {
             const double part = affine_[i] - basis(i)[0] * across / size;
             for (int64_t k = 0; k < dim; k++) offset[k] -= part * basis(i)[k + 1];
         }
-        distance = std::sqrt(dot(offset.data(), offset.data(), dim));
+        distance = length(offset.data(), dim);
     }
 
     // Add column `at` to the factorization; false when it depends on those before.
     template <class T> bool append(int64_t at, const T* row, const T* query) {
-        column_[0] = height_;
-        for (int64_t k = 1; k < width_; k++) column_[k] = double(row[k - 1]) - double(query[k - 1]);
-        const double size = std::sqrt(dot(column_.data(), column_.data(), width_));
+        double* column = basis(at);
+        column[0] = height_;
+        for (int64_t k = 1; k < width_; k++) column[k] = double(row[k - 1]) - double(query[k - 1]);
+        const double size = length(column, width_);
         for (int64_t i = 0; i < at; i++) triangle(i, at) = 0.0;
         for (int twice = 0; twice < 2; twice++)
             for (int64_t i = 0; i < at; i++) {
                 const double* axis = basis(i);
-                const double along = dot(axis, column_.data(), width_);
-                for (int64_t k = 0; k < width_; k++) column_[k] -= along * axis[k];
+                const double along = dot(axis, column, width_);
+                for (int64_t k = 0; k < width_; k++) column[k] -= along * axis[k];
                 triangle(i, at) += along;
             }
-        const double rest = std::sqrt(dot(column_.data(), column_.data(), width_));
+        const double rest = triangle(at, at) = length(column, width_);
         if (rest <= 4.0 * epsilon * size) return false;
-        triangle(at, at) = rest;
-        for (int64_t k = 0; k < width_; k++) basis(at)[k] = column_[k] / rest;
+        for (int64_t k = 0; k < width_; k++) column[k] /= rest;
         return true;
     }
 

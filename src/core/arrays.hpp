@@ -58,6 +58,12 @@ template <class T> Result<T> as_array(std::vector<T> values, std::initializer_li
     return Result<T>(kept->data(), shape.size(), shape.begin(), owner);
 }
 
+// The result of `work()`, during which other threads of Python may run.
+template <class Work> auto without_gil(Work work) {
+    nb::gil_scoped_release released;
+    return work();
+}
+
 // What a pass may use; none of it changes the result.
 struct Resources {
     int64_t n_threads;

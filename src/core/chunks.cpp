@@ -74,7 +74,7 @@ template <class T> struct Deviations {
         const T center = centers->data()[k];
         for (int64_t i = 0; i < rows.n; i++) along[i] = std::fabs(along[i] - center);
         for (int64_t i = 0; rounding && i < rows.n; i++)
-            if (rounding->covers(along[i], rows.size(i))) along[i] = T(-1);
+            if (rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
     }
 };
 
@@ -112,9 +112,8 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
                 const int64_t n = copy_between<T, false>(numbers, low.data()[k], high.data()[k], workspace);
                 if (n <= wanted) {
                     held = n;
-                    values[size_t(k)].assign(workspace.values.data(), workspace.values.data() + n);
-                    if (task.weights)
-                        weights[size_t(k)].assign(workspace.weights.data(), workspace.weights.data() + n);
+                    values[size_t(k)].assign(&workspace.values[0], &workspace.values[n]);
+                    if (task.weights) weights[size_t(k)].assign(&workspace.weights[0], &workspace.weights[n]);
                 }
             }
             int64_t* own = counts.data() + k;

@@ -66,13 +66,13 @@ template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matr
 
 template <class T>
 static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> points, Matrix<T> directions,
-                                                                      Vector<int64_t> weights,
-                                                                      int64_t n_threads) {
-    const auto task = task_of<T>(points, directions, weights, {}, {n_threads, 0});
+                                                                      Vector<int64_t> weights) {
+    const auto task = task_of<T>(points, directions, weights, {}, {1, 0});
+    if (task.total >= 1 << 26) throw nb::value_error("the weights must add up to less than 2**26");
     auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
     {
         nb::gil_scoped_release released;
-        centered_ranks<T, true>(task, sizes.data(), squares.data());
+        centered_ranks(task, sizes.data(), squares.data());
     }
     return {std::move(sizes), std::move(squares)};
 }
@@ -100,7 +100,7 @@ template <class T> static Result<T> take_rows(Matrix<T> rows, Vector<int64_t> in
     nb::gil_scoped_release released;
     for (int64_t i = 0; i < count; i++)
         if (at[i] < 0 || at[i] >= n) throw nb::index_error("an index lies outside of the rows");
-    over_rows(count, 2 * d, n_threads, [&](int64_t start, int64_t stop) {
+    over_rows(count, 8 * d, n_threads, [&](int64_t start, int64_t stop) {
         for (int64_t i = start; i < stop; i++) std::copy_n(rows.data() + at[i] * d, d, out.data() + i * d);
     });
     return out;
@@ -160,8 +160,7 @@ template <class T>
 static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
     auto medians = new_array<T>({rows.shape(0)}), mads = new_array<T>({rows.shape(0)});
     over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        Guess<T> center, deviation;
-        const auto found = median_and_mad(of, workspace, center, deviation);
+        const auto found = median_and_mad(of, workspace);
         medians.data()[row] = found.median, mads.data()[row] = found.mad;
     });
     return {std::move(medians), std::move(mads)};
@@ -171,23 +170,12 @@ template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights 
     if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
     auto out = new_array<T>({rows.shape(0)});
     over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        Guess<T> start;
         const double rank = q * double(of.total - 1);
         const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-        const auto [lower, upper] = at_ranks(of, first, last, workspace, start);
+        const auto [lower, upper] = at_ranks(of, first, last, workspace);
         const T share = T(rank - double(first));
         // Symmetric under a change of sign, and nothing can overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
-    });
-    return out;
-}
-
-// Not by the quantile of order 1/2: a rank as a double is off by one where the total is large.
-template <class T> static Result<T> medians(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        Guess<T> start;
-        out.data()[row] = median(of, workspace, start);
     });
     return out;
 }
@@ -207,7 +195,7 @@ template <class T> static void bind(nb::module_& m) {
           "opposites; and which direction gave it.");
     m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
           "The mean over directions of min(F, 1 - F), F being the mid-rank.");
-    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(), threads,
+    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
     m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
@@ -218,7 +206,6 @@ template <class T> static void bind(nb::module_& m) {
           "where all are equal.");
     m.def("median_and_mad", medians_and_mads<T>, rows, weights, threads,
           "The median, and the median absolute deviation from it, of each row of (K, n).");
-    m.def("median", medians<T>, rows, weights, threads, "The median of each row of (K, n).");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }

@@ -63,7 +63,7 @@ template <class T> class DirectionPass {
         const double wanted = std::clamp(cache / each, double(fewest), double(most));
         int64_t size = std::max<int64_t>(1, int64_t(std::min(wanted, left / each)));
         // Some for each worker, so that all of them end together.
-        if (workers > 1) size = std::min(size, std::max(fewest, count / (4 * workers)));
+        if (workers > 1) size = std::min(size, std::max(fewest, count / (16 * workers)));
         if (size > fewest) size -= size % fewest;
 
         PerWorker<State> states(workers);
@@ -100,15 +100,14 @@ template <class State, class Value, class Better> void merge_best(const PerWorke
                                                                   Value* out, int64_t* where) {
     const auto made = states.made();
     over_rows(m, int64_t(made.size()), n_threads, [&](int64_t start, int64_t stop) {
-        for (int64_t i = start; i < stop; i++) {
-            const auto* best = &made[0]->best;
-            for (const State* state : made) {
-                const auto own = state->best.values[i], known = best->values[i];
-                if (better(own, known) || (where && own == known && state->best.where[i] < best->where[i]))
-                    best = &state->best;
-            }
-            out[i] = best->values[i];
-            if (where) where[i] = best->where[i];
+        std::copy(&made[0]->best.values[start], &made[0]->best.values[stop], out + start);
+        if (where) std::copy(&made[0]->best.where[start], &made[0]->best.where[stop], where + start);
+        for (const State* state : made) {
+            const auto* own = state->best.values.data();
+            const int64_t* from = state->best.where.data();
+            for (int64_t i = start; where && i < stop; i++)
+                if (better(own[i], out[i]) || (own[i] == out[i] && from[i] < where[i])) where[i] = from[i];
+            for (int64_t i = start; i < stop; i++) out[i] = better(own[i], out[i]) ? own[i] : out[i];
         }
     });
 }

@@ -10,11 +10,12 @@
 // taken first.
 //
 // Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the error
-// carried along; a sign that is not certain from that is taken from a determinant without rounding. When all
-// coordinates are small integers (`lattice`), nothing rounds and no bound is needed.
+// carried along, 0 as long as nothing rounds (small integers); a sign that is not certain from that is taken
+// from a determinant without rounding.
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "parallel.hpp"
 #include "predicates.hpp"
@@ -24,118 +25,115 @@ namespace isodepth {
 struct WeightedSample {
     Rows<double> points;  // (n, d), distinct, not all in one hyperplane; d >= 2
     const int64_t* masses;
-    bool lattice;  // whether no projection of these points rounds
 };
 
-// The vectors seen from the query after some elimination steps.
+// The vectors seen from the query after some elimination steps, as in Bareiss' method: coordinate k of vector
+// j is a positive multiple of the determinant of the rows eliminated and j in the pivot columns and k.
 struct Projected {
-    Workspace<TwoTerms> vectors;   // (n, d) in the coordinates not yet eliminated; no errors on a lattice
+    Workspace<TwoTerms> vectors;   // (n, d) in the coordinates not yet eliminated
     Workspace<int64_t> ids;        // (n,) which points they are, increasing
     std::vector<int64_t> columns;  // which coordinates are left
     std::vector<char> skip;        // (n,) points on a line already eliminated
     int64_t count = 0;             // vectors
-    double divisor = 1.0;          // by which the vectors of the next step are divided
-    int order = 1;                 // sign of the product of the pivots of the true Schur complements
-    int scale = 1;                 // sign of the factor between vectors and true Schur complements
+    int sign = 1;                  // of the last pivot
 
     Projected(int64_t n, int64_t d) : vectors(n * d), ids(n), columns(d), skip(n) {}
 };
 
 class HalfspaceSearch {
   public:
-    explicit HalfspaceSearch(WeightedSample sample) : sample_(sample) {
+    // `pause()` is called now and then; if it says so, a search is given up.
+    HalfspaceSearch(WeightedSample sample, std::function<bool()> pause) : sample_(sample), pause_(pause) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
-    int64_t at_query = 0;  // mass found at the query
-
-    // See the points from a query.
-    void look_from(const double* query) {
-        if (query == origin_) return;
-        Projected& state = levels_[0];
-        origin_ = query;
-        at_query = state.count = 0;
-        for (int64_t i = 0; i < n_; i++) {
-            bool distinct = false;
-            for (int64_t k = 0; k < d_; k++) {
-                // The rounded difference of two doubles is zero only when they are equal.
-                const double value = sample_.points[i][k] - query[k];
-                state.vectors[state.count * d_ + k] = {value,
-                                                       sample_.lattice ? 0.0 : roundoff * std::abs(value)};
-                distinct = distinct || value != 0.0;
-            }
-            state.ids[state.count] = i;
-            if (distinct) state.count++;
-            else at_query += sample_.masses[i];
-        }
-        std::iota(state.columns.begin(), state.columns.end(), int64_t(0));
-        std::fill(state.skip.begin(), state.skip.end(), 0);
-    }
-
-    int64_t count() const { return levels_[0].count; }
-
-    // Lower `best` to the smallest mass over all eliminations that begin with vectors start..stop.
-    // `pause()` is called now and then; if it says so, the search is given up.
-    template <class Pause> void search(int64_t start, int64_t stop, std::atomic<int64_t>& best, Pause pause) {
-        if (d_ == 2) lower(best, at_query + planar_sweep(levels_[0], 0));
-        else if (best.load() > at_query) search_level(0, start, stop, at_query, best, pause);
+    // Lower `best` to the smallest mass of a halfspace at the query over all eliminations that begin with
+    // vector `first`; in the plane, where nothing is eliminated, over all.
+    void search(const double* query, int64_t first, std::atomic<int64_t>& best) {
+        if (query != origin_) look_from(query);
+        best_ = &best;
+        if (d_ == 2) lower(at_query_ + planar_sweep(0));
+        else if (first < levels_[0].count && best > at_query_) search_level(0, first, first + 1, at_query_);
     }
 
   private:
     // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
+    // Products of two larger numbers, and their errors, do not underflow: these may be known to be exact.
+    static constexpr double safe = 1e-75;
 
     const WeightedSample sample_;
+    const std::function<bool()> pause_;
     const int64_t n_ = sample_.points.n, d_ = sample_.points.d;
     Determinants exact_{sample_.points};
-    const double* origin_ = nullptr;
+    const double* origin_ = nullptr;  // the query
+    int64_t at_query_ = 0;            // mass of the point there
+    std::atomic<int64_t>* best_ = nullptr;
     std::vector<Projected> levels_;
     // Points eliminated so far and their pivot columns.
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
-    // The planar sweep. The key of the line of a vector is minus the cotangent of its angle, which increases
-    // with angles in [0, pi).
+    // A line through the origin of the plane, with its angle in [0, pi).
     struct Line {
-        double low, high;  // what the key may be
-        int side;          // 1 when the vector points to angles in [0, pi), -1 when its opposite does
-        int vector;
+        double low, high;  // where minus the cotangent of the angle lies, which increases with it
+        int vector, side;  // a vector on the line, and 1 or -1 to turn that to the angle
     };
     std::vector<Line> lines_;
 
-    static void lower(std::atomic<int64_t>& best, int64_t mass) {
-        int64_t known = best.load();
-        while (mass < known && !best.compare_exchange_weak(known, mass)) {
+    // See the points from a query.
+    void look_from(const double* query) {
+        Projected& state = levels_[0];
+        origin_ = query;
+        at_query_ = state.count = 0;
+        for (int64_t i = 0; i < n_; i++) {
+            bool distinct = false;
+            for (int64_t k = 0; k < d_; k++) {
+                const auto [value, error] = two_sum(sample_.points[i][k], -query[k]);
+                state.vectors[state.count * d_ + k] = {value, std::abs(error)};
+                distinct = distinct || value != 0.0;
+            }
+            state.ids[state.count] = i;
+            if (distinct) state.count++;
+            else at_query_ += sample_.masses[i];
+        }
+        std::iota(state.columns.begin(), state.columns.end(), int64_t(0));
+        std::fill(state.skip.begin(), state.skip.end(), 0);
+    }
+
+    void lower(int64_t mass) {
+        int64_t known = *best_;
+        while (mass < known && !best_->compare_exchange_weak(known, mass)) {
         }
     }
 
-    template <class Pause> bool search_level(int64_t level, int64_t start, int64_t stop, int64_t spent,
-                                             std::atomic<int64_t>& best, Pause pause) {
-        Projected& state = levels_[level];
+    // Whether to go on after all eliminations of vectors start..stop.
+    bool search_level(int64_t level, int64_t start, int64_t stop, int64_t spent) {
+        Projected &state = levels_[level], &next = levels_[level + 1];
         for (int64_t row = start; row < stop; row++) {
             const int64_t point = state.ids[row];
             if (state.skip[point] || (level > 0 && point < chosen_[level - 1])) continue;
             const int64_t cost = spent + eliminate(level, row);
-            if (cost >= best.load(std::memory_order_relaxed)) continue;
+            if (cost >= best_->load(std::memory_order_relaxed)) continue;
             if (level + 3 == d_) {
-                lower(best, cost + planar_sweep(levels_[level + 1], level + 1));
-                if (best.load(std::memory_order_relaxed) == at_query || pause()) return false;
+                lower(cost + planar_sweep(level + 1));
+                if (*best_ == at_query_ || pause_()) return false;
             } else {
-                std::fill(levels_[level + 1].skip.begin(), levels_[level + 1].skip.end(), 0);
-                if (!search_level(level + 1, 0, levels_[level + 1].count, cost, best, pause)) return false;
+                std::fill(next.skip.begin(), next.skip.end(), 0);
+                if (!search_level(level + 1, 0, next.count, cost)) return false;
             }
         }
         return true;
     }
 
     static double certainty(TwoTerms x) { return std::abs(x.value) - x.error; }
+    static bool is_certain(TwoTerms x) { return certainty(x) > 0.0 || x.error == 0.0; }
+    static int rounded_sign(TwoTerms x) { return (x.value > 0.0) - (x.value < 0.0); }
 
     // Sign of coordinate `k` of vector `row` after `level` steps.
     int component_sign(int64_t level, int64_t row, int64_t k) {
-        const Projected& state = levels_[level];
-        const TwoTerms x = state.vectors[row * d_ + k];
-        if (certainty(x) > 0.0) return x.value > 0.0 ? 1 : -1;
-        if (x.error == 0.0) return 0;
+        const TwoTerms x = levels_[level].vectors[row * d_ + k];
+        if (is_certain(x)) return rounded_sign(x);
         choose(level, row, k);
-        return state.order * state.scale * exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 1);
+        return exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 1);
     }
 
     void choose(int64_t level, int64_t row, int64_t k) {
@@ -149,14 +147,16 @@ class HalfspaceSearch {
         return true;
     }
 
-    // (a p - b c) / by, with a bound of its error.
-    TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double by) const {
-        const double value = (a.value * p.value - b.value * c.value) / by;
-        if (sample_.lattice) return {value, 0.0};
-        double error = std::abs(a.value) * p.error + (std::abs(p.value) + p.error) * a.error;
+    // (a p - b c) times a power of two, with a bound of its error.
+    static TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double factor) {
+        const TwoTerms left = two_product(a.value, p.value), right = two_product(b.value, c.value);
+        const TwoTerms sum = two_sum(left.value, -right.value);
+        const double value = sum.value * factor, given = a.error + p.error + b.error + c.error;
+        double error = std::abs(left.error) + std::abs(right.error) + std::abs(sum.error);
+        if (error + given == 0.0 && (value == 0.0 || std::abs(value) > safe)) return {value, 0.0};
+        error += std::abs(a.value) * p.error + (std::abs(p.value) + p.error) * a.error;
         error += std::abs(b.value) * c.error + (std::abs(c.value) + c.error) * b.error;
-        error += 2.0 * roundoff * (std::abs(a.value * p.value) + std::abs(b.value * c.value));
-        return {value, ((error + tiny) / std::abs(by) + roundoff * std::abs(value)) * slack + tiny};
+        return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
     // Project along vector `row` of `level`, into the next level. Returns the mass that the better side of
@@ -171,26 +171,22 @@ class HalfspaceSearch {
         // Where no coordinate is certain, some are not zero all the same.
         int sign = component_sign(level, row, pivot);
         while (sign == 0) sign = component_sign(level, row, pivot = (pivot + 1) % width);
-        next.divisor = certainty(along[pivot]) > 0.0 ? along[pivot].value : 1.0;
-        for (int64_t k = 0, to = 0; k < width; k++)
-            if (k != pivot) next.columns[to++] = state.columns[k];
-
-        // The next vectors are (a * p - b * c) / divisor, as in Bareiss' method: p the pivot, b the
-        // coordinate to vanish. The divisor is the pivot of the step before, which keeps integers integer; as
-        // it is common to all vectors, its own error does not matter.
-        const int of_schur = sign * state.scale;
-        next.order = state.order * of_schur;
-        next.scale = state.divisor > 0.0 ? of_schur : -of_schur;
+        next.columns = state.columns;
+        next.columns.erase(next.columns.begin() + pivot);
+        next.sign = sign;
+        // The size of all vectors together does not matter, as long as nothing overflows.
+        const TwoTerms p = along[pivot];
+        const double factor = std::ldexp(double(state.sign), -std::ilogb(std::abs(p.value) + p.error));
         int64_t ahead = 0, behind = 0;
         next.count = 0;
         choose(level, row, pivot);
         for (int64_t j = 0; j < state.count; j++) {
-            const TwoTerms* from = state.vectors.data() + j * d_;
+            const TwoTerms *from = state.vectors.data() + j * d_, b = from[pivot];
             TwoTerms* to = next.vectors.data() + next.count * d_;
             bool certain = false;
             for (int64_t k = 0; k < width; k++) {
                 if (k == pivot) continue;
-                *to = eliminated(from[k], along[pivot], from[pivot], along[k], state.divisor);
+                *to = eliminated(from[k], p, b, along[k], factor);
                 certain = certain || certainty(*to) > 0.0;
                 to++;
             }
@@ -207,83 +203,74 @@ class HalfspaceSearch {
         return std::min(ahead, behind);
     }
 
-    // Smallest mass on one side of a line through the origin, the line turning by pi.
-    int64_t planar_sweep(const Projected& state, int64_t level) {
+    // Smallest mass on one side of a line through the origin, the line turning by pi, after d - 2 steps.
+    int64_t planar_sweep(int64_t level) {
+        const Projected& state = levels_[level];
+        auto mass = [&](const Line& line) { return sample_.masses[state.ids[line.vector]]; };
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         int64_t left = 0, total = 0;
         lines_.clear();
         for (int j = 0; j < state.count; j++) {
-            lines_.push_back(line_of(state, level, j));
-            const int64_t mass = sample_.masses[state.ids[j]];
-            total += mass;
-            if (lines_.back().side > 0) left += mass;
+            const auto [x, x_error] = state.vectors[j * d_];
+            const auto [y, y_error] = state.vectors[j * d_ + 1];
+            int side = component_sign(level, j, 1);
+            if (side == 0) side = component_sign(level, j, 0);
+            const double inverse = 1.0 / std::abs(y), key = -side * x * inverse;
+            const double error =
+                3.0 * inverse * (x_error + std::abs(key) * y_error) + 4.0 * roundoff * std::abs(key) + tiny;
+            const bool bounded = std::abs(y) > 2.0 * y_error && error < infinity;
+            lines_.push_back({bounded ? key - error : -infinity, bounded ? key + error : infinity, j, side});
+            total += mass(lines_.back());
+            if (side > 0) left += mass(lines_.back());
         }
-        // Two columns in which the determinants turn the same way as the projected plane.
-        pivots_[level] = state.columns[state.order < 0];
-        pivots_[level + 1] = state.columns[state.order > 0];
-        auto compare = [&](const Line& a, const Line& b) { return compare_angles(state, level, a, b); };
-        std::sort(lines_.begin(), lines_.end(),
-                  [&](const Line& a, const Line& b) { return compare(a, b) < 0; });
+        std::copy_n(state.columns.begin(), 2, pivots_.begin() + level);
+        // By one bound first, after which few are out of order.
+        std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.low < b.low; });
+        for (size_t i = 1; i < lines_.size(); i++)
+            for (size_t j = i; j > 0 && compare_angles(level, lines_[j], lines_[j - 1]) < 0; j--)
+                std::swap(lines_[j], lines_[j - 1]);
         int64_t smallest = total;
         for (size_t i = 0; i < lines_.size(); i++) {
             // Lines of one angle change sides together.
-            if (i == 0 || compare(lines_[i - 1], lines_[i]) != 0)
+            if (i == 0 || compare_angles(level, lines_[i - 1], lines_[i]) != 0)
                 smallest = std::min({smallest, left, total - left});
-            left -= lines_[i].side * sample_.masses[state.ids[lines_[i].vector]];
+            left -= lines_[i].side * mass(lines_[i]);
         }
         return smallest;
     }
 
-    // The line of vector `j`, with bounds that hold the true key.
-    Line line_of(const Projected& state, int64_t level, int j) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        const auto [x, x_error] = state.vectors[j * d_];
-        const auto [y, y_error] = state.vectors[j * d_ + 1];
-        if (std::abs(y) > y_error) {
-            const double key = -x / y;
-            double error = (x_error + std::abs(key) * y_error) / (std::abs(y) - y_error);
-            error = (error + roundoff * std::abs(key)) * slack + tiny;
-            // Fractions of integers below 2**26 are equal or differ by more than a rounding.
-            if (sample_.lattice) error = 0.0;
-            if (error < infinity) return {key - error, key + error, y > 0.0 ? 1 : -1, j};
-        }
-        // The coordinates are too uncertain for a quotient.
-        const int side = component_sign(level, j, 1);
-        if (side == 0) return {-infinity, -infinity, component_sign(level, j, 0), j};
-        return {-infinity, infinity, side, j};
-    }
-
-    // Negative when line `a` has the smaller angle in [0, pi), positive when line `b` has, 0 when equal.
-    int compare_angles(const Projected& state, int64_t level, const Line& a, const Line& b) {
+    // Negative when line `a` has the smaller angle, positive when line `b` has, 0 when equal.
+    int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;
-        if (sample_.lattice || a.vector == b.vector) return 0;
-        chosen_[level] = state.ids[a.vector];
-        chosen_[level + 1] = state.ids[b.vector];
-        return -exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2) * a.side * b.side;
+        const Projected& state = levels_[level];
+        const TwoTerms *u = state.vectors.data() + a.vector * d_, *v = state.vectors.data() + b.vector * d_;
+        const TwoTerms across = eliminated(u[0], v[1], u[1], v[0], 1.0);
+        int sign = rounded_sign(across);
+        if (!is_certain(across)) {
+            chosen_[level] = state.ids[a.vector];
+            chosen_[level + 1] = state.ids[b.vector];
+            sign = state.sign * exact_.sign(origin_, chosen_.data(), pivots_.data(), level + 2);
+        }
+        return -sign * a.side * b.side;
     }
 };
 
-// Set `smallest` (m,) to the smallest masses of closed halfspaces that contain each of the queries (m, d).
-inline void smallest_masses(WeightedSample sample, Rows<double> queries, int64_t n_threads,
-                            int64_t* smallest) {
+// The smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
+inline std::vector<int64_t> smallest_masses(WeightedSample sample, Rows<double> queries, int64_t n_threads) {
     const int64_t n = sample.points.n, d = sample.points.d, m = queries.n;
-    double steps = double(n) * std::max(1.0, std::log2(double(n)));
-    for (int64_t k = 0; k < d - 2; k++) steps *= double(n - k) / double(k + 1);
-    // Long searches are shared out by the vector that is eliminated first; a step takes some nanoseconds.
-    const int64_t pieces = int64_t(std::clamp(steps / 1e5, 1.0, d > 2 ? double(n) : 1.0));
-    const int64_t workers = worker_count(n_threads, m * pieces, int64_t(std::min(1e15, double(m) * steps)));
+    // Searches are shared out by the vector that is eliminated first.
+    const int64_t pieces = d > 2 ? n : 1;
+    const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
+    const int64_t workers = worker_count(n_threads, m * pieces, int64_t(operations));
     PerWorker<HalfspaceSearch> searches(workers);
     std::vector<std::atomic<int64_t>> best(m);
     for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
     Signals signals;
     std::atomic<bool> stopped{false};
     parallel_for(workers, m * pieces, [&](int64_t worker, int64_t part) {
-        HalfspaceSearch& search =
-            searches.of(worker, [&] { return std::make_unique<HalfspaceSearch>(sample); });
-        const int64_t query = part / pieces, piece = part % pieces;
-        search.look_from(queries[query]);
         // A part may take long, so signals are looked for inside, by the first worker for all.
-        auto pause = [&] {
+        auto pause = [&signals, &stopped, worker] {
             try {
                 if (worker == 0) signals.check();
             } catch (...) {
@@ -292,10 +279,10 @@ inline void smallest_masses(WeightedSample sample, Rows<double> queries, int64_t
             }
             return stopped.load(std::memory_order_relaxed);
         };
-        const int64_t count = search.count();
-        search.search(count * piece / pieces, count * (piece + 1) / pieces, best[query], pause);
+        auto make = [&] { return std::make_unique<HalfspaceSearch>(sample, pause); };
+        searches.of(worker, make).search(queries[part / pieces], part % pieces, best[part / pieces]);
     });
-    std::copy(best.begin(), best.end(), smallest);
+    return {best.begin(), best.end()};
 }
 
 }  // namespace isodepth

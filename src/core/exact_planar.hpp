@@ -18,8 +18,7 @@ class TurningLine {
 
     // Points (n, 2), distinct, in lexicographic order, not all on one line; rank from 1 to the total mass.
     TurningLine(Rows<double> points, const int64_t* masses, int64_t rank)
-        : points_(points), exact_(points), sides_(points.n, -1), x_(points.n), y_(points.n) {
-        for (int64_t j = 0; j < points.n; j++) x_[j] = points[j][0], y_[j] = points[j][1];
+        : points_(points), exact_(points), sides_(points.n, -1) {
         // The order along u = (1, 0), turned left by next to nothing, is the lexicographic one.
         int64_t at = 0, below = 0;
         for (; below + masses[at] < rank; at++) {
@@ -51,7 +50,6 @@ class TurningLine {
     Determinants exact_;
     std::vector<double>
         sides_;  // of the border once it has turned on a little: 1 left of it, -1 right, 0 on it
-    std::vector<double> x_, y_;  // coordinates
     std::vector<int64_t> line_;  // the points on the next border, by its heading
 
     // 1 when the path over a, b, c turns left, -1 when right, 0 when it is straight.
@@ -66,21 +64,17 @@ class TurningLine {
         // those it has just passed come last.
         int64_t best = at == 0 ? 1 : 0;
         line_.assign(1, best);
-        const double *x = x_.data(), *y = y_.data(), *sides = sides_.data();
-        const double a[2] = {x[at], y[at]};
-        double b[2] = {x[best], y[best]}, side = sides[best];
         for (int64_t j = best + 1; j < points_.n; j++) {
-            const auto [value, error] = quick_orientation(a, b, x[j], y[j]);
-            const double both = side * sides[j];
+            const double both = sides_[best] * sides_[j];
+            const auto [value, error] = quick_orientation(points_[at], points_[best], points_[j]);
             if (value * both > error || both == 0.0) continue;
             const double turn = -value * both > error ? -1.0 : orientation(at, best, j) * both;
             if (turn > 0.0) continue;
             if (turn < 0.0) {
                 best = j;
-                b[0] = x[j], b[1] = y[j], side = sides[j];
                 line_.clear();
             }
-            line_.push_back(int64_t(j));  // a copy: j itself stays in a register
+            line_.push_back(j);
         }
         line_.push_back(at);
         // On a line, points are in order along any coordinate in which they differ.

@@ -52,16 +52,10 @@ inline bool are_in_line(Rows<double> points, const double* rounding, int64_t i, 
         return rounding[2 * a] * across(b, c, 1) + rounding[2 * a + 1] * across(b, c, 0);
     };
     const double allowed = moved(i, j, k) + moved(j, k, i) + moved(k, i, j);
-    // The determinant is smallest, and rounded least, when computed from the corner opposite the longest
-    // side.
-    for (int corner = 0; corner < 3; corner++) {
-        const double *o = points[i], *p = points[j], *q = points[k];
-        const double left = (p[0] - o[0]) * (q[1] - o[1]), right = (p[1] - o[1]) * (q[0] - o[0]);
-        if (std::abs(left - right) > allowed + 4.0 * roundoff * (std::abs(left) + std::abs(right)))
-            return false;
-        i = std::exchange(j, std::exchange(k, i));
-    }
-    return true;
+    const auto [rough, rough_error] = quick_orientation(points[i], points[j], points[k]);
+    if (std::abs(rough) > allowed + rough_error) return false;
+    const auto [value, error] = determinant(points[i], points[j], points[k], 0, 1);
+    return std::abs(value) <= allowed + error;
 }
 
 using Members = std::vector<char>;
@@ -162,7 +156,15 @@ class LargestOutlyingness {
                 if (!are_in_line(sample.points, sample.rounding, first, last, sample.n + q))
                     worst[q] = std::numeric_limits<double>::infinity();
         }
-        cut();
+        for (int64_t i = 0; i < sample.n; i++)
+            for (int64_t j = i + 1; j < sample.n; j++) {
+                double angle = normal_angle(points_[j] - points_[i]);
+                for (size_t h = 0; h < lines_.size(); h++)
+                    if (lines_[h][i] && lines_[h][j]) angle = forbidden_[h];
+                cuts_.push_back(angle);
+            }
+        sort_unique(cuts_);
+        cuts_.push_back(cuts_[0] + std::numbers::pi);
         const int64_t n = sample.n, arcs = int64_t(cuts_.size()) - 1;
         const int64_t each = std::max<int64_t>(64, n), parts = (arcs + each - 1) / each;
         const int64_t workers = worker_count(n_threads, parts, arcs * n);
@@ -176,10 +178,6 @@ class LargestOutlyingness {
 
   private:
     using Pair = TurningMedian::Pair;
-    struct Arc {
-        double start, stop;
-        Plane median, spread;
-    };
     // Angles closer than this are not told apart where the MAD vanishes.
     static constexpr double resolution = 1e-13;
 
@@ -189,18 +187,6 @@ class LargestOutlyingness {
     std::vector<double> forbidden_;  // angle of the normal of each line
     std::vector<double> cuts_;       // angles at which two projections are equal, for half a turn
 
-    void cut() {
-        for (int64_t i = 0; i < sample_.n; i++)
-            for (int64_t j = i + 1; j < sample_.n; j++) {
-                double angle = normal_angle(points_[j] - points_[i]);
-                for (size_t h = 0; h < lines_.size(); h++)
-                    if (lines_[h][i] && lines_[h][j]) angle = forbidden_[h];
-                cuts_.push_back(angle);
-            }
-        sort_unique(cuts_);
-        cuts_.push_back(cuts_[0] + std::numbers::pi);
-    }
-
     // Raise `found` to the largest ratios from cut `first` to cut `last`, median by median.
     void follow(int64_t first, int64_t last, std::vector<double>& found) const {
         TurningMedian median(points_, sample_.masses, false);
@@ -209,7 +195,7 @@ class LargestOutlyingness {
         for (int64_t t = first + 1; t <= last; t++) {
             const Pair next = t < last ? from(t) : Pair(-1, -1);
             if (next == pair) continue;
-            for_each_arc(first, t, pair, [&](const Arc& arc) { raise(found, arc); });
+            follow_scale(first, t, pair, found);
             first = t, pair = next;
         }
     }
@@ -239,9 +225,9 @@ class LargestOutlyingness {
             }
     }
 
-    // Arcs on which median and scale are linear forms, from cut `first` to cut `last`, where the median is
-    // the mean of a pair of points.
-    template <class Use> void for_each_arc(int64_t first, int64_t last, Pair pair, Use use) const {
+    // Raise `found` to the largest ratios from cut `first` to cut `last`, where the median is the mean of a
+    // pair of points: at the ends, and inside, of the arcs on which the scale is one linear form.
+    void follow_scale(int64_t first, int64_t last, Pair pair, std::vector<double>& found) const {
         const Plane median = (points_[pair.first] + points_[pair.second]) / 2.0;
         std::vector<Plane> offsets(points_);
         for (Plane& offset : offsets) offset -= median;
@@ -249,41 +235,37 @@ class LargestOutlyingness {
         add_meetings(angles, cuts_[first], cuts_[last], pair, offsets);
         sort_unique(angles);
         TurningMedian scale(offsets, sample_.spread_masses, true);
-        Arc arc{angles[0], angles[0], median, {}};
+        double start = angles[0];
+        Plane form = 0.0;
+        auto end_arc = [&](double stop) {
+            for (const double angle : {start, (start + stop) / 2, stop}) raise(found, angle, median, form);
+            start = stop;
+        };
         for (size_t t = 0; t + 1 < angles.size(); t++) {
             const double angle = (angles[t] + angles[t + 1]) / 2, c = std::cos(angle), s = std::sin(angle);
             const auto [low, high] = scale.at(angle);
             Plane spread = 0.0;
             for (const Plane offset : {offsets[low], offsets[high]})
                 spread += (along(offset, c, s) >= 0.0 ? 0.5 : -0.5) * offset;
-            if (t > 0 && spread != arc.spread) {
-                use(arc);
-                arc.start = angles[t];
-            }
-            arc.spread = spread;
-            arc.stop = angles[t + 1];
+            if (t > 0 && spread != form) end_arc(angles[t]);
+            form = spread;
         }
-        use(arc);
+        end_arc(angles.back());
     }
 
-    // Raise `worst` to the ratios at both ends, and inside, of an arc. Where the scale vanishes at an end, a
-    // query that still counts is on the median there, so that its ratio is constant on the arc and the other
-    // end or the inside has it.
-    void raise(std::vector<double>& found, const Arc& arc) const {
-        for (const double angle : {arc.start, (arc.start + arc.stop) / 2, arc.stop}) {
-            bool usable = true;
-            for (const double normal : forbidden_) {
-                const double turns = (angle - normal) / std::numbers::pi;
-                usable = usable && std::abs(turns - std::rint(turns)) * std::numbers::pi > resolution;
-            }
-            if (!usable) continue;
-            const double c = std::cos(angle), s = std::sin(angle);
-            const double center = along(arc.median, c, s), spread = along(arc.spread, c, s);
-            const double* query = sample_.points[sample_.n];
-            for (size_t q = 0; q < found.size(); q++) {
-                const double ratio = std::abs(c * query[2 * q] + s * query[2 * q + 1] - center) / spread;
-                found[q] = ratio > found[q] ? ratio : found[q];
-            }
+    // Raise `found` to the ratios along a direction. Where the scale vanishes, a query that still counts is
+    // on the median, so that its ratio is constant on the arc and the other end or the inside has it.
+    void raise(std::vector<double>& found, double angle, Plane median, Plane scale) const {
+        for (const double normal : forbidden_) {
+            const double turns = (angle - normal) / std::numbers::pi;
+            if (std::abs(turns - std::rint(turns)) * std::numbers::pi <= resolution) return;
+        }
+        const double c = std::cos(angle), s = std::sin(angle);
+        const double center = along(median, c, s), spread = along(scale, c, s);
+        const double* query = sample_.points[sample_.n];
+        for (size_t q = 0; q < found.size(); q++) {
+            const double ratio = std::abs(c * query[2 * q] + s * query[2 * q + 1] - center) / spread;
+            found[q] = ratio > found[q] ? ratio : found[q];
         }
     }
 };

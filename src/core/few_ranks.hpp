@@ -1,7 +1,7 @@
 // Ranks of a few points along many directions, and the mean of their squares along all directions.
 //
-// Comparing all with all is quicker than sorting up to a few hundred points: nothing branches, and the
-// directions of a tile are done together.
+// Comparing all with all is quicker than sorting up to a few hundred points: nothing branches, and several
+// directions are done together.
 #pragma once
 
 #include <numeric>
@@ -10,121 +10,121 @@
 
 namespace isodepth {
 
-// For each number of `column` (n, stride), in all lanes of a vector, to `out` (n,): the mass of the numbers
-// that are no larger, or else no smaller; one unit each unless weighted.
-template <class T, bool no_larger, bool weighted>
-void count_in_lanes(const T* column, int64_t n, int64_t stride, const int64_t* weights, Mask<T>* out) {
-    auto count = [&]<int H>(int64_t i) {
-        Vec<T> own[H];
-        Mask<T> counted[H] = {};
-        for (int h = 0; h < H; h++) own[h] = load(column + (i + h) * stride);
+// So many directions are looked at together.
+constexpr int together = lanes<float>;
+
+// Of each point, along all of these directions: the mass of the points that are no larger, and no smaller.
+struct FewMasses {
+    int32_t upto[together], from[together];
+};
+
+// Count what is no larger than each of `columns` (n, together).
+template <bool weighted>
+void count_no_larger(const float* columns, int64_t n, const int32_t* weights, FewMasses* out) {
+    auto count = [&]<int H>(int64_t i, int j) {
+        Vec<float> own[H];
+        Mask<float> counted[H] = {};
+        for (int h = 0; h < H; h++) own[h] = load(columns + (i + h) * together + j);
         for (int64_t other = 0; other < n; other++) {
-            const Vec<T> x = load(column + other * stride);
+            const Vec<float> x = load(columns + other * together + j);
             for (int h = 0; h < H; h++) {
-                const Mask<T> inside = no_larger ? (Mask<T>)(x <= own[h]) : (Mask<T>)(x >= own[h]);
+                const Mask<float> inside = (Mask<float>)(x <= own[h]);
                 if constexpr (weighted) counted[h] += weights[other] & inside;
                 else counted[h] -= inside;
             }
         }
-        for (int h = 0; h < H; h++) out[i + h] = counted[h];
+        for (int h = 0; h < H; h++) std::memcpy(out[i + h].upto + j, &counted[h], sizeof(counted[h]));
     };
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) count.template operator()<8>(i);
-    for (; i + 2 <= n; i += 2) count.template operator()<2>(i);
-    for (; i < n; i++) count.template operator()<1>(i);
-}
-
-// Calls `found(state, i, upto, from, valid)` for each point and several directions, one in each lane, with
-// the masses of the points that are no larger and no smaller; lanes that are not valid repeat a direction.
-// Returns the states of the workers, which `make` makes.
-template <class T, bool weighted, class Make, class Found>
-auto ranks_of_few(const DirectionTask<T>& task, int64_t n_threads, Make make, Found found) {
-    using Lane = std::conditional_t<weighted, double, T>;  // masses are as wide as the numbers
-    const int64_t n = task.n, d = task.d;
-    const Frame<T> frame(task.points, n, d);
-    const Tiles<T> tiles(task.directions, task.count, d, 1);
-    const Workspace<T> rows(n * d);
-    for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
-    struct Counts {
-        Workspace<T> along;
-        Workspace<Lane> columns;
-        Workspace<Mask<Lane>> upto, from;
-        explicit Counts(int64_t n) : along(n * lanes<T>), columns(n * lanes<T>), upto(n), from(n) {}
-    };
-    const int64_t workers = worker_count(n_threads, tiles.count, n * n * task.count / 2);
-    PerWorker<Counts> counts(workers);
-    PerWorker<typename decltype(make())::element_type> states(workers);
-    parallel_for(workers, tiles.count, [&](int64_t worker, int64_t tile) {
-        auto& state = states.of(worker, make);
-        const auto& [along, columns, upto, from] =
-            counts.of(worker, [&] { return std::make_unique<Counts>(n); });
-        project_rows(tiles.tile(tile), rows.data(), n, d, along.data());
-        std::copy_n(along.data(), n * lanes<T>, columns.data());
-        for (int j = 0; j < lanes<T>; j += width<Lane>) {
-            const Lane* column = columns.data() + j;
-            count_in_lanes<Lane, true, weighted>(column, n, lanes<T>, task.weights, upto.data());
-            Mask<Lane> all = {}, valid;
-            for (int64_t i = 0; i < n; i++) all += upto[i];
-            // Where no two units are equal, which the sum of all counts says, one count gives the other.
-            const bool tied = weighted || any<Lane>((Mask<Lane>)(all != int(n * (n + 1) / 2)));
-            if (tied) count_in_lanes<Lane, false, weighted>(column, n, lanes<T>, task.weights, from.data());
-            for (int k = 0; k < width<Lane>; k++)
-                valid[k] = -(j + k >= tile * lanes<T> - tiles.start(tile) && j + k < tiles.n);
-            for (int64_t i = 0; i < n; i++)
-                found(state, i, upto[i], tied ? from[i] : int(n + 1) - upto[i], valid);
-        }
-    });
-    return states;
-}
-
-template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t* out) {
-    using Masses = Workspace<Mask<T>>;
-    auto make = [&] { return std::make_unique<Masses>(task.n, int(task.n) - Mask<T>{}); };
-    const auto states = ranks_of_few<T, false>(
-        task, 1, make, [](Masses& best, int64_t i, Mask<T> upto, Mask<T> from, Mask<T>) {
-            const Mask<T> smaller = upto < from ? upto : from;
-            best[i] = smaller < best[i] ? smaller : best[i];
-        });
-    for (int64_t i = 0; i < task.n; i++) {
-        const Mask<T> best = (*states.made()[0])[i];
-        out[i] = best[0];
-        for (int k = 1; k < width<T>; k++) out[i] = std::min<int64_t>(out[i], best[k]);
+    for (int j = 0; j < together; j += width<float>) {
+        int64_t i = 0;
+        for (; i + 8 <= n; i += 8) count.template operator()<8>(i, j);
+        for (; i + 2 <= n; i += 2) count.template operator()<2>(i, j);
+        for (; i < n; i++) count.template operator()<1>(i, j);
     }
 }
 
-// Sums over directions of |2 F - 1| times the total weight, which is the mass up to a point less the mass
-// from it on; and, if weighted, of its square: (n,) each.
-template <class T, bool weighted>
-void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
-    using Masses = Mask<std::conditional_t<weighted, double, T>>;
-    struct Sums {
-        Workspace<Masses> sizes, squares;
-    };
-    auto make = [&] {
-        return std::make_unique<Sums>(
-            Sums{Workspace<Masses>(task.n, Masses{}), Workspace<Masses>(task.n, Masses{})});
-    };
-    const auto states = ranks_of_few<T, weighted>(
-        task, task.resources.n_threads, make,
-        [](Sums& sums, int64_t i, Masses upto, Masses from, Masses valid) {
-            const Masses balance = upto - from, size = (balance < 0 ? -balance : balance) & valid;
-            sums.sizes[i] += size;
-            if constexpr (weighted) sums.squares[i] += size * size;
-        });
-    std::fill_n(sizes, task.n, 0);
-    if (weighted) std::fill_n(squares, task.n, 0);
-    for (const Sums* sums : states.made())
-        for (int64_t i = 0; i < task.n; i++)
-            for (size_t k = 0; k < sizeof(Masses) / sizeof(sums->sizes[i][0]); k++) {
-                sizes[i] += sums->sizes[i][k];
-                if (weighted) squares[i] += sums->squares[i][k];
+// Calls `use(masses)`, those of all points (n,), for one group of directions after the other; beyond the last
+// direction there is all the mass. Weights, if any, add up to less than 2**26.
+template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Use use) {
+    const int64_t n = task.n, d = task.d;
+    const int32_t total = int32_t(task.total);
+    const Frame<T> frame(task.points, n, d);
+    const Workspace<T> rows(n * d), tiles(d * together), along(n * together);
+    const Workspace<float> columns(n * together);
+    const Workspace<int32_t> weights(n, 1);
+    const Workspace<FewMasses> masses(n);
+    for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
+    if (task.weights) std::copy_n(task.weights, n, weights.data());
+    double once = 0.0;  // what the products of weights add up to, over all pairs
+    for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
+    for (int64_t first = 0; first < task.count; first += together) {
+        for (int64_t k = 0; k < together; k++) {
+            T* lane = &tiles[k / lanes<T> * d * lanes<T> + k % lanes<T>];
+            const T* direction = task.directions + std::min(first + k, task.count - 1) * d;
+            for (int64_t column = 0; column < d; column++) lane[column * lanes<T>] = direction[column];
+        }
+        for (int64_t k = 0; k < together; k += lanes<T>)
+            project_rows(&tiles[k * d], rows.data(), n, d, &along[k], together);
+        // Rounded to floats they are in the same order unless some become equal.
+        std::copy_n(along.data(), n * together, columns.data());
+        if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
+        else count_no_larger<false>(columns.data(), n, weights.data(), masses.data());
+        double pairs[together] = {};
+        for (int64_t i = 0; i < n; i++)
+            for (int k = 0; k < together; k++) {
+                pairs[k] += double(weights[i]) * masses[i].upto[k];
+                masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
+        // That was right where no two are equal, so that each pair was counted once.
+        const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
+        for (int64_t i = 0; tied && i < n; i++) {
+            masses[i] = {};
+            for (int64_t j = 0; j < n; j++)
+                for (int k = 0; k < together; k++) {
+                    const T x = along[j * together + k], own = along[i * together + k];
+                    masses[i].upto[k] += x <= own ? weights[j] : 0;
+                    masses[i].from[k] += x >= own ? weights[j] : 0;
+                }
+        }
+        for (int64_t k = task.count - first; k < together; k++)
+            for (int64_t i = 0; i < n; i++) masses[i].upto[k] = masses[i].from[k] = total;
+        use(masses.data());
+    }
+}
+
+template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t* out) {
+    const Workspace<int32_t> best(task.n * together, int32_t(task.n));
+    ranks_of_few(task, [&](const FewMasses* masses) {
+        for (int64_t i = 0; i < task.n; i++)
+            for (int k = 0; k < together; k++) {
+                int32_t& known = best[i * together + k];
+                known = std::min(known, std::min(masses[i].upto[k], masses[i].from[k]));
+            }
+    });
+    for (int64_t i = 0; i < task.n; i++)
+        out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
+}
+
+// Sums over directions of |2 F - 1| times the total weight, which is the mass up to a point less the mass
+// from it on, and of its square unless null: (n,) each.
+template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
+    std::fill_n(sizes, task.n, 0);
+    if (squares) std::fill_n(squares, task.n, 0);
+    ranks_of_few(task, [&](const FewMasses* masses) {
+        for (int64_t i = 0; i < task.n; i++) {
+            int32_t balance[together], size = 0;
+            for (int k = 0; k < together; k++) balance[k] = masses[i].upto[k] - masses[i].from[k];
+            for (int k = 0; k < together; k++) size += std::abs(balance[k]);
+            sizes[i] += size;
+            for (int k = 0; squares && k < together; k++) squares[i] += int64_t(balance[k]) * balance[k];
+        }
+    });
 }
 
 // The mean over directions of min(F, 1 - F).
 template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double* out) {
     std::vector<int64_t> sizes(size_t(task.n));
-    centered_ranks<T, false>(task, sizes.data(), nullptr);
+    centered_ranks(task, sizes.data(), nullptr);
     const int64_t all = task.n * task.count;
     for (int64_t i = 0; i < task.n; i++) out[i] = double(all - sizes[size_t(i)]) / (2.0 * double(all));
 }

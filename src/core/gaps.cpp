@@ -18,13 +18,16 @@ template <class T> static Tiles<T> tiles(const Matrix<T>& rows, int64_t n_thread
 }
 template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
                                     Matrix<T> directions, double q, int64_t n_threads, double memory_mb,
+                                    std::optional<std::tuple<Vector<double>, Sizes, int64_t>> known,
                                     int64_t chunk_rows) {
     auto gaps = new_array<double>({sizes_x.shape(0)});
     auto codes = new_array<int64_t>({sizes_x.shape(0)});
     nb::gil_scoped_release released;
     const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-    level_gaps(samples, tiles(directions, n_threads), q, chunk_rows, {n_threads, memory_mb}, gaps.data(),
-               codes.data());
+    KnownGaps before;
+    if (known) before = {std::get<0>(*known).data(), std::get<1>(*known).data(), std::get<2>(*known)};
+    level_gaps(samples, tiles(directions, n_threads), q, before, chunk_rows, {n_threads, memory_mb},
+               gaps.data(), codes.data());
     return std::pair(gaps, codes);
 }
 
@@ -109,8 +112,9 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
-          "n_threads"_a, "memory_mb"_a, "chunk_rows"_a = 0,
-          "The gap of each level, and the direction of the largest.");
+          "n_threads"_a, "memory_mb"_a, "known"_a = nb::none(), "chunk_rows"_a = 0,
+          "The gap of each level, and the direction of the largest; `known` has gaps and codes of other "
+          "directions, and how many these are.");
     m.def("ascent", ascent<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "starts"_in,
           "n_climbers"_a, "steps"_a, "slack"_a, "n_threads"_a,
           "Directions of larger gaps than along the starts.");

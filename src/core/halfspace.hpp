@@ -125,6 +125,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
         Best<Mass> best;
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds;
+        bool behind = true;  // so much that the last direction had to be sorted
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
@@ -141,13 +142,14 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
     const DirectionPass<T> pass(task);
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
         Mass* best = state.best.values.data();
-        if (shared && direction % 16 == 0) exchange(best, known.data(), m);
+        if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
         auto lower = [&](int64_t i, Mass mass) {
             if (mass >= best[i]) return;
             best[i] = mass;
             if (where) state.best.where[i] = direction;
         };
-        if (bounded && state.bounds->lower(along, best, lower)) return;
+        state.behind = !(bounded && state.bounds->lower(along, best, lower));
+        if (!state.behind) return;
         state.ranks.find(along, asked, [&](int64_t i, int64_t below, int64_t upto) {
             lower(i, Mass(std::min(upto, total - below)));
         });

@@ -13,33 +13,7 @@ namespace isodepth {
 // A relative duality gap that is as good as none: what rounding leaves of it.
 constexpr double exact_gap = 1e-13;
 
-// The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns k,
-// and that sum; one with at most `enough` will do. The last rows, which are the outermost, are looked at
-// first.
-template <class Term> std::pair<int64_t, double> lowest(const Tiles<double>& rows, const double* query,
-                                                        int64_t start, int64_t stop, double enough,
-                                                        Term term) {
-    constexpr int64_t each = lanes<double>;
-    std::pair<int64_t, double> found{-1, std::numeric_limits<double>::infinity()};
-    for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > enough; tile--) {
-        Vec<double> sum[vectors] = {};
-        const double* column = rows.tile(tile);
-        for (int64_t k = 0; k < rows.d; k++, column += each)
-            for (int v = 0; v < vectors; v++)
-                sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
-        Mask<double> lower = {};
-        for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
-        if (!any<double>(lower)) continue;
-        double sums[each];
-        for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
-        const int64_t first = rows.start(tile);
-        for (int64_t j = std::max(start, first); j < std::min(stop, first + each); j++)
-            if (sums[j - first] < found.second) found = {j, sums[j - first]};
-    }
-    return found;
-}
-
-// A sample in the layout of `lowest`, and as it is.
+// A sample as it is, and in tiles.
 struct HullRows {
     Rows<double> rows;
     Tiles<double> tiles{rows.data, rows.n, rows.d, 1};
@@ -64,16 +38,23 @@ class NearestPoint {
     // `active.offset` then leads from the query to the nearest point, unless that is the query.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
+        using Vector = Vec<double>;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         const Rows<double> rows = among.rows;
+        auto product = [u = active.offset.data()](int64_t k, Vector step, Vector sum) {
+            return multiply_add<double>(broadcast(u[k]), step, sum);
+        };
         if (!active.factorize(rows, query)) {
             solved = 0;
-            if (!active.start(rows, closest(among, stop, query, enough), query)) {
+            auto square = [](int64_t, Vector step, Vector sum) {
+                return multiply_add<double>(step, step, sum);
+            };
+            if (!active.start(rows, lowest(among, 0, stop, query, enough * enough, square).first, query)) {
                 active.distance = lower = 0.0;
                 return true;
             }
         }
         active.move(rows, query);
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         bool improved = true;
         double promise = infinity;  // by how much the best of all rows was to bring the point closer
         for (int64_t step = 0; step < max_steps; step++) {
@@ -86,7 +67,7 @@ class NearestPoint {
             if (solved == stop) return true;
             // Not all are looked at while there are some that promise nearly as much.
             const double square = active.distance * active.distance, good = square - useful * promise;
-            const auto [entering, slope] = lowest_slope(among, solved, stop, query, good);
+            const auto [entering, slope] = lowest(among, solved, stop, query, good, product);
             const bool all = !(slope <= good);
             if (all) {
                 const double proven = slope > 0.0 ? slope / active.distance : 0.0;
@@ -113,21 +94,32 @@ class NearestPoint {
     static constexpr int64_t max_steps = 1'000'000;
     static constexpr double useful = 0.25;
 
-    // The row of start..stop lowest along the offset, and <offset, row - query>.
-    std::pair<int64_t, double> lowest_slope(const HullRows& among, int64_t start, int64_t stop,
-                                            const double* query, double good) {
-        auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> total) {
-            return multiply_add<double>(broadcast(u[k]), step, total);
-        };
-        spent += double((stop - start) * among.rows.d);
-        return lowest(among.tiles, query, start, stop, good, product);
-    }
-
-    int64_t closest(const HullRows& among, int64_t stop, const double* query, double enough) {
-        auto square = [](int64_t, Vec<double> step, Vec<double> total) {
-            return multiply_add<double>(step, step, total);
-        };
-        return lowest(among.tiles, query, 0, stop, enough * enough, square).first;
+    // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
+    // k, and that sum; one with at most `good` will do. The last rows, which are the outermost, are looked at
+    // first.
+    template <class Term> std::pair<int64_t, double> lowest(const HullRows& among, int64_t start,
+                                                            int64_t stop, const double* query, double good,
+                                                            Term term) {
+        constexpr int64_t each = lanes<double>;
+        const Tiles<double>& rows = among.tiles;
+        spent += double((stop - start) * rows.d);
+        std::pair<int64_t, double> found{-1, std::numeric_limits<double>::infinity()};
+        for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > good; tile--) {
+            Vec<double> sum[vectors] = {};
+            const double* column = rows.tile(tile);
+            for (int64_t k = 0; k < rows.d; k++, column += each)
+                for (int v = 0; v < vectors; v++)
+                    sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
+            Mask<double> lower = {};
+            for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
+            if (!any<double>(lower)) continue;
+            double sums[each];
+            for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
+            const int64_t first = rows.start(tile);
+            for (int64_t j = std::max(start, first); j < std::min(stop, first + each); j++)
+                if (sums[j - first] < found.second) found = {j, sums[j - first]};
+        }
+        return found;
     }
 };
 
@@ -165,9 +157,9 @@ struct GrowingHull {
 };
 
 // What is known of the Hausdorff distance at each level: see `bound_levels`.
-struct LevelGaps {
-    double *lower, *upper, *directions;
-    int64_t* sides;
+struct LevelBounds {
+    std::vector<double> lower, upper, directions;
+    std::vector<int64_t> sides;
 };
 
 // Bound the Hausdorff distances of all levels.
@@ -182,9 +174,12 @@ struct LevelGaps {
 // where it is raised, `directions` (L, d) are set to unit vectors that attain it and `sides` (L,) to 0 if the
 // first hull sticks out, 1 if the second does. Ends early when more than `limit` coordinates were looked at:
 // the upper bounds are then not to be used.
-inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack, double limit,
-                         LevelGaps gaps) {
-    const int64_t dim = hulls[0].rows.rows.d;
+inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
+                                double limit) {
+    const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
+    LevelBounds gaps{std::move(attained), std::vector<double>(levels), std::vector<double>(levels * dim),
+                     std::vector<int64_t>(levels, -1)};
+    for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Signals signals;
     using Row = std::pair<int, int64_t>;  // side and number
@@ -193,7 +188,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
-    for (int64_t level = 0; level < n_levels; level++) {
+    for (size_t level = 0; level < levels; level++) {
         for (int side = 0; side < 2; side++)
             for (int64_t row = hulls[side].known.size(); row < hulls[side].stops[level]; row++) {
                 const double upper =
@@ -206,7 +201,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             const auto [side, row] = open.top().second;
             GrowingHull &own = hulls[side], &other = hulls[1 - side];
             looked.push_back({side, row});
-            if (nearest.spent > limit) return;
+            if (nearest.spent > limit) return gaps;
             signals.check();
             const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack);
             if (!(value > best)) continue;
@@ -214,8 +209,8 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
             furthest = {side, row};
             gaps.sides[level] = side;
             const std::vector<double>& offset = nearest.active.offset;
-            const double size = std::sqrt(dot(offset.data(), offset.data(), dim));
-            for (int64_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
+            const double size = length(offset.data(), dim);
+            for (size_t k = 0; k < dim; k++) gaps.directions[level * dim + k] = -offset[k] / size;
         }
         if (!open.empty()) upper = -open.top().first;
         for (const Row& row : looked) {
@@ -226,6 +221,7 @@ inline void bound_levels(GrowingHull (&hulls)[2], int64_t n_levels, double slack
         }
         looked.clear();
     }
+    return gaps;
 }
 
 }  // namespace isodepth

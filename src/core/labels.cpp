@@ -6,14 +6,10 @@ namespace isodepth {
 
 static auto label_distances(Matrix<double> points, Matrix<double> directions, Matrix<uint64_t> words,
                             int64_t count, Vector<double> betas, double q, double p, int64_t n_threads) {
-    auto out = new_array<double>({size_t(count)});
-    nb::gil_scoped_release released;
     const Labels labels{words.data(), int64_t(points.shape(0)), count};
     const LabelTask task{
-        rows_of(points), rows_of(directions), labels, betas.data(), int64_t(betas.shape(0)), q, p,
-        n_threads,       out.data()};
-    LabelDistances(task).run();
-    return out;
+        rows_of(points), rows_of(directions), labels, betas.data(), int64_t(betas.shape(0)), q, p, n_threads};
+    return as_array(without_gil([&] { return LabelDistances(task).find(); }), {size_t(count)});
 }
 
 static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words, int64_t count, int64_t cuts,
@@ -28,12 +24,12 @@ static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words,
 }
 
 void bind_labels(nb::module_& m) {
-    m.def("share_differences", differences_of_shares, "values"_a.noconvert(), "words"_a.noconvert(),
-          "count"_a, "cuts"_a, "n_threads"_a = 1,
+    m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a,
+          "n_threads"_a = 1,
           "The largest differences (F, count) between the shares of the two parts of each labeling in a "
           "half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.");
-    m.def("label_distances", label_distances, "points"_a.noconvert(), "directions"_a.noconvert(),
-          "words"_a.noconvert(), "count"_a, "betas"_a.noconvert(), "q"_a, "p"_a, "n_threads"_a = 1,
+    m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,
+          "q"_a, "p"_a, "n_threads"_a = 1,
           "DR between the two parts of each labeling of points (n, d), with plain means of order q over "
           "directions and p over levels; bit b of words[i, r] says whether row r is in the first part of "
           "labeling 64 i + b.");

@@ -41,58 +41,23 @@ inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
         }
 }
 
-// One part of a labeling along a direction: its values by rank. Of the labels in rising order of the values
-// it is known how many lie before each block.
-struct Part {
-    static constexpr int64_t block = 16;
-    const double* keys;     // (n,) the values of both parts, rising
-    const uint64_t* words;  // (n,) their labels, up to the end of a block
-    const int32_t* before;  // (blocks + 1, 64) rows of X before each block
-    int64_t n, blocks;
-    int bit, part;
-
-    int64_t size() const { return rows_before(blocks); }
-
-    double operator[](int64_t rank) const {
-        // Labels are drawn at random, so ranks lie where their share says, or a block or two away.
-        int64_t k = std::min(blocks - 1, int64_t(double(rank) * double(blocks) / double(size())));
-        while (rows_before(k) > rank) k--;
-        while (rows_before(k + 1) <= rank) k++;
-        int64_t place = k * block, left = rank - rows_before(k);
-        for (int64_t i = k * block; i < (k + 1) * block; i++) {
-            left -= int(words[i] >> bit & 1) != part;
-            place += left >= 0;
-        }
-        return keys[place];
+// Median and MAD of rising values (n,). The half of the values nearest to the median are neighbors, and the
+// furthest of these is the first or the last.
+inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64_t n) {
+    const double middle = mean_of<double>({values[(n - 1) / 2], values[n / 2]});
+    const int64_t half = (n + 1) / 2;
+    int64_t low = 0, high = n - half;
+    while (low < high) {
+        const int64_t i = (low + high) / 2;
+        if (values[i + half] - middle < middle - values[i]) low = i + 1;
+        else high = i;
     }
-
-    double median() const { return mean_of<double>({(*this)[(size() - 1) / 2], (*this)[size() / 2]}); }
-
-    // The median of the absolute deviations from `middle`. The half of the values nearest to it are
-    // neighbors, and the furthest of these is the first or the last: look for where they start, first at
-    // `start`, which from one labeling to the next changes little.
-    double mad(double middle, int64_t& start) const {
-        const int64_t half = (size() + 1) / 2;
-        int64_t low = 0, high = size() - half, i = std::clamp(start, low, high);
-        for (int64_t step = 1; low < high; step *= 2) {
-            if (i >= high || i < low) i = (low + high) / 2;
-            if ((*this)[i + half] - middle < middle - (*this)[i]) low = i + 1, i += step;
-            else high = i, i -= step;
-        }
-        start = low;
-        auto away = [&](int64_t i) {
-            return 0 <= i && i < size() ? std::fabs((*this)[i] - middle)
-                                        : std::numeric_limits<double>::infinity();
-        };
-        const double reach = std::max(away(low), away(low + half - 1));
-        return size() % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))});
-    }
-
-    int64_t rows_before(int64_t k) const {
-        const int64_t in_x = before[k * word_bits + bit];
-        return part ? std::min(n, k * block) - in_x : in_x;
-    }
-};
+    auto away = [&](int64_t i) {
+        return 0 <= i && i < n ? std::fabs(values[i] - middle) : std::numeric_limits<double>::infinity();
+    };
+    const double reach = std::max(away(low), away(low + half - 1));
+    return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
+}
 
 // Points whose labels are permuted, and how the regions of their two parts are compared.
 struct LabelTask {
@@ -102,7 +67,6 @@ struct LabelTask {
     int64_t levels;
     double q, p;  // orders of the means over directions and over levels
     int64_t n_threads;
-    double* out;  // (count,)
 };
 
 // DR between the two parts of each labeling, with the projection depth and plain means.
@@ -110,14 +74,17 @@ class LabelDistances {
   public:
     explicit LabelDistances(const LabelTask& task) : task_(task) {}
 
-    void run() {
+    // For each labeling, (count,).
+    std::vector<double> find() {
         const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
         const Tiles<double> tiles(task_.points.data, n, task_.points.d, n_threads);
         const Rounding<double> rounding(tiles.d, typical_size(tiles));
         parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
                      [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
+        std::vector<double> found(count);
         parallel_for(worker_count(n_threads, count, 2 * n * k_ * count), count,
-                     [&](int64_t, int64_t labeling) { task_.out[labeling] = distance_of(labeling); });
+                     [&](int64_t, int64_t labeling) { found[labeling] = distance_of(labeling); });
+        return found;
     }
 
   private:
@@ -135,50 +102,45 @@ class LabelDistances {
 
     // Median and scale of both parts along a direction, for all labelings.
     void find_centers(const Tiles<double>& tiles, Rounding<double> rounding, int64_t direction) {
-        const int64_t n = labels_.n, blocks = (n + Part::block - 1) / Part::block;
-        Workspace<double> values(n);
-        Workspace<uint64_t> room(n + Part::block, 0);
-        Workspace<int32_t> before((blocks + 1) * word_bits, 0);
+        const int64_t n = labels_.n;
+        Workspace<double> values(n), parts(2 * n + 1);
+        Workspace<uint64_t> room(n);
         Sorter<double> sorter(n);
         tiles.project(task_.directions[direction], 1, values.data());
         for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
         sorter.sort(values.data(), n);
-        int64_t starts[2] = {n / 8, n / 8};
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels_.in_order(sorter.index, room.data(), [&](int64_t first, int64_t last, auto words) {
-            for (int64_t k = 0; k < blocks; k++) {
-                int32_t *from = before.data() + k * word_bits, *to = from + word_bits;
-                std::copy_n(from, word_bits, to);
-                count_bits(words + k * Part::block, std::min(Part::block, n - k * Part::block), to);
-            }
-            for (int64_t row = 2 * first; row < 2 * last; row++) {
-                const int bit = int(row / 2 - first), part = row % 2;
-                const Part own{sorter.keys.data(), words, before.data(), n, blocks, bit, part};
-                const double middle = own.median();
-                double scale = own.mad(middle, starts[part]);
-                if (!(scale > rounding.of_mad())) {
-                    for (int64_t i = 0; i < own.size(); i++) values[i] = own[i];
-                    scale = scale_without_mad(Numbers<double>(values.data(), own.size()), middle, rule);
+            for (int64_t labeling = first; labeling < last; labeling++) {
+                // What does not belong to a part is overwritten by the next that does.
+                double *x = parts.data(), *y = x + n;
+                int64_t in_x = 0;
+                for (int64_t i = 0; i < n; i++) {
+                    x[in_x] = y[i - in_x] = sorter.keys[i];
+                    in_x += words[i] >> (labeling - first) & 1;
                 }
-                centers_[row * stride_ + direction] = middle;
-                if (scale > 0) scales_[row * stride_ + direction] = 1 / scale;
+                for (int part = 0; part < 2; part++) {
+                    const Numbers<double> own(part ? y : x, part ? n - in_x : in_x);
+                    auto [middle, scale] = median_and_mad_of_rising(own.values, own.n);
+                    if (!(scale > rounding.of_mad())) scale = scale_without_mad(own, middle, rule);
+                    const int64_t at = (2 * labeling + part) * stride_ + direction;
+                    centers_[at] = middle;
+                    if (scale > 0) scales_[at] = 1 / scale;
+                }
             }
         });
     }
 
     double distance_of(int64_t labeling) const {
-        const int64_t k = k_, size = 2 * task_.levels * stride_;
-        Workspace<double> supports(2 * size), gaps(2 * k), by_level(task_.levels);
-        for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * size);
-        for (int64_t level = 0; level < task_.levels; level++) {
-            const double *tops = supports.data() + 2 * level * stride_, *lows = tops + stride_;
-            for (int64_t j = 0; j < k; j++) {
-                gaps[j] = std::fabs(tops[j] - tops[size + j]);
-                gaps[k + j] = std::fabs(lows[j] - lows[size + j]);
-            }
-            by_level[level] = power_mean(gaps.data(), nullptr, 2 * k, task_.q, 1.0);
-        }
-        return power_mean(by_level.data(), nullptr, task_.levels, task_.p, 1.0);
+        const int64_t levels = task_.levels, size = 2 * stride_;
+        Workspace<double> supports(2 * levels * size), gaps(levels);
+        const double *x = supports.data(), *y = x + levels * size;
+        for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
+        // Beyond the last direction there is no gap.
+        const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
+        for (int64_t level = 0; level < levels; level++)
+            gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);
+        return power_mean(gaps.data(), nullptr, levels, task_.p, 1.0);
     }
 
     // Write to `supports` (levels, 2, stride) the largest and smallest projections of the regions of a part.

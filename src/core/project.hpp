@@ -107,7 +107,7 @@ template <class T> class Tiles {
           d(d),
           values_(count * d * lanes<T>) {
         const int64_t parts = (count + tiles_each - 1) / tiles_each;
-        parallel_for(worker_count(n_threads, parts, 2 * n * d), parts, [&](int64_t, int64_t part) {
+        parallel_for(worker_count(n_threads, parts, 8 * n * d), parts, [&](int64_t, int64_t part) {
             const int64_t stop = std::min((part + 1) * tiles_each, count);
             for (int64_t tile = part * tiles_each; tile < stop; tile++)
                 for (int64_t lane = 0; lane < lanes<T>; lane++) {
@@ -120,11 +120,9 @@ template <class T> class Tiles {
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
-    // The row in the first lane. The last tile begins earlier than a multiple of `lanes`, so that it is full;
-    // with fewer rows than lanes the last row is repeated.
-    int64_t start(int64_t i) const {
-        return std::max<int64_t>(0, std::min<int64_t>(i * lanes<T>, n - lanes<T>));
-    }
+    // The row in the first lane, and how many follow with it; beyond the last row it is repeated.
+    static int64_t start(int64_t i) { return i * lanes<T>; }
+    int64_t size(int64_t i) const { return std::min<int64_t>(lanes<T>, n - start(i)); }
 
     // Write row i to every `apart`-th place of `out`.
     void read(int64_t i, T* out, int64_t apart) const {
@@ -132,43 +130,29 @@ template <class T> class Tiles {
         for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
     }
     // The largest absolute value of row i.
-    T size(int64_t i) const {
+    T largest(int64_t i) const {
         const T* at = row(i);
         T largest = 0;
         for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
         return largest;
     }
 
-    // The row in the first lane, and the lanes from..to with rows that are in no tile or lane before.
-    struct Own {
-        int64_t first, from, to;
-    };
-    Own own(int64_t i) const {
-        const int64_t first = start(i);
-        return {first, i * lanes<T> - first, std::min<int64_t>(lanes<T>, n - first)};
-    }
-
     // Write to `out` (count, n) the projections of all rows on directions (count, d).
     void project(const T* directions, int64_t n_directions, T* out) const {
-        if (n < lanes<T>) {
-            T padded[lanes<T>];
-            for (int64_t k = 0; k < n_directions; k++) {
-                TileProducts<T, 1>(tile(0), directions + k * d, d).write(padded, 0);
-                std::copy_n(padded, n, out + k * n);
-            }
-            return;
-        }
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < n / lanes<T>; i++)
             project_rows(tile(i), directions, n_directions, d, out + start(i), n);
+        const int64_t rest = n % lanes<T>;
+        T padded[lanes<T>];
+        for (int64_t k = 0; rest && k < n_directions; k++) {
+            TileProducts<T, 1>(tile(count - 1), directions + k * d, d).write(padded, 0);
+            std::copy_n(padded, rest, out + (k + 1) * n - rest);
+        }
     }
 
   private:
     static constexpr int64_t tiles_each = 256;
     // The first entry of row i; the others follow at a distance of `lanes`.
-    const T* row(int64_t i) const {
-        const int64_t number = std::min(i / lanes<T>, count - 1);
-        return tile(number) + (i - start(number));
-    }
+    const T* row(int64_t i) const { return tile(i / lanes<T>) + i % lanes<T>; }
     Workspace<T> values_;
 };
 

@@ -95,11 +95,10 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
     const auto made = states.made();
     const double unit = std::ldexp(1.0, shift), all = 2.0 * double(total) * double(task.count);
     over_rows(m, int64_t(made.size()), task.resources.n_threads, [&](int64_t start, int64_t stop) {
-        for (int64_t i = start; i < stop; i++) {
-            Sum sum = 0;
-            for (const State* state : made) sum += state->sums[i];
-            out[i] = double(sum) * unit / all;
-        }
+        Sum* sums = made[0]->sums.data();
+        for (size_t other = 1; other < made.size(); other++)
+            for (int64_t i = start; i < stop; i++) sums[i] += made[other]->sums[i];
+        for (int64_t i = start; i < stop; i++) out[i] = double(sums[i]) * unit / all;
     });
 }
 

@@ -12,27 +12,30 @@ template <class T> class DistinctRows {
     DistinctRows(const T* rows, int64_t n, int64_t d, int64_t n_threads)
         : order_(n), number_(n), rows_(rows), n_(n), d_(d), n_threads_(n_threads) {
         const Workspace<T> column(n);
-        over_rows(n, 2, n_threads, [&](int64_t start, int64_t stop) {
+        over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             // Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
             for (int64_t i = start; i < stop; i++) column[i] = rows[i * d] + T(0);
         });
         stable_order(column.data(), n, n_threads, order_.data());
-        // Only the rows that share their first entry with a neighbor are still out of order.
-        std::vector<std::pair<int64_t, int64_t>> ties;
-        for (int64_t start = 0, stop; start < n; start = stop) {
-            const T own = column[order_[start]];
-            for (stop = start + 1; stop < n && column[order_[stop]] == own; stop++) {
-            }
-            if (stop - start > 1) ties.emplace_back(start, stop);
-        }
-        const int64_t count = int64_t(ties.size());
-        parallel_for(worker_count(n_threads, count, 16 * n), count, [&](int64_t, int64_t tie) {
-            std::sort(order_.data() + ties[size_t(tie)].first, order_.data() + ties[size_t(tie)].second,
-                      [&](int64_t a, int64_t b) { return comes_before(a, b); });
+        const Workspace<T> sorted(n);
+        over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
+            for (int64_t i = start; i < stop; i++) sorted[i] = column[order_[i]];
         });
-        over_rows(n, 2, n_threads, [&](int64_t start, int64_t stop) {
+        // Only the rows that share their first entry with a neighbor are still out of order.
+        over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
+            for (int64_t i = start; i < stop; i++) {
+                if (i > 0 && sorted[i - 1] == sorted[i]) continue;
+                int64_t end = i + 1;
+                while (end < n && sorted[end] == sorted[i]) end++;
+                if (end - i > 1)
+                    std::sort(&order_[i], &order_[end],
+                              [&](int64_t a, int64_t b) { return comes_before(a, b); });
+            }
+        });
+        over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++)
-                number_[i] = i > 0 && comes_before(order_[i - 1], order_[i], false);
+                number_[i] =
+                    i > 0 && (sorted[i - 1] != sorted[i] || comes_before(order_[i - 1], order_[i], false));
         });
         std::partial_sum(number_.data(), number_.data() + n, number_.data());
     }
@@ -41,7 +44,7 @@ template <class T> class DistinctRows {
 
     // Write the distinct rows to `out` (count, d), and to `inverse` (n,) which of them each row is.
     void write(T* out, int64_t* inverse) const {
-        over_rows(n_, 2 * d_, n_threads_, [&](int64_t start, int64_t stop) {
+        over_rows(n_, 8 * d_, n_threads_, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
                 const int64_t number = inverse[order_[i]] = number_[i];
                 if (i > 0 && number_[i - 1] == number) continue;

@@ -112,13 +112,12 @@ std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, in
 template <class T> struct Guess {
     T value = 0, spread = 0;
     T margin = T(0.08);
-    T off = 0;  // found: by which share of all numbers the value was off
 };
 
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
 template <class T, bool folded = false>
 std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
-                         const SelectWorkspace<T>& workspace, Guess<T>& start) {
+                         const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
     constexpr int64_t few = 64;     // so few are sorted at once
@@ -140,7 +139,6 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
     for (int round = 0; round < rounds && of.n > few; round++) {
         const T left = guess - margin * step, right = guess + margin * step;
         const auto [n_left, n_right] = count_below<T, folded>(of, left, right);
-        if (round == 0) start.off = std::fabs(T(0.5) * T(n_left + n_right) - aim) / T(of.total);
         bool moved = false;
         if (n_left <= first && left > low) low = left, below = n_left, moved = true;
         if (n_right <= first && right > low) low = right, below = n_right, moved = true;
@@ -172,7 +170,7 @@ template <class T> T mean_of(std::pair<T, T> both) {
 }
 
 template <class T, bool folded = false>
-T median(const Numbers<T>& of, const SelectWorkspace<T>& workspace, Guess<T>& start) {
+T median(const Numbers<T>& of, const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
     return mean_of(at_ranks<T, folded>(of, (of.total - 1) / 2, of.total / 2, workspace, start));
 }
 
@@ -182,7 +180,7 @@ template <class T> struct MedianAndMad {
 
 // Median and median absolute deviation.
 template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, const SelectWorkspace<T>& workspace,
-                                                  Guess<T>& center, Guess<T>& deviation) {
+                                                  Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);
     return {of.center, median<T, true>(of, workspace, deviation)};
 }

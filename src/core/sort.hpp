@@ -230,7 +230,7 @@ template <class T> class Sorter {
 // Indices that sort `values` (n,), equal ones in the order in which they stand, whatever the threads.
 template <class T> void stable_order(const T* values, int64_t n, int64_t n_threads, int64_t* order) {
     // Sorting a number takes about as long as projecting so many.
-    constexpr int64_t cost = 16, probes_each = 64;
+    constexpr int64_t cost = 64, probes_each = 64;
     const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
     // Each worker sorts the values between two cuts. Equal values are on one side of a cut.
     std::vector<T> probes, cuts = {-std::numeric_limits<T>::infinity()};

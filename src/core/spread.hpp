@@ -32,9 +32,8 @@ template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T cen
     if (deviations.empty()) return 0;
     const int64_t n = int64_t(deviations.size());
     const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t(0));
-    Guess<T> unknown;
     return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total),
-                  SelectWorkspace<T>(n, of.weights), unknown);
+                  SelectWorkspace<T>(n, of.weights));
 }
 
 // Median and scale of a sample along a direction; the scale is the MAD unless half of the sample coincides.
@@ -52,7 +51,7 @@ template <class T> struct Spread {
     // With the scale that half of the sample needs, from the projections of all rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
-        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.size(i)); };
+        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.largest(i)); };
         if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
@@ -70,7 +69,7 @@ template <class T> struct Spread {
         for (; i < rows.n; i++) {
             const T deviation = std::fabs(along[i] - median);
             T found = deviation * inverse;
-            if (half_equal) found = rounding.covers(deviation, rows.size(i)) ? T(0) : deviation / scale;
+            if (half_equal) found = rounding.covers(deviation, rows.largest(i)) ? T(0) : deviation / scale;
             if (where && found > out[i]) where[i] = direction;
             out[i] = std::max(out[i], found);
         }
@@ -82,7 +81,7 @@ template <class T> T typical_size(const Tiles<T>& points) {
     constexpr int64_t most = 1023;
     const int64_t step = (points.n + most - 1) / most;
     std::vector<T> sizes;
-    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.size(i));
+    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.largest(i));
     std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
     return sizes[sizes.size() / 2];
 }
@@ -94,15 +93,14 @@ template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
         : d_(points.d), center_(size_t(d_)), scatter_(size_t(d_ * d_)) {
-        constexpr int64_t most = 2048;
+        constexpr int64_t most = 1024;
         const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
         const Workspace<T> columns(d_ * some);
         const SelectWorkspace<T> workspace(some, false);
         for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
         for (int64_t k = 0; k < d_; k++) {
             T* column = columns.data() + k * some;
-            Guess<T> center, deviation;
-            const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace, center, deviation);
+            const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace);
             center_[size_t(k)] = median;
             // Far points say nothing about the middle.
             for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
@@ -113,8 +111,9 @@ template <class T> class SpreadModel {
         }
     }
 
-    // The guesses along a direction; no spread where nothing can be said.
-    void guess(const T* direction, Guess<T>& center, Guess<T>& deviation) {
+    // The guesses of median and MAD along a direction; no spread where nothing can be said.
+    std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
+        constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
         for (int64_t k = 0; k < d_; k++) {
             const T* row = scatter_.data() + k * d_;
@@ -122,22 +121,17 @@ template <class T> class SpreadModel {
             variance += std::inner_product(row, row + k + 1, direction, T(0)) * direction[k];
         }
         standard_ = std::sqrt(std::max(variance, T(0)));
-        center = {middle, T(1.35) * standard_, margin(off_center_)};
-        deviation = {ratio_ * standard_, T(0.84) * standard_, margin(off_deviation_)};
+        return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }
     // Learn from what was found.
-    void learn(T mad, const Guess<T>& center, const Guess<T>& deviation) {
+    void learn(T mad) {
         if (standard_ > 0) ratio_ += T(0.1) * (std::min(mad / standard_, T(2)) - ratio_);
-        off_center_ += T(0.1) * (center.off - off_center_);
-        off_deviation_ += T(0.1) * (deviation.off - off_deviation_);
     }
 
   private:
     int64_t d_;
     std::vector<T> center_, scatter_;
-    T standard_ = 0, ratio_ = T(0.67), off_center_ = T(0.02), off_deviation_ = T(0.02);
-
-    static T margin(T off) { return std::clamp(T(2) * off, T(1e-4), T(0.15)); }
+    T standard_ = 0, ratio_ = T(0.67);
 };
 
 // Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network: it makes the same
@@ -223,11 +217,10 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* ou
     const double held =
         double(m) * (sizeof(T) + (where ? 8 : 0)) + SelectWorkspace<T>::bytes(n, task.weights);
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
-        Guess<T> center, deviation;
-        state.model.guess(task.directions + direction * task.d, center, deviation);
+        const auto [center, deviation] = state.model.guess(task.directions + direction * task.d);
         const Numbers<T> numbers(along, n, task.weights, task.total);
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
-        state.model.learn(found.mad, center, deviation);
+        state.model.learn(found.mad);
         const Spread<T> spread(found, rounding, pass.points, numbers);
         spread.raise(pass.targets(), asked, state.best.values.data(),
                      where ? state.best.where.data() : nullptr, direction);

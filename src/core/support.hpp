@@ -223,11 +223,11 @@ void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, 
     const Walk<T, 1> walk(sample, directions, resources);
     const int64_t count = directions.n;
     walk.run([&](int64_t, int64_t tile, int64_t level, int64_t stop, const Moves<T>* moves) {
-        const auto [first, from, to] = directions.own(tile);
+        const int64_t first = directions.start(tile), some = directions.size(tile);
         walk.for_each_run(moves, level, stop, [&](int64_t level, int64_t end, const Range<T>& range, auto&) {
             for (; level < end; level++) {
                 T* row = out + level * 2 * count + first;
-                for (int64_t k = from; k < to; k++) row[k] = range.top[k], row[count + k] = -range.low[k];
+                for (int64_t k = 0; k < some; k++) row[k] = range.top[k], row[count + k] = -range.low[k];
             }
         });
     });

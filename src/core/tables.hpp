@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "gaps.hpp"
 
@@ -43,26 +45,11 @@ struct TableMeans {
     double length;  // the integral over levels in units of its mean
 };
 
-template <class T> double sum_of_squares(const T* a, const T* b, int64_t n) {
-    // As many running sums as make use of wide vectors.
-    constexpr int64_t sums = 16;
-    double sum[sums] = {};
-    int64_t k = 0;
-    for (; k + sums <= n; k += sums)
-        for (int64_t j = 0; j < sums; j++) {
-            const double x = double(a[k + j]) - double(b[k + j]);
-            sum[j] += x * x;
-        }
-    for (; k < n; k++) sum[0] += (double(a[k]) - double(b[k])) * (double(a[k]) - double(b[k]));
-    for (int64_t half = sums / 2; half; half /= 2)
-        for (int64_t j = 0; j < half; j++) sum[j] += sum[j + half];
-    return sum[0];
-}
-
 // Mean of order q of the differences of two rows (n,).
 template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q) {
     if (q == 2.0) {
-        const double sum = sum_of_squares(a, b, n);
+        const double sum = std::transform_reduce(a, a + n, b, 0.0, std::plus<>(),
+                                                 [](double x, double y) { return (x - y) * (x - y); });
         // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
         if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }

@@ -136,8 +136,8 @@ def hausdorff_levels(
     >>> gaps.tolist(), directions[1].tolist()
     ([0.0, 1.0], [1.0, 0.0])
     """
-    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    bounds = level_bounds(frame, sizes, _EXACT, initial_directions)
+    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
+    bounds = level_bounds(*pair, _EXACT, initial_directions)
     return bounds.lower, bounds.directions
 
 
@@ -285,7 +285,9 @@ def raise_gaps(
     sizes = np.stack([prefix_sizes_first, prefix_sizes_second])
     frame = common_frame(first[: sizes[0, -1]], second[: sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
-    lower, _, inner, sides = _hull_levels(frame, sizes, attained, slack, limit)
+    lower, _, inner, sides = _core.hull_levels(
+        frame.first, frame.second, sizes, attained, slack, limit
+    )
     raised = np.flatnonzero(sides >= 0)
     return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
 
@@ -299,16 +301,15 @@ def level_bounds(
         attained, known = _largest_gaps(frame, sizes, initial_directions)
         # Less what rounding may have added, so that a hint never decides the result.
         attained = np.maximum(attained - _rounding(frame, sizes), 0.0)
-    lower, upper, inner, sides = _hull_levels(frame, sizes, attained, slack, np.inf)
+    lower, upper, inner, sides = _core.hull_levels(
+        frame.first, frame.second, sizes, attained, slack, np.inf
+    )
     directions, from_first = frame.directions(inner), sides == 0
     if initial_directions is not None:
         for level in np.flatnonzero(sides < 0):
-            u, (i, j) = known[level], sizes[:, level]
-            inner_u = frame.covectors(u)
-            from_first[level] = (frame.first[:i] @ inner_u).max() > (
-                frame.second[:j] @ inner_u
-            ).max()
-            directions[level] = u
+            (i, j), inner_u = sizes[:, level], frame.covectors(known[level])
+            tops = (frame.first[:i] @ inner_u).max(), (frame.second[:j] @ inner_u).max()
+            from_first[level], directions[level] = tops[0] > tops[1], known[level]
     return LevelBounds(
         frame.lengths(lower), frame.lengths(np.maximum(lower, upper)), directions, from_first
     )
@@ -322,20 +323,6 @@ def _largest_gaps(
     vectors = frame.covectors(units)
     found = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
     return found[0], signed_directions(units, found[1])
-
-
-def _hull_levels(
-    frame: Frame, sizes: np.ndarray, attained: np.ndarray, slack: float, limit: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Lower and upper bounds, directions and sides of all levels, in the frame."""
-    return _core.hull_levels(
-        frame.first,
-        frame.second,
-        stops=sizes,
-        attained=attained,
-        slack=slack,
-        limit=limit,
-    )
 
 
 class Projection(NamedTuple):

@@ -68,9 +68,13 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
 def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataObject) -> None:
     """With chunks of a few rows, which end in the middle of levels and of groups of rows."""
     x, y, sizes, U, _ = data.draw(cases(dtype, exact=True))
-    gaps, codes = core.gaps(x, y, *sizes, U, math.inf, 1, 256.0, rows)
+    gaps, codes = core.gaps(x, y, *sizes, U, math.inf, 1, 256.0, None, rows)
     expected = naive.walked_gaps(x, y, U, *sizes)
     assert list(zip(gaps, codes, strict=True)) == expected
+    known = core.gaps(x, y, *sizes, U[:1], math.inf, 1, 256.0, None, rows)
+    if len(U) > 1:
+        known = core.gaps(x, y, *sizes, U[1:], math.inf, 1, 256.0, (*known, 1), rows)
+    assert list(zip(*known, strict=True)) == expected
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -80,8 +84,8 @@ def test_largest_gaps_and_their_directions(dtype: str, rows: int, data: st.DataO
 def test_gaps_of_any_order(dtype: str, rows: int, q: float, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
     x, y, sizes, U, _ = case
-    gaps, codes = core.gaps(x, y, *sizes, U, q, 1, 256.0, rows)
-    swapped = core.gaps(y, x, *sizes[::-1], U, q, 1, 256.0, rows)
+    gaps, codes = core.gaps(x, y, *sizes, U, q, 1, 256.0, None, rows)
+    swapped = core.gaps(y, x, *sizes[::-1], U, q, 1, 256.0, None, rows)
     assert (gaps == swapped[0]).all()
     assert (codes == swapped[1]).all()
     h_x, h_y = (

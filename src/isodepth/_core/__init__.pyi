@@ -221,7 +221,6 @@ def centered_rank_sums(
     weights: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    n_threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
@@ -237,7 +236,6 @@ def centered_rank_sums(
     weights: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    n_threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
@@ -359,30 +357,6 @@ def median_and_mad(
     """
 
 @overload
-def median(
-    rows: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
-@overload
-def median(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The median of each row of (K, n)."""
-
-@overload
 def quantile(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -475,11 +449,10 @@ def halfspace_masses(
     queries: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    lattice: bool,
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow; with `lattice` they are integers that doubles hold.
+    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.
     """
 
 def halfplane_borders(
@@ -535,6 +508,16 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
+    known: tuple[
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        int,
+    ]
+    | None = None,
     chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
@@ -560,12 +543,24 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
+    known: tuple[
+        Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        int,
+    ]
+    | None = None,
     chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """The gap of each level, and the direction of the largest."""
+    """
+    The gap of each level, and the direction of the largest; `known` has gaps and codes of other directions, and how many these are.
+    """
 
 @overload
 def ascent(

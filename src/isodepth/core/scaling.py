@@ -160,4 +160,4 @@ def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
     if not positive.any():
         return 1.0
     heavy = None if masses is None else masses[positive]
-    return float(_core.median(deviations[positive][None], heavy)[0])
+    return float(_core.median_and_mad(deviations[positive][None], heavy)[0][0])

@@ -23,6 +23,7 @@ MOST_POINTS = 256
 _SLOPE = 0.9375
 # Unit masses are counted in 32 bits; sums of squares must stay below 2**63.
 _LARGEST_SUM = 1 << 62
+_LARGEST_TOTAL = 1 << 26
 
 
 class IRW(Depth):
@@ -110,7 +111,6 @@ class SteadyIRW(IRW):
             np.ascontiguousarray(points, dtype=kind),
             np.ascontiguousarray(along.directions[:, : points.shape[1]], dtype=kind),
             sample.unit_masses,
-            along.resources.n_threads,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
         return steady_depth(size, square, _mean_square(points, sample.shares, along.resources))
@@ -131,8 +131,8 @@ class Dual(Depth):
 
 
 def counts_fit(total: int, count: int) -> bool:
-    """Whether the sums of squares over that many directions are exact."""
-    return total * total * count < _LARGEST_SUM
+    """Whether masses and the sums of their squares over that many directions are exact."""
+    return total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
 
 
 def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:

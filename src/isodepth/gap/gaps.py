@@ -22,9 +22,7 @@ from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.engine import (
     Resources,
     ascent,
-    direction_code,
     direction_index,
-    direction_sign,
     level_gaps,
     quantile_gaps,
     signed_directions,
@@ -170,10 +168,12 @@ def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
     if len(x) != len(y):
         return len(x) > len(y)
     for a, b in ((x, y), plan.prefix_sizes):
-        differ = a != b
-        if differ.any():
-            at = np.unravel_index(int(differ.argmax()), differ.shape)
-            return bool(a[at] > b[at])
+        for start in range(0, len(a), 1024):  # most differ at once
+            first, second = a[start : start + 1024], b[start : start + 1024]
+            differ = first != second
+            if differ.any():
+                at = np.unravel_index(int(differ.argmax()), differ.shape)
+                return bool(first[at] > second[at])
     return False
 
 
@@ -203,7 +203,9 @@ def refine_gaps(
     if not cheap:
         chosen = chosen_levels(plan, gaps)
         sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-        winners = np.unique(direction_index(codes))
+        won = np.zeros(len(directions), dtype=bool)
+        won[direction_index(codes)] = True
+        winners = np.flatnonzero(won)
         few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
         starts = [
             signed_directions(directions, codes[chosen]),
@@ -221,10 +223,8 @@ def refine_gaps(
             slack=_SLACK,
             resources=resources,
         )
-        new_gaps, found = level_gaps(x, y, plan.prefix_sizes, tops, resources)
-        new_codes = direction_code(direction_index(found) + len(directions), direction_sign(found))
-        better = new_gaps > gaps
-        gaps, codes = np.where(better, new_gaps, gaps), np.where(better, new_codes, codes)
+        known = gaps, codes, len(directions)
+        gaps, codes = level_gaps(x, y, plan.prefix_sizes, tops, resources, known=known)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(
@@ -242,10 +242,12 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
-    middles = np.cumsum(plan.shares) - 0.5 * plan.shares
+    reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
-    spread = np.searchsorted(middles, wanted).clip(max=n_levels - 1)
-    return np.unique(np.append(spread, gaps.argmax()))
+    spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
+    # The first whose middle is as far: that one or the next.
+    spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
+    return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
@@ -259,4 +261,5 @@ def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -
 
 def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
     # Mean of a few hundred evenly spaced rows: a start needs no more.
-    return rows[: size : max(1, size // 256)].mean(axis=0, dtype=np.float64)
+    some = rows[: size : max(1, size // 256)]
+    return np.add.reduce(some, axis=0, dtype=np.float64) / len(some)

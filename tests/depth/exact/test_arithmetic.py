@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from isodepth.depth.exact.halfspace import _is_small_lattice, _restrict, _steps
+from isodepth.depth.exact.halfspace import _restrict, _steps
 from isodepth.depth.exact.inputs import merge_points, merge_queries, scale_columns
 from isodepth.depth.exact.planar import mass_of_level
 from isodepth.depth.exact.rational import (
@@ -111,22 +111,6 @@ def test_the_mass_of_a_level_is_the_first_that_reaches_it(total: int) -> None:
     for alpha in [*(k / total for k in range(1, total + 1)), 0.05, 0.3, 1 / 3, 0.999, 1.0, 1e-9]:
         expected = next(k for k in range(1, total + 1) if k / total >= alpha)
         assert mass_of_level(alpha, total) == expected
-
-
-def test_small_lattices_are_known_as_such() -> None:
-    def lattice(side: float, d: int, exponent: int = 0) -> bool:
-        rows = np.zeros((2, d))
-        rows[1] = side
-        return _is_small_lattice(rows, rows[:1], exponent)
-
-    # In the plane coordinates stay as they are, up to 2**26; in space minors are 2 * side**2.
-    assert lattice(2.0**26, 2)
-    assert not lattice(2.0**26 + 1, 2)
-    assert lattice(5792.0, 3)  # 2 * 5792**2 = 67094528 <= 2**26
-    assert not lattice(5793.0, 3)
-    assert lattice(2.0**20, 2, -6)
-    assert not lattice(2.0**20, 2, -7)
-    assert not lattice(2.0**60, 2)
 
 
 def test_steps_are_those_of_the_documentation() -> None:

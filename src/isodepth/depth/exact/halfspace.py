@@ -17,8 +17,6 @@ MAX_WORK = 5e10
 
 # Determinants without rounding need memory of the order of 2**d.
 _MOST_DIMENSIONS = 12
-# Below this, fractions of integers are told apart by their rounded quotients.
-_LATTICE_BITS = 26
 
 
 def exact_halfspace_depth(
@@ -118,18 +116,14 @@ def _in_full_span(
         return np.full(len(asked), masses.sum())
     if d == 1:
         return _on_a_line(rows[:, 0], masses, asked[:, 0])
-    exponent = lowest_bit(rows, asked)
     if d > _MOST_DIMENSIONS:
         raise InvalidOptionError(
             f"method='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
             f"got points that span {d}; use method='directions' with refine"
         )
     check_magnitudes(d, rows, asked)
-    lattice = _is_small_lattice(rows, asked, exponent)
-    if lattice:
-        rows, asked = np.ldexp(rows, -exponent), np.ldexp(asked, -exponent)
     rows, asked = np.ascontiguousarray(rows), np.ascontiguousarray(asked)
-    return _core.halfspace_masses(rows, masses, asked, lattice, n_threads)
+    return _core.halfspace_masses(rows, masses, asked, n_threads)
 
 
 def _on_a_line(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.ndarray:
@@ -138,18 +132,3 @@ def _on_a_line(rows: np.ndarray, masses: np.ndarray, asked: np.ndarray) -> np.nd
     at_most = below[np.searchsorted(rows[order], asked, side="right")]
     at_least = below[-1] - below[np.searchsorted(rows[order], asked, side="left")]
     return np.minimum(at_most, at_least)
-
-
-def _is_small_lattice(rows: np.ndarray, asked: np.ndarray, exponent: int) -> bool:
-    """Whether elimination on these multiples of 2**exponent stays within exact doubles."""
-    d = rows.shape[1]
-    low = np.minimum(rows.min(axis=0), asked.min(axis=0))
-    high = np.maximum(rows.max(axis=0), asked.max(axis=0))
-    side = float(np.ldexp(high - low, -exponent).max())
-    if not side < 2.0**53:
-        return False
-    # After all d - 2 steps the coordinates are minors of d - 1 rows; before the last division
-    # they are differences of products of two minors of d - 2 rows.
-    minor = math.factorial(d - 1) * int(side) ** (d - 1)
-    product = 2 * (math.factorial(d - 2) * int(side) ** (d - 2)) ** 2
-    return minor <= 2**_LATTICE_BITS and product <= 2**53
