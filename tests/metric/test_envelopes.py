@@ -148,6 +148,16 @@ def test_what_does_not_go_with_envelopes(options: dict, message: str) -> None:
         isodepth.Metric(**ENVELOPE, **options)
 
 
+@pytest.mark.parametrize("region", ["exact", "whole", None])
+def test_regions_are_of_the_sample_or_envelopes(region: object) -> None:
+    with pytest.raises(InvalidOptionError, match="region must be one of"):
+        isodepth.Metric(region=region)
+    with pytest.raises(SignatureError, match="region"):
+        isodepth.Metric.from_signature(
+            f"{isodepth.Metric(random_state=0).signature}|region={region}"
+        )
+
+
 def test_there_are_no_regions_of_sample_points() -> None:
     metric = isodepth.Metric(random_state=0, **ENVELOPE)
     x = np.ones((3, 2))

@@ -95,16 +95,6 @@ def test_directions_in_the_precision_of_the_samples() -> None:
         metric.fit(3, "float16")
 
 
-def test_full_regions_are_of_the_plane() -> None:
-    metric = Metric(depth="halfspace", region="exact", random_state=0)
-    flat = [sample[:, :2] for sample in SAMPLES[:2]]
-    drawn = metric.fit(2)
-    assert drawn.distance(*drawn.all_regions(flat)) == metric.distance(*flat)
-    for make in (lambda: metric.fit(3), lambda: metric.regions(SAMPLES[0])):
-        with pytest.raises(InvalidInputError, match="one or two columns, got 3"):
-            make()
-
-
 def test_it_warns_once_for_all() -> None:
     with pytest.warns(DegenerateDepthWarning) as caught:
         Metric(n_directions=4, random_state=0).fit(3).all_regions([np.eye(3), 2 * np.eye(3)])

@@ -167,7 +167,6 @@ def test_refine_is_chosen_by_q() -> None:
         ({"q": None}, "q must be a number"),
         ({"q": 2, "refine": 20}, "refine=20 with q=2"),
         ({"q": 2, "gap": "exact"}, "gap='exact'.*q=2"),
-        ({"q": 2, "depth": "halfspace", "region": "exact"}, "region='exact'.*q=2"),
     ],
 )
 def test_what_does_not_go_together(options: dict, message: str) -> None:

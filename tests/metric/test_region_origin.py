@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, InvalidInputError, Metric
-from isodepth.depth.resolve import depth_text, resolve_depth
+from isodepth.depth.resolve import depth_text
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3)) + 1.0
@@ -149,15 +149,6 @@ def test_regions_travel_with_their_origin() -> None:
     assert metric.distance(travelled, Y) == metric.distance(X, Y)
     assert depth_text(travelled.origin.source) == "irw"
     assert travelled.origin.dirs == "uniform:20"
-
-
-def test_exact_regions_are_ordered_by_exact_depths() -> None:
-    plane = {**BASE, "depth": "halfspace"}
-    regions = Metric(**plane, region="exact").regions(X[:, :2])
-    assert depth_text(regions.origin.source) == "halfspace(method=exact)"
-    with pytest.raises(InvalidInputError, match="differ in depth"):
-        Metric(**plane).distance(regions, Y[:, :2])
-    assert resolve_depth("halfspace").method == "directions"
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace", "irw"])

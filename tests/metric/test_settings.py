@@ -11,28 +11,10 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import AIIRWDepth, HalfspaceDepth, InvalidOptionError, IRWDepth, Metric
+from isodepth import AIIRWDepth, InvalidOptionError, IRWDepth, Metric
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal(size=(25, 2)) + 1.0
-EXACT = {"depth": "halfspace", "region": "exact", "levels": 5, "random_state": 0}
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Metric(**EXACT).table(X),
-        lambda: isodepth.pairwise([X, Y], **EXACT),
-        lambda: isodepth.tables([X, Y], **EXACT),
-        lambda: isodepth.DepthMonitor(X, **EXACT),
-        lambda: isodepth.pairwise(
-            [X, Y], [Y], **{**EXACT, "depth": HalfspaceDepth(method="exact")}
-        ),
-    ],
-)
-def test_tables_refuse_full_regions(make) -> None:
-    with pytest.raises(InvalidOptionError, match=r"region='exact'; use Metric\.distance"):
-        make()
 
 
 @pytest.mark.parametrize("value", ["no", "yes", 0, 1, None, 0.0])

@@ -165,7 +165,6 @@ def test_defaults_say_nothing() -> None:
     ("options", "name", "text"),
     [
         ({"gap": "exact"}, "gap", "exact"),
-        ({"region": "exact", "depth": "halfspace"}, "region", "exact"),
         ({"normalize": False}, "normalize", "no"),
         ({"dtype": "float32"}, "dtype", "float32"),
         ({"p": 1}, "p", "1"),

@@ -38,7 +38,6 @@ def test_every_public_name_is_listed() -> None:
     assert len(listed) == len(set(listed))
     # Named by hand: modules without a list of public names, or that need torch to be imported.
     beside = {
-        "depth.exact.planar.halfspace_region_vertices",
         "text.pairs.pair_distances",
         "metric.fitted.FittedMetric",
         "torch.DepthLoss",

@@ -25,7 +25,6 @@ import isodepth
 from experiments import theory
 from isodepth import DualDepth, SteadyIRWDepth, hull
 from isodepth.core.directions import unit_vectors
-from isodepth.depth.exact import planar
 from isodepth.text import DepthScore
 
 VALUES = Path(__file__).with_name("values.json")
@@ -120,11 +119,6 @@ def _ways() -> Iterator[Case]:
     for depth in DEPTHS:
         metric = isodepth.Metric.paper(15, 40, depth=depth, eps=0.3, random_state=9)
         yield f"the paper's algorithm {depth}", lambda metric=metric: metric.distance(x, y)
-    few, some = _pair(9, 30, 25, 2)
-    yield (
-        "distance region=exact",
-        lambda: isodepth.distance(few, some, depth="halfspace", region="exact", random_state=0),
-    )
 
 
 def _comparisons() -> Iterator[Case]:
@@ -284,11 +278,6 @@ def _geometry_and_theory() -> Iterator[Case]:
             f"projection to a hull d={d}",
             lambda x=x, y=y: [hull.project_to_hull(y, row).distance for row in x[:5]],
         )
-    flat, _ = _pair(16, 24, 1, 2)
-    yield (
-        "corners of a halfspace region",
-        lambda: planar.halfspace_region_vertices(flat, np.ones(24, dtype=np.int64), 0.25),
-    )
     means, spreads = np.array([[0.0, 1.0], [2.0, -1.0]]), np.array([[1.0, 2.0], [1.5, 0.5]])
     for p, eps in ((1, 0.1), (2, 0.3), (float("inf"), 0.2)):
         yield (

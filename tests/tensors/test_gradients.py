@@ -177,7 +177,5 @@ def test_what_has_no_gradient_is_refused():
     ):
         with pytest.raises(InvalidOptionError, match=said):
             isodepth.distance(X, Y, **options)
-    with pytest.raises(InvalidOptionError, match="region='exact'"):
-        isodepth.distance(X, Y, region="exact", depth="halfspace")
     with pytest.raises(InvalidInputError, match="weights of Y require grad"):
         isodepth.distance(X, Y, weights=(None, torch.ones(9, requires_grad=True)))

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the exact depths and planar regions, in exact numbers.
+"""Slow, obvious twins of the exact depths, in exact numbers.
 
 Points may be any floats: they are turned into integers in a common unit, or into fractions, and
 nothing is rounded. Each routine enumerates everything that could matter and takes the best.
@@ -200,57 +200,3 @@ def projection_depths(points: Rows, masses: Iterable[int], queries: Rows) -> lis
                 continue
             worst[i] = None if scale == 0 else max(before, Fraction(deviation, scale))
     return [Fraction(0) if w is None else 1 / (1 + w) for w in worst]
-
-
-# ---------------------------------------------------------------------------------------------
-# planar regions: all points where lines through sample points cross
-# ---------------------------------------------------------------------------------------------
-
-
-def crossings(points: Sequence[Vector]) -> set[Vector]:
-    """Return the points, and where two lines through two of them each cross."""
-    lines = set()
-    for a, b in combinations(sorted(set(points)), 2):
-        u = (b[1] - a[1], a[0] - b[0])
-        first = Fraction(next(x for x in u if x))
-        lines.add((u[0] / first, u[1] / first, dot(u, a) / first))
-    found = set(points)
-    for (a, b, c), (d, e, f) in combinations(lines, 2):
-        if a * e != b * d:
-            found.add(((c * e - b * f) / (a * e - b * d), (a * f - c * d) / (a * e - b * d)))
-    return found
-
-
-def convex_hull(points: Iterable[Vector]) -> list[Vector]:
-    """Return the corners of the hull, counter-clockwise from the lowest (Andrew's chains)."""
-    ordered = sorted(set(points))
-    if len(ordered) < 3:
-        return ordered
-    chains = []
-    for direction in (ordered, ordered[::-1]):
-        chain: list[Vector] = []
-        for p in direction:
-            while len(chain) > 1 and not turns_left(chain[-2], chain[-1], p):
-                chain.pop()
-            chain.append(p)
-        chains.append(chain[:-1])
-    return chains[0] + chains[1]
-
-
-def turns_left(a: Vector, b: Vector, c: Vector) -> bool:
-    return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])
-
-
-def halfspace_region(points: Rows, masses: Iterable[int], mass: int) -> list[Vector]:
-    """Return the corners of the region of all points of the plane at least that deep.
-
-    Its borders are lines through two sample points, so its corners are where such lines cross.
-    """
-    rows = [tuple(Fraction(float(x)) for x in row) for row in points]
-    sample = [(x, int(m)) for x, m in zip(rows, masses, strict=True) if m]
-    inside = [
-        p
-        for p in crossings([x for x, _ in sample])
-        if smallest_mass([(minus(x, p), m) for x, m in sample]) >= mass
-    ]
-    return convex_hull(inside)

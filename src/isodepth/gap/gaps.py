@@ -27,10 +27,10 @@ from isodepth.engine import (
     quantile_gaps,
     signed_directions,
 )
-from isodepth.hull import hausdorff, hausdorff_levels, raise_gaps
+from isodepth.hull import hausdorff_levels, raise_gaps
 
 WAYS = ("search", "exact")
-REGIONS = ("sample", "exact", "envelope")
+REGIONS = ("sample", "envelope")
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 8
 _MOST_CLIMBERS = 32
@@ -55,7 +55,6 @@ class Gaps(NamedTuple):
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
     where : int64 ndarray of shape (L,): codes of vectors and signs, as in `isodepth.engine`
     exact : whether no direction whatsoever attains more
-    full : whether they are gaps of full regions, whose corners are no sample points
     """
 
     plan: LevelPlan
@@ -63,7 +62,6 @@ class Gaps(NamedTuple):
     vectors: np.ndarray
     where: np.ndarray
     exact: bool = False
-    full: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
         """The unit vectors, of shape (number of `levels`, d), at which the gaps are attained."""
@@ -105,10 +103,6 @@ def find_gaps(
         found, codes = quantile_gaps(first_sample, second_sample, sizes, directions, resources, q)
         return Gaps(plan, found / unit, directions, codes)
     first, second = x.ordered, y.ordered
-    # On the line a region ends at sample points: the hull of those inside is all of it.
-    if region == "exact" and q == math.inf and x.n_features == 2:
-        found, vectors = full_region_gaps(x, y, plan)
-        return Gaps(plan, found, vectors, np.arange(len(found)), exact=True, full=True)
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
         # In one dimension the two directions there are have been tried.
         found, codes = level_gaps(first, second, sizes, directions, resources, q)
@@ -124,43 +118,6 @@ def find_gaps(
     found, codes = level_gaps(first, second, sizes, directions, resources)
     refined = refine_gaps(first, second, inner, directions, found, codes, refine, resources)
     return Gaps(plan, *refined)
-
-
-def full_region_gaps(
-    x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan
-) -> tuple[np.ndarray, np.ndarray]:
-    """Hausdorff distance of the full halfspace-depth regions of the plane, of each level.
-
-    The region {x : HD(x) >= alpha} is the intersection of all closed halfplanes that hold more than
-    1 - alpha of the mass: it contains the hull of the sample points inside, and is larger the
-    sparser the sample.
-
-    Returns
-    -------
-    gaps : ndarray of shape (L,)
-    directions : ndarray of shape (L, 2), unit vectors that attain them
-    """
-    corners_x, corners_y = _corners(x, plan.prefix_sizes_x), _corners(y, plan.prefix_sizes_y)
-    gaps = np.empty(len(plan.shares))
-    directions = np.empty((len(plan.shares), 2))
-    for level, (i, j) in enumerate(zip(plan.prefix_sizes_x, plan.prefix_sizes_y, strict=True)):
-        gap = hausdorff(corners_x[i], corners_y[j])
-        gaps[level], directions[level] = gap.distance, gap.direction
-    return gaps, directions
-
-
-def _corners(regions: TrimmedRegions, prefix_sizes: np.ndarray) -> dict[int, np.ndarray]:
-    """Corners of the full region for each number of points inside."""
-    from isodepth.depth.exact.planar import halfspace_region_vertices  # rarely needed
-
-    sample = regions.sample
-    corners = {}
-    for size in np.unique(prefix_sizes):
-        alpha = float(regions.alphas[np.searchsorted(regions.counts, size)])
-        corners[int(size)] = halfspace_region_vertices(
-            sample.points.astype(np.float64), sample.unit_masses, alpha
-        )
-    return corners
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:

@@ -28,7 +28,7 @@ from isodepth.data.validation import (
     check_number,
     refuse_chunks,
 )
-from isodepth.depth import BY_NAME, Halfspace
+from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
@@ -96,12 +96,11 @@ class BaseMetric:
     gap : {"search", "exact"}
         "search" is the largest gap over the directions, refined; "exact" the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
-    region : {"sample", "exact", "envelope"}
-        Regions as convex hulls of the sample points inside (the paper), or, for the halfspace depth
-        in the plane, all points of the plane that are deep enough, with exact depths. "envelope"
-        means regions of equal depth instead of equal mass, the directional quantile envelopes:
-        h(u) at level beta is the quantile of order (1 + beta) / 2 along u. They need no depth, and
-        on a line are the halfspace regions.
+    region : {"sample", "envelope"}
+        "sample" means convex hulls of the sample points inside (the paper), "envelope" regions of
+        equal depth instead of equal mass, the directional quantile envelopes: h(u) at level beta is
+        the quantile of order (1 + beta) / 2 along u. They need no depth, and on a line are the
+        halfspace regions.
     scale : None, "pooled", "reference" or array of shape (d,)
         What each column is divided by first. None leaves columns as they are (the paper): the one
         with the largest spread dominates. "pooled" divides by the robust spread of the column in
@@ -310,11 +309,6 @@ class BaseMetric:
                 f"tables are compared along their directions only, got gap={self.gap!r}; use "
                 "Metric.distance for the exact supremum"
             )
-        if self.region == "exact":
-            raise InvalidOptionError(
-                f"tables hold the regions of the sample points, got region={self.region!r}; use "
-                "Metric.distance for full regions of the plane"
-            )
 
     # -- what follows from the fields -------------------------------------------------------
 
@@ -385,8 +379,11 @@ def _checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSourc
     settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
     settings["normalize"] = check_boolean(given["normalize"], "normalize")
     settings["refine"] = _checked_refine(given["refine"], settings["q"], given["region"])
-    if settings["q"] < math.inf:
-        _check_for_means(given["gap"], given["region"], settings["q"])
+    if given["gap"] != "search" and settings["q"] < math.inf:
+        raise InvalidOptionError(
+            f"gap={given['gap']!r} is the exact supremum over directions, which is q=inf; got "
+            f"q={settings['q']:g}, a mean over the given directions: leave gap out"
+        )
     settings["scale"] = _checked_scale(given["scale"])
     check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
     if given["dtype"] is not None:
@@ -450,19 +447,6 @@ def _checked_refine(refine: Any, q: float, region: str) -> int:
     return steps
 
 
-def _check_for_means(gap: str, region: str, q: float) -> None:
-    if gap != "search":
-        raise InvalidOptionError(
-            f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, a "
-            "mean over the given directions: leave gap out"
-        )
-    if region == "exact":
-        raise InvalidOptionError(
-            f"region='exact' is compared by the exact supremum over directions, which is q=inf; "
-            f"got q={q:g}: leave region out"
-        )
-
-
 def _checked_scale(scale: Any) -> Any:
     if scale is None or (isinstance(scale, str) and scale in SCALES):
         return scale
@@ -479,14 +463,6 @@ def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]
     else:
         kept = private_copy(depth)
         source = resolve_depth(kept)
-    if region == "exact":
-        if isinstance(depth, str) and depth == "halfspace":
-            source = Halfspace(method="exact")
-        elif not (isinstance(source, Halfspace) and source.method == "exact"):
-            raise InvalidOptionError(
-                "region='exact' needs the exact halfspace depth: use depth='halfspace' with it, "
-                f"got depth={depth!r}"
-            )
     if region == "envelope":
         if not (isinstance(depth, str) and depth == "projection"):
             raise InvalidOptionError(

@@ -135,7 +135,7 @@ class Comparison(ReportableResult):
         direction. Equal rows share it. If the distance is 0 so is the gradient. With
         ``gap="exact"`` one of the two points is a convex combination of rows, which share its
         derivative. There is no gradient for a refined distance (``refine`` above 0, in more than
-        one dimension), for full regions and envelopes, whose vertices are not rows, and for a scale
+        one dimension), for envelopes, whose vertices are not rows, and for a scale
         that is estimated from the data. A given ``scale`` is included in the derivative.
 
         Returns

@@ -289,10 +289,6 @@ def fit_metric(
     scale : ndarray of shape (width,) or None
         What columns are divided by, where that is no word.
     """
-    if settings["region"] == "exact" and width > 2:
-        raise InvalidInputError(
-            f"region='exact' is for data of one or two columns, got {width}; use region='sample'"
-        )
     levels, seed = settings["levels"], settings["random_state"]
     family, count = settings["directions"], settings["n_directions"]
     betas = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])

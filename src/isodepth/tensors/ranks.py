@@ -164,11 +164,3 @@ def _arcsine(x: torch.Tensor) -> torch.Tensor:
         series.mul_(size).add_(coefficient)
     angle = 0.5 * math.pi - (1.0 - size).sqrt_() * series
     return torch.where(x > 0, angle, -angle)
-
-
-def coordinates_in_span(vectors: torch.Tensor) -> torch.Tensor:
-    """Coordinates (B, k, r) of vectors (B, k, d) along axes of their span, r = min(k, d).
-
-    As `hull.frame.coordinates_in_span`; vectors of zeros at the end change nothing before them.
-    """
-    return torch.linalg.qr(vectors.mT, mode="r").R.mT

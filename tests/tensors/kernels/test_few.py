@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from isodepth import _core
-from isodepth.hull import coordinates_in_span
 
 torch = pytest.importorskip("torch")
 
@@ -69,13 +68,3 @@ def test_mean_squares_are_those_of_the_compiled_loop(seed, kind):
         expected = _core.mean_squared_rank(cdist(own, own, "sqeuclidean"), shares[b, kept])
         # An angle near zero or a half turn carries the root of what rounding does to its cosine.
         assert np.allclose(found[b, kept], expected, rtol=1e-7 if kind == "tied" else 1e-12)
-
-
-@pytest.mark.parametrize(("k", "d"), [(1, 5), (4, 9), (6, 6), (7, 3)])
-def test_coordinates_do_not_depend_on_what_is_padded(k, d):
-    vectors = np.random.default_rng(k).normal(size=(k, d))
-    expected = coordinates_in_span(vectors)
-    padded = np.concatenate([vectors, np.zeros((2, d))])[None]
-    found = few.coordinates_in_span(torch.from_numpy(padded))[0, :k].numpy()
-    assert np.allclose(found[:, : expected.shape[1]], expected, rtol=1e-13, atol=1e-13)
-    assert not found[:, expected.shape[1] :].any()

@@ -8,9 +8,9 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.depth.exact.inputs import check_work, merge_points, merge_queries, scale_columns
-from isodepth.depth.exact.rational import AffineSpan, as_integers, check_magnitudes, lowest_bit
+from isodepth.depth.exact.rational import AffineSpan, as_integers, lowest_bit, products_are_exact
 from isodepth.engine import available_cores
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 #: About ten minutes of one core.
 MAX_WORK = 5e10
@@ -74,7 +74,7 @@ def exact_halfspace_depth(
     distinct, inverse = merge_queries(queries, sample.points.shape[1])
     if sample.total == 0:
         return np.zeros(len(inverse), dtype=np.int64)
-    (rows, asked), _ = scale_columns(sample.points, distinct)
+    rows, asked = scale_columns(sample.points, distinct)
     columns, inside = _restrict(rows, asked)
     smallest = np.zeros(len(distinct), dtype=np.int64)
     if not inside.any():
@@ -121,7 +121,11 @@ def _in_full_span(
             f"method='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
             f"got points that span {d}; use method='directions' with refine"
         )
-    check_magnitudes(d, rows, asked)
+    if not products_are_exact(d, rows, asked):
+        raise InvalidInputError(
+            "the coordinates of the points span more orders of magnitude than products of floats "
+            "can hold; set those that are next to nothing to zero"
+        )
     rows, asked = np.ascontiguousarray(rows), np.ascontiguousarray(asked)
     return _core.halfspace_masses(rows, masses, asked, n_threads)
 

@@ -1,4 +1,4 @@
-"""Checked, merged and scaled input of the exact depths and regions."""
+"""Checked, merged and scaled input of the exact depths."""
 
 from __future__ import annotations
 
@@ -59,21 +59,18 @@ def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return _core.distinct_rows(np.ascontiguousarray(rows))[:2]
 
 
-def scale_columns(*tables: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+def scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
     """Bring each column of all tables (n_i, d) to sizes below one, by a power of two.
 
-    Returns
-    -------
-    scaled : the tables, each column divided by 2**exponent
-    exponents : int ndarray of shape (d,); all zero when dividing would have lost digits
+    The tables stay as they are where dividing would lose digits.
     """
     largest = np.max([np.abs(table).max(axis=0) for table in tables], axis=0)
     exponents = np.frexp(largest)[1]
     scaled = tuple(np.ldexp(table, -exponents) for table in tables)
     for new, old in zip(scaled, tables, strict=True):
         if not np.array_equal(np.ldexp(new, exponents), old):
-            return tables, np.zeros_like(exponents)
-    return scaled, exponents
+            return tables
+    return scaled
 
 
 def check_work(work: float, max_work: float, what: str) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from isodepth.core.weights import trailing_zeros
-from isodepth.errors import InvalidInputError
 
 Vector = list[int]
 
@@ -32,15 +31,6 @@ def products_are_exact(d: int, *arrays: np.ndarray) -> bool:
     # Differences below two cannot overflow; an error of a product is a multiple of the lowest bits.
     largest = max(float(np.abs(array).max(initial=0.0)) for array in arrays)
     return largest <= 1.0 and d * lowest_bit(*arrays) >= -1022
-
-
-def check_magnitudes(d: int, *arrays: np.ndarray) -> None:
-    """Raise where products of d differences of these numbers are not exact."""
-    if not products_are_exact(d, *arrays):
-        raise InvalidInputError(
-            "the coordinates of the points span more orders of magnitude than products of floats "
-            "can hold; set those that are next to nothing to zero"
-        )
 
 
 def as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
