@@ -45,13 +45,12 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
         [[1.0, 2.0], [None, 3.0], [4.0, 5.0]],
         np.array([[1.0, 2.0], [None, 3.0], [4.0, 5.0]], dtype=object),
         np.array([[1.0, 2.0], [pd.NA, 3.0], [4.0, 5.0]], dtype=object),
-        np.ma.masked_equal([[1, 2], [9, 3], [4, 5]], 9),
         pd.DataFrame({"a": pd.array([1, None, 4], dtype="Int64"), "b": [2.0, 3.0, 5.0]}),
         pd.DataFrame({"a": pd.array([True, None, True], dtype="boolean"), "b": [2, 3, 5]}),
         pl.DataFrame({"a": [1, None, 4], "b": [2.0, 3.0, 5.0]}),
         Table(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
     ],
-    ids=["list", "None", "NA", "masked", "Int64", "boolean", "polars", "Table"],
+    ids=["list", "None", "NA", "Int64", "boolean", "polars", "Table"],
 )
 def test_whatever_says_that_a_value_is_missing(given: object) -> None:
     left = omit_missing(given)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import naive_shares as naive
 
-from isodepth import InvalidOptionError, Metric
+from isodepth import Metric
 from isodepth.data.frames import Table
 from isodepth.monitor.scorer import (
     RegionScorer,
@@ -130,22 +130,23 @@ def test_replaced_rows_never_raise_it_above_the_null_score(
     still[chosen] = rng.random(len(chosen)) < data.draw(st.sampled_from([0.0, 0.5, 1.0]))
     if there.any() and still.any():
         expected = scorer.null_score(clean[there], n)
-        assert scorer.score(batch[still], n) <= expected + 1e-12
+        assert scorer.score_and_columns(batch[still], n)[0] <= expected + 1e-12
 
 
-def test_units_constants_and_weights() -> None:
+def test_units_and_constants() -> None:
     reference, batch = RNG.normal(size=(50, 2)), RNG.normal(size=(20, 2))
     scale = np.array([3, 0.1])
     given_units = ShareScorer.fit(reference * scale, DIRECTIONS, 0.1, scale=scale)
     plain = ShareScorer.fit(reference, DIRECTIONS, 0.1)
-    assert given_units.score(batch * scale, 20) == pytest.approx(plain.score(batch, 20), abs=1e-12)
+    expected, _ = plain.score_and_columns(batch, 20)
+    found, _ = given_units.score_and_columns(batch * scale, 20)
+    assert found == pytest.approx(expected, abs=1e-12)
     assert "scale=given" in given_units.signature
-    with pytest.raises(InvalidOptionError, match="weights do not apply"):
-        plain.score(batch, 20, np.ones(20))
     constant = ShareScorer.fit(np.zeros((30, 2)), DIRECTIONS, 0.1)
-    assert constant.score(np.zeros((10, 2)), 10) == 0.0
+    assert constant.score_and_columns(np.zeros((10, 2)), 10)[0] == 0.0
     for away in (-1.0, 1.0):
-        assert constant.score(np.full((10, 2), away), 10) == pytest.approx(0.9)
+        score, _ = constant.score_and_columns(np.full((10, 2), away), 10)
+        assert score == pytest.approx(0.9)
     assert [contaminated_rows(n, c) for n, c in ((20, 0.05), (19, 0.05), (200, 0.29))] == [1, 0, 58]
 
 

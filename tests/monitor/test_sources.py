@@ -92,8 +92,10 @@ def test_what_is_wrong_with_a_source_is_said(tmp_path: Path) -> None:
         monitor.check(scan(BATCH[:, :2]))
     with pytest.raises(InvalidInputError, match="has no row"):
         monitor.check(scan([BATCH[:0], BATCH[:0]]))
-    with pytest.raises(InvalidInputError, match="name their column"):
+    with pytest.raises(InvalidOptionError, match="weights do not apply"):
         monitor.score(scan(BATCH), weights=np.ones(60))
+    with pytest.raises(InvalidInputError, match="scan the batch without them"):
+        monitor.check(scan(np.column_stack([BATCH, np.ones(60)]), weights=3))
     with pytest.raises(InvalidOptionError, match="pooled"):
         DepthMonitor(scan(POINTS), scale="pooled")
 

@@ -95,7 +95,7 @@ def test_a_depth_of_ones_own_cannot_be_saved(tmp_path: Path) -> None:
 def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     monitor = DepthMonitor(REFERENCE, **OPTIONS)
     monitor.save(tmp_path / "monitor.npz")
-    monitor.reference.save(tmp_path / "table.npz")
+    Metric(**OPTIONS).table(REFERENCE).save(tmp_path / "table.npz")
     with pytest.raises(UnreadableFileError, match="holds a depth monitor, not a region table"):
         RegionTable.load(tmp_path / "monitor.npz")
     with pytest.raises(UnreadableFileError, match="holds a region table, not a depth monitor"):

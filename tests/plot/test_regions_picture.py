@@ -161,15 +161,9 @@ def test_the_legend_covers_nothing(size) -> None:
     assert ax.get_legend().get_title().get_text().startswith("regions of the deepest 22%")
 
 
-def test_one_column_is_drawn_on_a_line() -> None:
-    comparison = isodepth.compare(*pair(1), random_state=0)
-    ax = nested_regions(comparison, names=("a", "b"))
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
-    x = comparison.regions[0]
-    last = float(chosen_levels(comparison)[-1])
-    inside = x.points[x.inside(last)]
-    widest = ax.lines[3].get_xdata()
-    np.testing.assert_allclose(sorted(widest), [inside.min(), inside.max()])
+def test_one_column_has_no_plane() -> None:
+    with pytest.raises(InvalidInputError, match="one column; draw their gaps"):
+        nested_regions(isodepth.compare(*pair(1), random_state=0))
 
 
 def test_names_are_two() -> None:

@@ -32,7 +32,9 @@ def results():
 
 def test_every_picture_of_every_result(results) -> None:
     pd = pytest.importorskip("pandas")
-    X, Y = (pd.DataFrame({"a": range(20), "b": list("xy") * 10}) for _ in range(2))
+    X, Y = (
+        pd.DataFrame({"a": range(20), "b": list("xy") * 10, "c": [1.0, 2.5] * 10}) for _ in range(2)
+    )
     mixed = isodepth.compare(X, Y, n_permutations=9, random_state=0)
     with pytest.raises(InvalidInputError, match="no categories in this test"):
         results[0].plot("shares")

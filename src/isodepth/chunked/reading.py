@@ -20,7 +20,6 @@ from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
 from isodepth.data.missing import MissingReport, Omitted
-from isodepth.data.validation import check_weights
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric
@@ -196,18 +195,23 @@ def load_rows(
         Where all rows do not fit into `memory_mb`, draw as many as do; None to refuse.
     """
     source = as_source(given)
+    if source.weighted:
+        raise InvalidInputError(
+            f"rows of the {name} are taken one by one, and weights do not go with batch_size or "
+            f"blocks; scan the {name} without them"
+        )
     preparation = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
     width = source.n_features
     item = np.dtype(preparation.dtype).itemsize
     most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * item)))
     drawn, counts = Summary(most_rows, seed or 0), np.zeros(width, np.int64)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
-        points, weights = preparation.split(chunk)
+        points, _ = preparation.split(chunk)
         holes = np.isnan(points)
         counts += holes.sum(axis=0)
         points = np.where(holes.any(axis=1, keepdims=True), points.dtype.type(np.nan), points)
         if len(points):
-            drawn.add(drawn.n_rows, points, weights)
+            drawn.add(drawn.n_rows, points, None)
         if drawn.n_rows > most_rows and seed is None:
             raise InvalidInputError(
                 f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
@@ -215,7 +219,7 @@ def load_rows(
             )
     if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    points, weights = drawn.drawn()
+    points, _ = drawn.drawn()
     kept = ~np.isnan(points[:, 0])
     n_dropped = int((~kept).sum())
     if not kept.any():
@@ -225,5 +229,4 @@ def load_rows(
         counts = np.full(width, n_dropped)
     labels = source.columns or column_labels(width)
     report = MissingReport(len(points), n_dropped, tuple(zip(labels, counts.tolist(), strict=True)))
-    checked = check_weights(weights[kept], kept.sum()) if source.weighted else None
-    return Omitted(points[kept], source.columns, checked, kept, report)
+    return Omitted(points[kept], source.columns, None, kept, report)

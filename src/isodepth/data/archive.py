@@ -41,8 +41,7 @@ def write_archive(
     arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write a header and arrays; a file already there is replaced whole or not at all."""
-    _check_name(path, InvalidOptionError)
-    target = check_target(path)
+    target = check_archive_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays})
@@ -50,6 +49,11 @@ def write_archive(
         archive.comment = b"0" * _DIGEST_LENGTH
     body = buffer.getvalue()[:-_DIGEST_LENGTH]
     replace_file(target, body + hashlib.sha256(body).hexdigest().encode())
+
+
+def check_archive_target(path: Any) -> Path:
+    """Check that a file of ours can be written there."""
+    return check_target(_check_name(path, InvalidOptionError))
 
 
 def read_archive(
@@ -99,7 +103,7 @@ def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError
 def _check_name(path: Any, error: type[Exception]) -> Path:
     name = as_path(path, error)
     if name.suffix.lower() != SUFFIX:
-        raise error(f"table files are named *{SUFFIX}, got {os.fspath(path)!r}")
+        raise error(f"files of isodepth are named *{SUFFIX}, got {os.fspath(path)!r}")
     return name
 
 

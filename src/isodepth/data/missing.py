@@ -203,11 +203,7 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
 
 
 def _with_nan(X: Any) -> Any:
-    """`X` with NaN for what arrays of Python objects and masked arrays call missing."""
-    if isinstance(X, np.ma.MaskedArray):
-        if X.dtype.kind not in "biuf":
-            return X
-        return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+    """`X` with NaN for what arrays of Python objects call missing."""
     if looks_like_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:

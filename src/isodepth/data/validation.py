@@ -127,7 +127,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
-            "impute them first"
+            f"impute them first, or pass {name}.filled(numpy.nan) with nan_policy='omit'"
         )
     if getattr(type(X), "reads_in_chunks", False):
         refuse_chunks(X, name)

@@ -1,41 +1,30 @@
 """Collections of samples: their labels, checks, common columns and common scale.
 
-Labels come with dictionaries, group-bys, pairs of a label and a frame, and frames with `by`.
+Labels come with dictionaries, group-bys, and frames with `by`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from isodepth.api import Metric
 from isodepth.core.scaling import spread_of_samples
-from isodepth.data.frames import Table, clashing_columns, looks_like_frame
+from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
-from isodepth.data.validation import is_chunked, is_tensor
+from isodepth.data.validation import check_same_width, is_chunked, is_tensor
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.stack import TableStack
-from isodepth.metric.table import RegionTable
 from isodepth.tensors.host import to_host
 
 
-class Labeled(NamedTuple):
-    """Samples, and their labels if they have any."""
-
-    samples: Any
-    labels: list[str] | None
-
-
-def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
+def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[str] | None]:
     """Separate labels and samples.
 
     Parameters
     ----------
-    samples : mapping, group-by, iterable of pairs (label, sample), frame with `by`, or samples
+    samples : mapping, group-by, frame with `by`, or samples
     by : str, sequence of str or None
         The columns of a frame whose values define its samples.
     name : str
@@ -44,16 +33,12 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
     Examples
     --------
     >>> labeled({"june": [[1.0]], "july": [[2.0]]})
-    Labeled(samples=[[[1.0]], [[2.0]]], labels=['june', 'july'])
+    ([[[1.0]], [[2.0]]], ['june', 'july'])
     """
     if by is not None:
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
-        if not samples:
-            raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-        return Labeled(list(samples.values()), [label_text(key) for key in samples])
-    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
-        return Labeled(samples, None)  # `as_list` raises the error
+        return list(samples.values()), [label_text(key) for key in samples]
     if looks_like_frame(samples) and not isinstance(samples, Table):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); say which column defines its "
@@ -61,38 +46,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> Labeled:
         )
     keys = _keys_of_group_by(samples)
     if keys is None:
-        if not isinstance(samples, np.ndarray | Sequence):
-            samples = list(samples)
-        if isinstance(samples, np.ndarray) or not samples or not _is_pair(samples[0]):
-            return Labeled(samples, None)
-    pairs = list(samples)
-    if not pairs:
-        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
-    odd = next((i for i, pair in enumerate(pairs) if not _is_pair(pair)), None)
-    if odd is not None:
-        raise InvalidInputError(
-            f"{name}[0] is a pair of a label and a sample, and {name}[{odd}] is not; give all of "
-            "them labels, or none"
-        )
-    parts = [_without(frame, keys or ()) for _, frame in pairs]
-    return Labeled(parts, [label_text(label) for label, _ in pairs])
-
-
-def _is_pair(item: Any) -> bool:
-    """Whether it is a label and a sample: a sample's own rows do not begin with a plain value."""
-    if not isinstance(item, tuple) or len(item) != 2 or isinstance(item, Table):
-        return False
-    label, sample = item
-    if isinstance(label, tuple):
-        return bool(label) and all(np.ndim(part) == 0 for part in label) and _is_sample(sample)
-    return not looks_like_frame(label) and np.ndim(label) == 0 and _is_sample(sample)
-
-
-def _is_sample(X: Any) -> bool:
-    if isinstance(X, list | tuple) and not isinstance(X, Table):
-        return len(X) > 0 and isinstance(X[0], list | tuple | np.ndarray)
-    known = isinstance(X, RegionTable) or looks_like_frame(X)
-    return known or hasattr(X, "__array__") or hasattr(X, "reads_in_chunks")
+        return samples, None
+    groups = list(samples)
+    parts = [_without(frame, keys) for _, frame in groups]
+    return parts, [label_text(label) for label, _ in groups]
 
 
 def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
@@ -124,7 +81,7 @@ def _without(frame: Any, names: Sequence[str]) -> Any:
     return nw.from_native(frame, eager_only=True).drop(taken).to_native()
 
 
-def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
+def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
@@ -157,7 +114,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> Labeled:
     rest = whole.drop(names)
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
-    return Labeled(samples, [label_text(key) for key in order])
+    return samples, [label_text(key) for key in order]
 
 
 def _sorted(keys: Iterable[Any]) -> list[Any]:
@@ -194,20 +151,12 @@ def with_shared_scale(
         pairs = enumerate(zip(samples, weights, strict=True))
         parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in pairs]
         for i, part in enumerate(parts):
-            check_same_number_of_columns(part.points, f"{name}[{i}]", parts[0].points.shape[1])
+            width = parts[0].points.shape[1]
+            check_same_width(width, part.points.shape[1], f"{name}[0]", f"{name}[{i}]")
         shared = spread_of_samples(
             [part.points for part in parts], [part.weights for part in parts]
         )
     return replace(metric, scale=shared)
-
-
-def check_same_number_of_columns(points: np.ndarray, name: str, width: int) -> None:
-    """Check that a sample is as wide as the first."""
-    if points.shape[1] != width:
-        raise InvalidInputError(
-            f"all samples must have the same number of columns, got {points.shape[1]} in {name} "
-            f"and {width} in the first"
-        )
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
@@ -252,28 +201,6 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
     if len(result) == 0:
         raise InvalidInputError(f"{name} is empty: there is nothing to compare")
     return [to_host(X) for X in result] if any(map(is_tensor, result)) else result
-
-
-def check_alike(
-    points: np.ndarray,
-    columns: tuple[str, ...] | None,
-    name: str,
-    dtype: np.dtype,
-    stack: TableStack,
-) -> None:
-    """Check that a sample fits the first: columns, their names, precision."""
-    check_same_number_of_columns(points, name, stack.n_features)
-    if clashing_columns(columns, stack.columns):
-        raise InvalidInputError(
-            f"{name} names its columns {list(columns or ())} and the first sample "
-            f"{list(stack.columns or ())}; select the same columns in the same order"
-        )
-    if points.dtype != dtype:
-        # Converting all of them would let one sample change the distances between others.
-        raise InvalidInputError(
-            f"{name} is {points.dtype} and the first sample {dtype}; say which precision to "
-            "compute in, such as dtype='float64'"
-        )
 
 
 def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:

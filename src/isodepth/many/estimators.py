@@ -17,12 +17,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice
-from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, matched, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
@@ -33,13 +32,13 @@ from isodepth.many.pairwise import (
 from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import STORAGES, RegionTable, check_comparable
+from isodepth.metric.table import STORAGES, check_comparable
 
 _NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class _BagTransformer(TransformerMixin, BaseEstimator):
+class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Settings of the transformers of bags, and the tables of bags."""
 
     depth: Any = "projection"
@@ -122,9 +121,6 @@ class RegionTransformer(_BagTransformer):
     >>> rows = transformer.fit_transform(bags)
     >>> rows.shape
     (3, 400)
-    >>> isodepth.pairwise(bags, n_directions=10, random_state=0)[0, 1].item() == (
-    ...     transformer.metric(rows[0], rows[1]))
-    True
     """
 
     def fit(self, X: Any, y: Any = None) -> RegionTransformer:
@@ -135,7 +131,7 @@ class RegionTransformer(_BagTransformer):
         X : sequence of bags of shape (n_i, d)
         y : ignored
         """
-        self._fit_tables(X, 1)
+        self._n_features_out = self._fit_tables(X, 1)[0].values.size
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -162,34 +158,6 @@ class RegionTransformer(_BagTransformer):
             return 1.0
         share = signature.length / self._first.values.size
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
-
-    def metric(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Distance between two rows of `transform`, for estimators that take a function."""
-        first, second = (self._as_table(row) for row in (a, b))
-        return first.distance_to(second)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of `transform`: level and direction; -k is opposite to k."""
-        check_is_fitted(self)
-        n_levels, n_values = self._first.values.shape
-        half = n_values // 2
-        signed = [f"+{k}" for k in range(half)] + [f"-{k}" for k in range(half)]
-        names = [f"level{level}_direction{k}" for level in range(n_levels) for k in signed]
-        return np.asarray(names, dtype=object)
-
-    def _as_table(self, row: np.ndarray) -> RegionTable:
-        check_is_fitted(self)
-        first = self._first
-        values = np.asarray(row, dtype=first.values.dtype)
-        if values.size != first.values.size:
-            raise InvalidInputError(
-                f"a row must hold {first.values.size} support values, as `transform` gives them; "
-                f"got shape {values.shape}"
-            )
-        values = values.reshape(first.values.shape)
-        if self._unit != 1:
-            values = values / values.dtype.type(self._unit)
-        return replace(first, values=values, columns=None)
 
 
 @with_metric_options(_NOT_HERE)
@@ -243,6 +211,7 @@ class DepthDistance(_BagTransformer):
         y : ignored
         """
         self.tables_ = self._fit_tables(X)
+        self._n_features_out = len(self.tables_)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -258,8 +227,3 @@ class DepthDistance(_BagTransformer):
         out = np.empty((len(stack), len(self.tables_)))
         fill_distances(stack, self.tables_, out, self.n_jobs)
         return out
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of `transform`, one for each bag fitted."""
-        check_is_fitted(self)
-        return np.asarray([f"bag{i}" for i in range(len(self.tables_))], dtype=object)

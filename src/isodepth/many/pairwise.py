@@ -11,12 +11,17 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import Sample
-from isodepth.data.validation import check_n_jobs, is_chunked, split_weights
+from isodepth.data.validation import (
+    check_n_jobs,
+    check_same_columns,
+    check_same_width,
+    is_chunked,
+    split_weights,
+)
 from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
     as_list,
-    check_alike,
     columns_of,
     labeled,
     matched,
@@ -134,7 +139,7 @@ def pairwise(
         of the options below only `n_jobs` may be given then.
 
         Names come with a dictionary ``{label: sample}``, a group-by of pandas or polars (its keys
-        are not compared), an iterable of pairs (label, sample), or a frame and `by`.
+        are not compared), or a frame and `by`.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     by : str or sequence of str, optional
@@ -279,7 +284,15 @@ def _tables_of_arrays(
 
     def step(i: int) -> None:
         points, names, own = metric.prepare(samples[i], weights[i], f"{name}[{i}]")[:3]
-        check_alike(points, names, f"{name}[{i}]", first.dtype, stack)
+        called = f"{name}[0]", f"{name}[{i}]"
+        check_same_width(first.shape[1], points.shape[1], *called)
+        check_same_columns(columns, names, *called)
+        if points.dtype != first.dtype:
+            # Converting all of them would let one sample change the distances between others.
+            raise InvalidInputError(
+                f"{called[1]} is {points.dtype} and the first sample {first.dtype}; say which "
+                "precision to compute in, such as dtype='float64'"
+            )
         sample = Sample.of(points, own)
         if sample.n_points <= sample.n_features + 1:
             simplices.append(sample)

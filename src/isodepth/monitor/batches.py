@@ -23,7 +23,6 @@ from isodepth.data.validation import (
     check_points,
     check_same_columns,
     check_same_width,
-    check_weights,
     is_chunked,
 )
 from isodepth.errors import InvalidInputError
@@ -38,14 +37,12 @@ class Batch(NamedTuple):
     points : ndarray of shape (m, d + C)
         Without the rows with missing values.
     report : MissingReport
-    weights : ndarray of shape (m,) or None
     new : tuple of (str, str, int)
         Column, value and number of rows of values that the reference does not have.
     """
 
     points: np.ndarray
     report: MissingReport
-    weights: np.ndarray | None = None
     new: tuple[tuple[str, str, int], ...] = ()
 
 
@@ -98,13 +95,8 @@ class BatchReader:
         if is_chunked(reference):
             split_columns([reference], ["the reference"], kinds)  # an error where there are any
             rows = load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
-            if rows.weights is not None:
-                raise InvalidInputError(
-                    "rows of the reference are shared out one by one, and weights do not go with "
-                    "batch_size or blocks; scan the reference without them"
-                )
         else:
-            rows, texts, found = _read_mixed(reference, None, "reference", dtype, nan_policy, kinds)
+            rows, texts, found = _read_mixed(reference, "reference", dtype, nan_policy, kinds)
         width, precision = rows.points.shape[1], str(rows.points.dtype)
         values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
         reader = cls(width, rows.columns, precision, nan_policy, rows.report, values, found)
@@ -135,26 +127,21 @@ class BatchReader:
         places = {value: place for place, value in enumerate(known)}
         return np.array([places.get(text, len(known)) for text in texts], np.int64)
 
-    def read(self, batch: Any, weights: Any = None) -> Batch:
+    def read(self, batch: Any) -> Batch:
         """The rows of a batch."""
         if self.given:
-            return self._read_frame(batch, weights)
+            return self._read_frame(batch)
         if is_chunked(batch):
-            if weights is not None:
-                raise InvalidInputError(
-                    "batch is read in chunks and its weights with it, got weights as well; name "
-                    "their column, as in scan(..., weights='weight')"
-                )
             rows = load_rows(batch, "batch", self.dtype, self.nan_policy)
         else:
             batch = in_order(batch, self.columns, "the batch", "the reference")
-            rows = _read_rows(batch, weights, "batch", self.dtype, self.nan_policy)
+            rows = _read_rows(batch, "batch", self.dtype, self.nan_policy)
         called = "the reference", "the batch"
         check_same_width(self.n_features, rows.points.shape[1], *called)
         check_same_columns(self.columns, rows.columns, *called)
-        return Batch(rows.points, rows.report, rows.weights)
+        return Batch(rows.points, rows.report)
 
-    def _read_frame(self, batch: Any, weights: Any) -> Batch:
+    def _read_frame(self, batch: Any) -> Batch:
         """The rows of a data frame; columns that are left out need not be there."""
         labels = labels_of(batch)
         if labels is None:
@@ -164,7 +151,7 @@ class BatchReader:
             )
         given = {name: kind for name, kind in self.given.items() if name in labels}
         rows, texts, found = _read_mixed(
-            batch, weights, "batch", self.dtype, self.nan_policy, given, self.columns
+            batch, "batch", self.dtype, self.nan_policy, given, self.columns
         )
         used = tuple(each.column for each in found if each.use != "left out")
         if sorted(used) != sorted(self.names):
@@ -175,18 +162,18 @@ class BatchReader:
         for name, known in self.categories.items():
             counts = Counter(itertools.compress(texts[name], rows.kept)).most_common()
             new += [(name, value, count) for value, count in counts if value not in known]
-        return Batch(points, rows.report, rows.weights, tuple(new))
+        return Batch(points, rows.report, tuple(new))
 
 
 def _read_mixed(
-    given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str, kinds: Any,
+    given: Any, name: str, dtype: str | None, nan_policy: str, kinds: Any,
     columns: tuple[str, ...] | None = None,
 ) -> tuple[Omitted, dict[str, list[str]], tuple[ColumnKind, ...]]:  # fmt: skip
     """The rows of numbers, the texts of categories, and the kinds of all columns of a frame."""
     called = f"the {name}"
     mixed = split_columns([given], [called], kinds)
     if mixed is None:
-        return _read_rows(given, weights, name, dtype, nan_policy), {}, ()
+        return _read_rows(given, name, dtype, nan_policy), {}, ()
     texts = {
         column: category_texts(values, column, called, nan_policy)
         for column, (values,) in mixed.categories.items()
@@ -194,7 +181,7 @@ def _read_mixed(
     (numbers,) = mixed.numeric
     if numbers is not None:
         numbers = in_order(numbers, columns, called, "the reference")
-        return _read_rows(numbers, weights, name, dtype, nan_policy), texts, mixed.columns
+        return _read_rows(numbers, name, dtype, nan_policy), texts, mixed.columns
     if not texts:
         raise InvalidInputError(
             f"{called} must have a column of numbers or categories, got neither"
@@ -204,13 +191,13 @@ def _read_mixed(
     return rows, texts, mixed.columns
 
 
-def _read_rows(given: Any, weights: Any, name: str, dtype: str | None, nan_policy: str) -> Omitted:
+def _read_rows(given: Any, name: str, dtype: str | None, nan_policy: str) -> Omitted:
     if nan_policy == "omit":
-        return omit_missing(given, weights, name, dtype)
+        return omit_missing(given, None, name, dtype)
     points, columns = check_points(given, name, dtype, hint=OMIT_HINT)
     counts = tuple((label, 0) for label in columns or column_labels(points.shape[1]))
-    checked, n = check_weights(weights, len(points)), len(points)
-    return Omitted(points, columns, checked, np.ones(n, bool), MissingReport(n, 0, counts))
+    n = len(points)
+    return Omitted(points, columns, None, np.ones(n, bool), MissingReport(n, 0, counts))
 
 
 def complete(points: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from isodepth.monitor.mixed_scorer import Scorer
 from isodepth.monitor.persistence import Autosave, read_monitor, write_state, write_uncalibrated
 from isodepth.monitor.scorer import RegionScorer
 from isodepth.monitor.uncalibrated import refuse_calibrated_options, uncalibrated_scorer
-from isodepth.monitor.verdict import MonitorState, Verdict, verdict_rows
+from isodepth.monitor.verdict import MonitorState, Verdict
 from isodepth.results import ReportableResult
 
 _LONGEST_LABEL = 200
@@ -101,8 +101,6 @@ class DepthMonitor(ReportableResult):
 
     Attributes
     ----------
-    reference : RegionTable
-        With groups, a dictionary of them; with a tolerance, the shares of the reference.
     signature : str
         How scores are made.
     calibration : Calibration or None
@@ -184,12 +182,6 @@ class DepthMonitor(ReportableResult):
     # -- what it says -----------------------------------------------------------------------
 
     @property
-    def reference(self) -> Any:
-        """The table of the reference, or one for each group."""
-        tables = {group: scorer.reference for group, scorer in self._scorers.items()}
-        return tables.get(None, tables)
-
-    @property
     def signature(self) -> str:
         """How scores are made."""
         return next(iter(self._scorers.values())).signature
@@ -208,7 +200,7 @@ class DepthMonitor(ReportableResult):
     def columns(self) -> tuple[str, ...] | None:
         """The names of the columns, categories last, where the reference had any."""
         if self._state is None:
-            return self.reference.columns
+            return self._uncalibrated().reference.columns
         reader = self._state.reader
         return None if reader.columns is None else reader.names
 
@@ -235,6 +227,7 @@ class DepthMonitor(ReportableResult):
         ----------
         batch : array-like or data frame of shape (m, d), or what :func:`isodepth.scan` gives
         weights : array-like of shape (m,) or None
+            Where the monitor is not calibrated.
         group : str, where there are groups
 
         Returns
@@ -244,9 +237,14 @@ class DepthMonitor(ReportableResult):
         scorer = self._scorer(None if group is None else str(group))
         if self._state is None:
             batch = in_order(batch, self.columns, "batch", "the reference")
-            return scorer.score(batch, 1, weights)
-        rows = self._state.reader.read(batch, weights)
-        return scorer.score(rows.points, rows.report.n_rows, rows.weights)
+            return self._uncalibrated().score(batch, 1, weights)
+        if weights is not None:
+            raise InvalidOptionError(
+                "a calibrated monitor compares batches of as many rows, and weights do not apply; "
+                "leave them out, or make the monitor without batch_size and blocks"
+            )
+        rows = self._state.reader.read(batch)
+        return scorer.score_and_columns(rows.points, rows.report.n_rows)[0]
 
     def check(self, batch: Any, *, group: Any = None, label: Any = None) -> Verdict:
         """Check the next batch of the stream.
@@ -330,8 +328,15 @@ class DepthMonitor(ReportableResult):
         )
 
     def _rows(self) -> dict[str, list[Any]]:
-        """One row for each batch; none where the monitor only scores."""
-        return verdict_rows([] if self._state is None else self.verdicts)
+        """One row for each batch, with the column that contributes most."""
+        verdicts = [] if self._state is None else self.verdicts
+        names = ("batch", "label", "group", "n_rows", "score", "p_value", "evidence", "alarm")
+        rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
+        rows["null_low"] = [verdict.null_interval[0] for verdict in verdicts]
+        rows["null_high"] = [verdict.null_interval[1] for verdict in verdicts]
+        rows["leading_column"] = [verdict.columns[0][0] for verdict in verdicts]
+        rows["leading_share"] = [verdict.columns[0][1] for verdict in verdicts]
+        return rows
 
     def _scorer(self, group: str | None) -> Scorer:
         if group not in self._scorers:
@@ -342,6 +347,11 @@ class DepthMonitor(ReportableResult):
                 else f"group must be one of {known}, got {group!r}"
             )
         return self._scorers[group]
+
+    def _uncalibrated(self) -> RegionScorer:
+        scorer = self._scorers[None]
+        assert isinstance(scorer, RegionScorer)
+        return scorer
 
     def _calibrated(self) -> MonitorState:
         if self._state is None:
@@ -361,9 +371,7 @@ class DepthMonitor(ReportableResult):
         if self._state is not None:
             write_state(path, self._state)
             return
-        scorer = self._scorers[None]
-        assert isinstance(scorer, RegionScorer)
-        write_uncalibrated(path, scorer)
+        write_uncalibrated(path, self._uncalibrated())
 
     @classmethod
     def load(

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.errors import InvalidOptionError
 from isodepth.monitor.batches import complete
 from isodepth.monitor.scorer import NumberScorer, contaminated_rows
 
@@ -173,11 +172,6 @@ class MixedScorer:
         return scorer(np.arange(len(points)), units)
 
     @property
-    def reference(self) -> Any:
-        """What is known of the numbers of the reference."""
-        return None if self.numbers is None else self.numbers.reference
-
-    @property
     def scale(self) -> np.ndarray | None:
         """What the columns of numbers are divided by first, of shape (d,)."""
         return None if self.numbers is None else self.numbers.scale
@@ -196,12 +190,6 @@ class MixedScorer:
     @property
     def _width(self) -> int:
         return 0 if self.numbers is None else self.numbers.n_features
-
-    def score(self, points: np.ndarray, n_rows: int, weights: Any = None) -> float:
-        """The score of a batch (m, d + C) that had `n_rows` rows before some were left out."""
-        if weights is not None:
-            raise InvalidOptionError("shares of categories are counted without weights")
-        return self.score_and_columns(points, n_rows)[0]
 
     def null_score(self, points: np.ndarray, n_rows: int) -> float:
         """The score of rows that are not contaminated."""

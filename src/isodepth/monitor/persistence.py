@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.archive import SUFFIX, read_archive, unreadable, write_archive
+from isodepth.data.archive import check_archive_target, read_archive, unreadable, write_archive
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind, check_kinds
 from isodepth.data.missing import NAN_POLICIES, MissingReport
@@ -37,7 +37,7 @@ from isodepth.metric.signature import Signature
 from isodepth.metric.table import table_arrays, table_from, table_header
 from isodepth.monitor.batches import BatchReader
 from isodepth.monitor.calibration import SAMPLINGS, Calibration, Stratum
-from isodepth.monitor.evidence import N_BETS, AlarmPolicy, ExceedanceEvidence, RankEvidence
+from isodepth.monitor.evidence import AlarmPolicy, ExceedanceEvidence, RankEvidence
 from isodepth.monitor.mixed_scorer import CategoryShares, MixedScorer, Scorer, ShareChange
 from isodepth.monitor.scorer import NumberScorer, RegionScorer, ShareScorer
 from isodepth.monitor.verdict import MonitorState, Record
@@ -197,11 +197,9 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
     for at, group in enumerate(groups):
         own = {**arrays, "scale": arrays["scale"][at]} if header["scaled"] else dict(arrays)
         scorer: Any = None
-        if not reader.n_features:
-            pass
-        elif policy.tolerance > 0:
+        if reader.n_features and policy.tolerance > 0:
             scorer = _read_shares(own, at, reader.n_features, policy.tolerance)
-        else:
+        elif reader.n_features:
             scorer = _read_regions(header, own, at, path)
         if reader.categories:
             shares = _read_category_shares(arrays["counts"][at], reader)
@@ -217,17 +215,15 @@ def _read_state(header: Mapping[str, Any], arrays: Arrays, path: PathLike) -> Mo
         calibration.null_scores(n_rows, calibration.strata[at].group)
     since, count = _count(header["alarm_since"]), _count(header["count"])
     _demand(max(since, count) <= len(records), "count")
-    if policy.tolerance > 0:
+    evidence = policy.evidence(calibration.sizes)
+    if isinstance(evidence, ExceedanceEvidence):
         ranks = arrays["ranks"]
         _demand(ranks.shape == (count, 2) and ranks.dtype == np.int64, "ranks")
         _demand((ranks >= 0).all() and (ranks[:, 0] < len(calibration.strata)).all(), "ranks")
-    else:
-        logs = arrays["logs"]
-        _demand(logs.shape == (policy.patience, N_BETS) and (logs < np.inf).all(), "logs")
-    evidence = policy.evidence(calibration.sizes)
-    if isinstance(evidence, ExceedanceEvidence):
         evidence.ranks = [(int(stratum), int(rank)) for stratum, rank in ranks]
     else:
+        logs = arrays["logs"]
+        _demand(logs.shape == evidence.logs.shape and (logs < np.inf).all(), "logs")
         evidence.logs, evidence.count = logs, count
     seed = _count(header["seed"])
     return MonitorState(policy, reader, scorers, calibration, seed, evidence, records, since)
@@ -359,9 +355,7 @@ class Autosave:
                 f"a log is kept in step with the saved monitor, got log={os.fspath(log)!r} and no "
                 "path; give path='monitor.npz' as well"
             )
-        self.path: Path | None = None if path is None else check_target(path)
-        if self.path is not None and self.path.suffix.lower() != SUFFIX:
-            raise InvalidOptionError(f"monitor files are named *{SUFFIX}, got {os.fspath(path)!r}")
+        self.path: Path | None = None if path is None else check_archive_target(path)
         self.log: Path | None = None if log is None else check_target(log)
         self._digest = b""
 

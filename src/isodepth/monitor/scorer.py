@@ -28,7 +28,6 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import pooled_spread, scaled
 from isodepth.data.frames import Table
 from isodepth.data.validation import check_direction_rows
-from isodepth.errors import InvalidOptionError
 from isodepth.metric.attribution import shares_of_directions
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.calibration import position_between
@@ -243,11 +242,6 @@ class ShareScorer:
         return scorer
 
     @property
-    def reference(self) -> ShareScorer:
-        """What is known of the reference."""
-        return self
-
-    @property
     def n_features(self) -> int:
         """Columns of the data."""
         return self.directions.shape[1]
@@ -260,14 +254,6 @@ class ShareScorer:
             f"shares|tolerance={self.tolerance:g}|cuts={len(self.cuts)}|dirs={count}x{width}"
             f"|scale={'none' if self.scale is None else 'given'}|v={__version__}"
         )
-
-    def score(self, points: np.ndarray, n_rows: int, weights: np.ndarray | None = None) -> float:
-        """The score of a batch (m, d), see `score_and_columns`."""
-        if weights is not None:
-            raise InvalidOptionError(
-                "with a tolerance rows are counted, and weights do not apply; repeat rows instead"
-            )
-        return self.score_and_columns(points, n_rows)[0]
 
     def null_score(self, points: np.ndarray, n_rows: int) -> float:
         """The largest difference of shares of rows (m, d) that are not contaminated."""

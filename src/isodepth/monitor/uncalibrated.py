@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from isodepth.chunked.entry import shared_scale
 from isodepth.chunked.scan import as_source
-from isodepth.core.scaling import spread_of_samples
 from isodepth.data.frames import Table
 from isodepth.data.validation import is_chunked
 from isodepth.errors import InvalidOptionError
+from isodepth.many.collections import with_shared_scale
 from isodepth.many.pairwise import table_metric
 from isodepth.metric.fitted import prepare
 from isodepth.monitor.scorer import RegionScorer
@@ -24,20 +23,20 @@ def uncalibrated_scorer(reference: Any, weights: Any, options: dict[str, Any]) -
             "scale='pooled' needs both samples, and a monitor knows its reference alone; use "
             "scale='reference', the spread of the reference"
         )
-    learned = isinstance(metric.scale, str)
     if is_chunked(reference):
-        source = as_source(reference)
-        metric = replace(metric, dtype=metric.dtype or source.dtype)
-        if learned:
-            metric = replace(metric, scale=shared_scale(metric, [source], [weights], "reference"))
-        return RegionScorer(metric, [metric.table(source, weights)], [1])
-    given = prepare(reference, weights, "reference", metric._options(), None)
+        reference = as_source(reference)
+        dtype = metric.dtype or reference.dtype
+    else:
+        points, columns, weights, *_ = prepare(
+            reference, weights, "reference", metric._options(), None
+        )
+        reference, dtype = Table(points, columns), str(points.dtype)
     # Whatever a batch comes in, it is computed in the precision of the reference.
-    metric = replace(metric, dtype=str(given.points.dtype))
-    if learned:
-        metric = replace(metric, scale=spread_of_samples([given.points], [given.weights]))
-    table = metric.table(Table(given.points, given.columns), given.weights)
-    return RegionScorer(metric, [table], [1])
+    metric = replace(metric, dtype=dtype)
+    if isinstance(metric.scale, str):
+        pooled = replace(metric, scale="pooled")  # of the reference alone
+        metric = with_shared_scale(pooled, ([reference], [weights]), name="reference")
+    return RegionScorer(metric, [metric.table(reference, weights)], [1])
 
 
 def refuse_calibrated_options(**options: Any) -> None:

@@ -273,14 +273,3 @@ class MonitorState:
                 for (name, then), now in zip(before.counts, record.missing, strict=True)
             },
         }
-
-
-def verdict_rows(verdicts: list[Verdict]) -> dict[str, list[Any]]:
-    """Verdicts as a table: one row for each batch, with the column that contributes most."""
-    names = ("batch", "label", "group", "n_rows", "score", "p_value", "evidence", "alarm")
-    rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
-    rows["null_low"] = [verdict.null_interval[0] for verdict in verdicts]
-    rows["null_high"] = [verdict.null_interval[1] for verdict in verdicts]
-    rows["leading_column"] = [verdict.columns[0][0] for verdict in verdicts]
-    rows["leading_share"] = [verdict.columns[0][1] for verdict in verdicts]
-    return rows

@@ -57,10 +57,7 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     ax = ax or style.new_axes()
     levels = np.asarray(comparison.levels, dtype=float)
     gaps = np.asarray(comparison.gaps, dtype=float)
-    if levels.ndim == 2:
-        _draw_pieces(ax, levels, gaps)
-    else:
-        _draw_grid(ax, levels, gaps)
+    _draw_gaps(ax, levels, gaps)
     distance = float(comparison)
     top = max(float(gaps.max()), distance)
     null = comparison.null_profile
@@ -86,9 +83,16 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_pieces(ax: Axes, pieces: np.ndarray, gaps: np.ndarray) -> None:
-    """Pieces [start, stop) on which the gap is constant, side by side."""
-    edges, gaps = _thinned(np.append(pieces[:, 0], pieces[-1, 1]), gaps)
+def _draw_gaps(ax: Axes, levels: np.ndarray, gaps: np.ndarray) -> None:
+    """Pieces [start, stop) on which the gap is constant; a level of a grid is a middle of one."""
+    if levels.ndim == 2:
+        edges = np.append(levels[:, 0], levels[-1, 1])
+    else:
+        order = np.argsort(levels)  # they may be drawn at random
+        levels, gaps = levels[order], gaps[order]
+        edges = np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2])
+        edges = np.append(edges, 2 * levels[-1] - edges[-1])
+    edges, gaps = _thinned(edges, gaps)
     ax.stairs(gaps, edges, color=style.FIRST, linewidth=1.8, baseline=None, zorder=3,
               label="gap between the two samples")  # fmt: skip
     ax.stairs(gaps, edges, fill=True, color=style.FIRST, alpha=0.1, linewidth=0)
@@ -104,20 +108,6 @@ def _thinned(edges: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarra
     integral = np.concatenate([[0.0], np.cumsum(gaps * np.diff(edges))])
     even = np.linspace(edges[0], edges[-1], _MOST_STEPS + 1)
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
-
-
-def _draw_grid(ax: Axes, betas: np.ndarray, gaps: np.ndarray) -> None:
-    """Levels of a grid, or drawn at random and therefore not in order."""
-    order = np.argsort(betas)
-    betas, gaps = betas[order], gaps[order]
-    ax.step(
-        betas, gaps, where="mid", color=style.FIRST, linewidth=1.8, zorder=3,
-        label="gap between the two samples",
-    )  # fmt: skip
-    ax.fill_between(betas, gaps, step="mid", color=style.FIRST, alpha=0.1, linewidth=0)
-    if len(betas) <= 50:
-        ax.plot(betas, gaps, "o", color=style.FIRST, markersize=3.5, zorder=3)
-    ax.set_xlim(left=0)
 
 
 def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axes:

@@ -74,7 +74,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
     beyond = np.array([verdict.evidence >= verdict.threshold for verdict in verdicts])
     for ax in (top, middle):
         _shade(ax, at, np.array([verdict.alarm for verdict in verdicts]))
-    _draw_scores(top, at, verdicts, beyond, wide=figure.get_figwidth() > _WIDE)
+    _draw_scores(top, at, verdicts, beyond)
     _draw_evidence(middle, at, verdicts, beyond)
     image = _draw_columns(bottom, at, verdicts, shown)
     style.color_bar(image, bottom, "share", pad=0.01)
@@ -95,9 +95,7 @@ def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
         ax.axvspan(*span, color=style.MARK, alpha=0.08, linewidth=0, label=label)
 
 
-def _draw_scores(
-    ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray, wide: bool
-) -> None:
+def _draw_scores(ax: Axes, at: np.ndarray, verdicts: list[Any], beyond: np.ndarray) -> None:
     scores = np.array([verdict.score for verdict in verdicts])
     low, high = np.array([verdict.null_interval for verdict in verdicts]).T
     # A band for each batch: sizes and groups may differ from one to the next.
@@ -113,6 +111,7 @@ def _draw_scores(
     least = 1.1 * min(0.0, float(scores.min()), float(low.min()))
     ax.set_ylim(least, 1.35 * max(float(scores.max()), float(high.max())) or 1.0)
     style.dress(ax, "Batches against their reference", y="score")
+    wide = style.root_figure(ax).get_figwidth() > _WIDE
     style.legend(ax, loc="upper left", ncols=3 if wide else 2)
 
 

@@ -57,6 +57,10 @@ def difference_plane(comparison: Any) -> np.ndarray:
             "chunks; compare a part of them that fits into memory"
         )
     d = comparison.regions[0].n_features
+    if d == 1:
+        raise InvalidInputError(
+            "regions are drawn in a plane, and these samples have one column; draw their gaps"
+        )
     if d == 2:
         return np.eye(2)
     candidates = _candidates(comparison)

@@ -34,7 +34,7 @@ def nested_regions(
     """Draw two samples with their nested regions in the plane that shows the difference best.
 
     The plane is spanned by the direction of the largest mean squared gap and the best one
-    orthogonal to it (of two columns it is their plane, one column is drawn on a line). Regions of
+    orthogonal to it (of two columns it is their plane; one column is refused). Regions of
     four levels are drawn as they look from there; mixtures of columns are measured from the center
     of the first sample. Rows that the distance leaves out, the outermost
     share eps of each sample, are crosses; rows that lie outside the frame are counted in a note.
@@ -64,11 +64,8 @@ def nested_regions(
     called = [short(name) for name in names]
     if len(called) != 2:
         raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
-    on_a_line = comparison.keeps_rows and comparison.regions[0].n_features == 1
-    basis = None if on_a_line else difference_plane(comparison)
+    basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
-    if basis is None:
-        return _on_a_line(comparison, ax, called)
     center = np.zeros(2)
     if len(basis) > 2:  # mixtures are measured from the mean of the deepest half of X
         first = comparison.regions[0]
@@ -99,7 +96,9 @@ def nested_regions(
     ax.set_ylim(low[1], high[1])
     across, up = _axis_labels(comparison, basis)
     dress(ax, "The two samples and their regions", x=across, y=up, grid=None)
-    _explain(ax, chosen, "regions")
+    *most, widest = [f"{level:.0%}" for level in chosen]
+    title = f"regions of the deepest {', '.join(most)} and {widest} of the rows"
+    legend_below(ax, title=title, title_fontsize="small", handletextpad=0.2)
     return ax
 
 
@@ -169,43 +168,6 @@ def _mixture(names: Sequence[str], direction: np.ndarray) -> str:
             break
         text, rest = f"{text} {term}".strip(), rest - float(direction[j] ** 2)
     return f"{text} + …" if rest > 0.02 else text
-
-
-def _on_a_line(comparison: Any, ax: Axes, called: list[str]) -> Axes:
-    """One column: regions are intervals, one above the other."""
-    chosen = chosen_levels(comparison)
-    one: Any = np.array([[1.0], [-1.0]])
-    ends = []
-    for side, (color, marker, style, _) in enumerate(_SIDES):
-        supports = _supports(comparison, side, one, chosen)
-        heights = side + 0.12 * np.arange(len(chosen))
-        for height, (right, left) in zip(heights, supports, strict=True):
-            ends += [-left, right]
-            ax.plot([-left, right], [height, height], color=color, linestyle=style, linewidth=3,
-                    marker="|", markersize=9)  # fmt: skip
-        points = comparison.regions[side].points[:, 0]
-        every = -(-len(points) // _MOST_POINTS)
-        ax.plot(points[::every], np.full(len(points[::every]), side - 0.15), marker, color=color,
-                markersize=3, alpha=0.3, markeredgewidth=0, rasterized=True,
-                label=f"{called[side]} ({len(points)} rows)")  # fmt: skip
-    margin = _MARGIN * (max(ends) - min(ends)) or 1.0
-    ax.set_xlim(min(ends) - margin, max(ends) + margin)
-    ax.set_ylim(-0.5, 1.75)
-    ax.set_yticks([0, 1], called)
-    names = comparison.columns or column_labels(1)
-    dress(ax, "The two samples and their regions", x=short(names[0]), grid="x")
-    _explain(ax, chosen, "intervals")
-    return ax
-
-
-def _explain(ax: Axes, levels: np.ndarray, drawn: str) -> None:
-    """Rows and levels in a legend under the axes."""
-    *most, last = [f"{level:.0%}" for level in levels]
-    title = f"{drawn} of the deepest {', '.join(most)} and {last} of the rows"
-    legend_below(ax, title=title, title_fontsize="small", handletextpad=0.2)
-
-
-# -- outlines --------------------------------------------------------------------------------------
 
 
 def plane_directions() -> np.ndarray:

@@ -56,7 +56,7 @@ def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any
         height = 1.3 + 0.29 * min(len(comparison.column_shares), 15)
         drawn["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
         drawn["columns"] = column_shares(comparison, loose_axes(WIDTH, height))
-        if comparison.keeps_rows:
+        if comparison.keeps_rows and comparison.regions[0].n_features > 1:
             drawn["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
     if test is not None:
         drawn["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
