@@ -165,10 +165,6 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
     pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
     # A product with a unit vector is the column itself.
-    columns = Numbers((np.zeros(width), 0), np.eye(width), of=_in_double)
+    columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
     _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
-
-
-def _in_double(points: np.ndarray, n_threads: int) -> np.ndarray:
-    return points.astype(np.float64)

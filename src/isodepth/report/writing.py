@@ -133,7 +133,7 @@ def _render(template: str, context: dict[str, Any]) -> str:
     environment.globals["svg"] = inline_svg
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
     environment.filters |= {
-        "median": np.median, "p_text": p_text, "percent": _percent, "shown": shown,
+        "median": np.median, "p_text": p_text, "percent": "{:.1%}".format, "shown": shown,
         "sort_key": _sort_key, "contributions": largest_contributions,
     }  # fmt: skip
     assets = files("isodepth.report").joinpath("templates")
@@ -142,10 +142,6 @@ def _render(template: str, context: dict[str, Any]) -> str:
         **context, version=__version__, style=Markup(style), script=Markup(script),
         policy=_policy(script),
     )  # fmt: skip
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{share:.{digits}%}"
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import describe
+from isodepth.data.arrays import describe, is_missing
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
@@ -222,14 +222,9 @@ def row_labels(labels: Any, name: str) -> np.ndarray:
         array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     except ValueError:
         array = to_array(labels, name)
-    missing = sum(_is_missing(label) for label in array.ravel().tolist())
+    missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(
             f"{name} must have a label for every row, got {missing} missing label(s)"
         )
     return array
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)

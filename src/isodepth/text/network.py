@@ -39,7 +39,9 @@ class Network(NamedTuple):
 @lru_cache(maxsize=4)
 def load(path: str, device: str, precision: str) -> Network:
     """The model of that name or folder, ready to run; the last few are kept."""
-    if _only_a_path(path) and not os.path.isdir(path):
+    # A name on the hub is NAME or OWNER/NAME.
+    on_disk = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
+    if on_disk and not os.path.isdir(path):
         # The hub would be asked for it, again and again where there is no network.
         raise InvalidOptionError(f"cannot load the model {path!r}: there is no such folder")
     torch, transformers = load_torch(), load_transformers()
@@ -83,11 +85,6 @@ def check_device(device: Any) -> None:
 
 def _brief(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
-
-
-def _only_a_path(text: str) -> bool:
-    """Whether this cannot be a name on the hub, which is NAME or OWNER/NAME."""
-    return text.startswith(("/", ".", "~")) or text.count("/") > 1 or "\\" in text
 
 
 def load_torch() -> Any:

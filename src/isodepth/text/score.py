@@ -209,13 +209,6 @@ class DepthScore:
         found = [float(reduce(each)) for each in np.split(distances, ends)[:-1]]
         return Scores(found, self.signature, self.higher_is_better)
 
-    def similarity(
-        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
-    ) -> Scores:
-        """1 / (1 + distance): in (0, 1], 1 for equal clouds, higher is closer."""
-        found = self.score(candidates, references)
-        return Scores([1.0 / (1.0 + distance) for distance in found], self.signature, True)
-
     @property
     def signature(self) -> str:
         """Model, layer, versions and all settings that a score depends on, in one line."""

@@ -67,10 +67,9 @@ def scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
     largest = np.max([np.abs(table).max(axis=0) for table in tables], axis=0)
     exponents = np.frexp(largest)[1]
     scaled = tuple(np.ldexp(table, -exponents) for table in tables)
-    for new, old in zip(scaled, tables, strict=True):
-        if not np.array_equal(np.ldexp(new, exponents), old):
-            return tables
-    return scaled
+    pairs = zip(scaled, tables, strict=True)
+    exact = all(np.array_equal(np.ldexp(new, exponents), old) for new, old in pairs)
+    return scaled if exact else tables
 
 
 def check_work(work: float, max_work: float, what: str) -> None:

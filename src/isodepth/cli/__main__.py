@@ -1,7 +1,0 @@
-"""`python -m isodepth.cli`."""
-
-import sys
-
-from isodepth.cli import main
-
-sys.exit(main())
