@@ -24,6 +24,7 @@ MARK = "#a83200"
 INK = "#222222"
 QUIET = "#666666"
 FAINT = "#dddddd"
+PAPER = "#ffffff"
 #: Between 0 and the largest value; light to dark also in print.
 SCALE = "Blues"
 DASHED = (0, (4, 3))

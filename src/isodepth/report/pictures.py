@@ -37,10 +37,9 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
     text = text[text.index("<svg") :].strip()
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*", "", text, flags=re.DOTALL)
     # It would hold for the whole page, which has it for all pictures.
     text = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)
     # Letters have one name in all pictures.
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1p{salt}-", text)
