@@ -123,16 +123,13 @@ def _header_of(file: InputFile) -> Header | None:
         for name in columns if file.ending in ARROW_ENDINGS else ():
             if not holds_numbers(kind := schema.field(name).type):
                 refuse(file.path, f"column {name!r} is of type {kind}, not a number type")
+        origin = "{}, row group {}" if file.ending == ".parquet" else "{}"
         return [
-            FilePart(path, columns, _origin(file, group), count, group)
+            FilePart(path, columns, origin.format(file.path, group), count, group)
             for group, count in enumerate(counts)
         ]
 
     return Header(path, labels, names is not None, single, parts)
-
-
-def _origin(file: InputFile, group: int) -> str:
-    return f"{file.path}, row group {group}" if file.ending == ".parquet" else str(file.path)
 
 
 def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:

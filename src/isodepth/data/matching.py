@@ -56,9 +56,8 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
         return X
     if sorted(own) != sorted(names):
         # Labels that nobody gave go with any names, but not with other integers.
-        if any(
-            _counts(a) and (_counts(b) or not _integers(b)) for a, b in ((own, names), (names, own))
-        ):
+        both = ((own, names), (names, own))
+        if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
         raise differing(names, own, like, called)
     points, _ = read_frame(X, called)

@@ -84,3 +84,7 @@ class DepthLoss(torch.nn.Module):
     def set_extra_state(self, state: dict[str, int]) -> None:
         """Go on from there."""
         self.draws = state["draws"]
+
+    def extra_repr(self) -> str:
+        """What is shown between the parentheses."""
+        return self.signature + (f", resample=True, draws={self.draws}" if self.resample else "")
