@@ -219,7 +219,7 @@ class Minimized(Depth):
     """
 
     #: The pass that gives how far out points are along the worst of the directions, and which.
-    kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
+    _kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
     #: -1 where what it gives falls with the distance from the center.
     sign: ClassVar[int] = 1
 
@@ -233,7 +233,7 @@ class Minimized(Depth):
 
         Also the number of the direction that says so, where it is to be located.
         """
-        values, index = along.run(type(self).kernel, sample.points, sample.masses, queries, locate)
+        values, index = along.run(type(self)._kernel, sample.points, sample.masses, queries, locate)
         return values if self.sign > 0 else -values, index
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
@@ -288,7 +288,7 @@ class Projection(Minimized):
 
     name = "projection"
     tie_tolerance = 1e-12
-    kernel = staticmethod(_core.largest_outlyingness)
+    _kernel = staticmethod(_core.largest_outlyingness)
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
@@ -328,7 +328,7 @@ class Halfspace(Minimized):
     """The smallest mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
 
     name = "halfspace"
-    kernel = staticmethod(_core.smallest_halfspace)
+    _kernel = staticmethod(_core.smallest_halfspace)
     sign = -1
 
     def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
