@@ -26,7 +26,7 @@ def weather(folder):
     """The report of the weather tables, by the command line."""
     path = folder / "weather.html"
     code = main(
-        ["report", *WEATHER, "-o", str(path), "--names", "June,July", "--blocks", "day",
+        ["report", *WEATHER, "-o", str(path), "--blocks", "day",
          "--nan-policy", "omit", "--directions", "100"]
     )  # fmt: skip
     assert code == 0
@@ -231,7 +231,7 @@ def test_markup_in_names_does_nothing(browser, evil) -> None:
 def test_the_verdict_is_read_first(browser, weather) -> None:
     browser.open(weather)
     text = browser.find(".verdict")[0].text
-    assert text.startswith("July differs significantly from June: large effect by columns, ")
+    assert text.startswith("july differs significantly from june: large effect by columns, ")
     assert "p = 0.001, the location of " in text
     assert "distance 3." in text
     assert "largest contributions: " in text
