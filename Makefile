@@ -17,8 +17,14 @@ MUTATION_ENV := $(VENV)/.installed-mutation
 RELEASE_ENV  := $(VENV)/.installed-release
 
 # The build tools are installed in the environment, so that only what changed is compiled again.
-# Modules are compiled when they are first imported: compiling all of them takes longer than the rest.
-INSTALL := $(PIP) install --no-compile --no-build-isolation --editable
+# Modules are compiled when they are first imported, and then kept: compiling all of them takes longer than the rest.
+unexport PYTHONDONTWRITEBYTECODE
+# Every target that needs the core has `core` beside its environment, so that pip has nothing to compile.
+WITHOUT_CORE := --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3
+INSTALL := $(PIP) install --no-compile --no-build-isolation $(WITHOUT_CORE) --editable
+
+# Compiles the core while pip, which uses one processor, installs an environment: one after the other takes longer.
+CORE_AND := $(MAKE) --no-print-directory --jobs=2 core
 
 # On Linux with x86-64 the torch of PyPI brings gigabytes of CUDA; here it comes without.
 TORCH_CPU := https://download.pytorch.org/whl/cpu
@@ -57,10 +63,12 @@ SESSION  := out/mutants.sqlite
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(DEMO_ENV) core  ## compare two small real tables, print where they differ, plot the gap profile
+demo: $(BUILD_ENV)  ## compare two small real tables, print where they differ, plot the gap profile
+	@$(CORE_AND) $(DEMO_ENV)
 	$(BIN)/python examples/demo/demo.py
 
-test: $(TEST_ENV) core  ## run the tests and the examples that need no torch, transformers or Dask
+test: $(BUILD_ENV)  ## run the tests and the examples that need no torch, transformers or Dask
+	@$(CORE_AND) $(TEST_ENV)
 	$(PYTEST) $(PYTEST_ARGS) $(addprefix --ignore=,$(WITH_EXTRAS))
 
 # Here everything is installed, so a test that needs an extra fails without it instead of skipping.
