@@ -51,9 +51,9 @@ def middle(values: np.ndarray) -> np.floating:
     return low if low == high else half * low + half * high
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_medians_orders_and_quantiles(kind: str, n: int, dtype: str) -> None:
     rows = np.ascontiguousarray(made(kind, (n, 3), dtype).T)
     found, mads = _core.median_and_mad(rows, n_threads=2)
@@ -119,37 +119,36 @@ def ranks(row: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndar
     return reached[np.searchsorted(rising, at)], reached[np.searchsorted(rising, at, "right")]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_ranks_along_axes(kind: str, n: int, dtype: str, weighted: bool) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ranks_along_axes(kind: str, n: int, dtype: str) -> None:
     """Along the axes projections are the moved columns: no further rounding, all ties there are."""
     points = made(kind, (n, 3), dtype)
-    rng = np.random.default_rng(n)
-    weights = rng.integers(1, 5, n) if weighted else None
-    units = np.ones(n, np.int64) if weights is None else weights
     axes = np.eye(3, dtype=dtype)[[0, 1, 2, 0, 1]]
     queries = np.concatenate([points[: n // 2 + 1], made("normal", (5, 3), dtype)])
-    total = units.sum()
     center, exponent = _core.center_and_exponent(points)
     moved, moved_queries = (np.ldexp(rows - center, -exponent) for rows in (points, queries))
-    for asked in (None, queries):
-        at = moved if asked is None else moved_queries
-        around = [ranks(moved[:, k], at[:, k], units) for k in (0, 1, 2, 0, 1)]
-        masses = np.array([np.minimum(upto, total - below) for below, upto in around])
-        found, where = _core.smallest_halfspace(points, axes, weights, asked, True)
-        assert np.array_equal(found, masses.min(axis=0))
-        assert np.array_equal(where, masses.argmin(axis=0))
-        assert np.array_equal(_core.smallest_halfspace(points, axes, weights, asked)[0], found)
-        twice = np.array([np.minimum(b + u, 2 * total - b - u) for b, u in around])
-        expected = twice.sum(axis=0) / (2 * total * 5)
-        np.testing.assert_allclose(
-            _core.mean_rank_weight(points, axes, weights, asked), expected, rtol=1e-14
-        )
+    for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
+        units = np.ones(n, np.int64) if weights is None else weights
+        total = units.sum()
+        for asked in (None, queries):
+            at = moved if asked is None else moved_queries
+            columns = [ranks(moved[:, k], at[:, k], units) for k in range(3)]
+            around = [columns[k] for k in (0, 1, 2, 0, 1)]
+            masses = np.array([np.minimum(upto, total - below) for below, upto in around])
+            found, where = _core.smallest_halfspace(points, axes, weights, asked, True)
+            assert np.array_equal(found, masses.min(axis=0))
+            assert np.array_equal(where, masses.argmin(axis=0))
+            assert np.array_equal(_core.smallest_halfspace(points, axes, weights, asked)[0], found)
+            twice = np.array([np.minimum(b + u, 2 * total - b - u) for b, u in around])
+            expected = twice.sum(axis=0) / (2 * total * 5)
+            np.testing.assert_allclose(
+                _core.mean_rank_weight(points, axes, weights, asked), expected, rtol=1e-14
+            )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([1, 2, 5, 33, 64, 65, 200]),
@@ -186,7 +185,7 @@ def test_depths_against_their_definitions(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("n", "count"), [(1500, 700), (40_000, 40)])
+@pytest.mark.parametrize(("n", "count"), [(1500, 700), (33_000, 24)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_same_bits_for_any_threads(n: int, count: int, dtype: str, weighted: bool) -> None:
     rng = np.random.default_rng(n)
@@ -205,7 +204,7 @@ def test_the_same_bits_for_any_threads(n: int, count: int, dtype: str, weighted:
         return found
 
     expected = everything(1, 256.0)
-    for threads, memory_mb in ((2, 256.0), (7, 256.0), (16, 4.0)):
+    for threads, memory_mb in ((3, 256.0), (16, 4.0)):
         for one, other in zip(everything(threads, memory_mb), expected, strict=True):
             assert np.array_equal(one, other)
 

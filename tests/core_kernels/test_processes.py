@@ -23,7 +23,7 @@ DIRECTIONS = RNG.standard_normal((64, 4))
 
 
 #: A few, and as many as would show a hang that is rare.
-COUNTS = [4, pytest.param(200, marks=pytest.mark.slow)]
+COUNTS = [2, pytest.param(200, marks=pytest.mark.slow)]
 distance = functools.partial(isodepth.distance, POINTS, 2 * POINTS, n_directions=64, random_state=0)
 
 

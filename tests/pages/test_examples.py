@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "without_pictures")
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, id=page.name, marks=NEEDED.get(page.name, ())) for page in pages()],

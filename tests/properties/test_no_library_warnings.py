@@ -52,8 +52,9 @@ DEPTHS: dict[str, Any] = {
 }
 
 
+# The last of the depths is an estimator that "mcd" uses too: its fits are below.
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", list(DEPTHS)[:-1])
 def test_distances_are_silent_and_right(case: str, depth: str) -> None:
     x, y, weights = CASES[case]
     back = None if weights is None else weights[::-1]

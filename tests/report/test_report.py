@@ -286,11 +286,10 @@ def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
 def test_a_report_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypatch) -> None:
     target = tmp_path / "report.html"
     target.write_text("before")
-    monkeypatch.setattr("isodepth.report.writing._render", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
+        broken.setattr("isodepth.report.writing._render", lambda *_: 1 / 0)
         comparison.report(target)
     assert target.read_text() == "before"
-    monkeypatch.undo()
     comparison.report(target, names=("June", "July"))
     assert target.read_text(encoding="utf-8") == html_report(comparison, names=("June", "July"))
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

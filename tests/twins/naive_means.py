@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
 from twins import naive
 
 
@@ -14,10 +15,10 @@ def moment(d: int, q: float, steps: int = 100_000) -> float:
     if d == 1:
         return 1.0
     # u_1 = cos(t) with a density proportional to sin(t)^(d-2) on [0, pi].
-    angles = [math.pi * (i + 0.5) / steps for i in range(steps)]
-    density = [math.sin(t) ** (d - 2) for t in angles]
-    powers = [abs(math.cos(t)) ** q for t in angles]
-    return math.fsum(a * b for a, b in zip(powers, density, strict=True)) / math.fsum(density)
+    angles = math.pi * (np.arange(steps) + 0.5) / steps
+    density = np.sin(angles) ** (d - 2)
+    powers = np.abs(np.cos(angles)) ** q
+    return float((powers * density).sum() / density.sum())
 
 
 def mean(values: Sequence[float], q: float) -> float:
