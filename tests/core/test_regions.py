@@ -41,13 +41,13 @@ def test_a_group_holds_what_is_within_the_tolerance_of_its_head(
     assert naive_tie_ends(falling, tolerance) == ends
 
 
-@pytest.mark.parametrize("case", range(60))
-def test_groups_are_those_of_the_plain_loop(case: int) -> None:
-    rng = np.random.default_rng(case)
-    falling = np.sort(rng.integers(0, 25, int(rng.integers(1, 40))).astype(float))[::-1]
-    tolerance = float(rng.integers(0, 6))
-    expected = naive_tie_ends(falling.tolist(), tolerance)
-    assert tie_ends(falling, tolerance).tolist() == expected
+def test_groups_are_those_of_the_plain_loop() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        falling = np.sort(rng.integers(0, 25, int(rng.integers(1, 40))).astype(float))[::-1]
+        tolerance = float(rng.integers(0, 6))
+        expected = naive_tie_ends(falling.tolist(), tolerance)
+        assert tie_ends(falling, tolerance).tolist() == expected
 
 
 @pytest.fixture(scope="module")

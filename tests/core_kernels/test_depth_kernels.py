@@ -52,22 +52,22 @@ def middle(values: np.ndarray) -> np.floating:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_medians_orders_and_quantiles(kind: str, n: int, dtype: str) -> None:
-    rows = np.ascontiguousarray(made(kind, (n, 3), dtype).T)
-    found, mads = _core.median_and_mad(rows, n_threads=2)
-    for row, center, mad in zip(rows, found, mads, strict=True):
-        assert center == middle(row)
-        assert mad == middle(np.abs(row - center))
-        assert np.array_equal(_core.order(row), row.argsort(kind="stable"))
-    for q in (0.0, 0.3, 1.0):
-        expected = np.quantile(rows.astype(float), q, axis=1)
-        info = np.finfo(dtype)
-        atol = 4 * float(info.eps) * np.abs(rows.astype(float)).max() + float(
-            info.smallest_subnormal
-        )
-        np.testing.assert_allclose(_core.quantile(rows, q), expected, rtol=0, atol=atol)
+def test_medians_orders_and_quantiles(kind: str, dtype: str) -> None:
+    for n in SIZES:
+        rows = np.ascontiguousarray(made(kind, (n, 3), dtype).T)
+        found, mads = _core.median_and_mad(rows, n_threads=2)
+        for row, center, mad in zip(rows, found, mads, strict=True):
+            assert center == middle(row)
+            assert mad == middle(np.abs(row - center))
+            assert np.array_equal(_core.order(row), row.argsort(kind="stable"))
+        for q in (0.0, 0.3, 1.0):
+            expected = np.quantile(rows.astype(float), q, axis=1)
+            info = np.finfo(dtype)
+            atol = 4 * float(info.eps) * np.abs(rows.astype(float)).max() + float(
+                info.smallest_subnormal
+            )
+            np.testing.assert_allclose(_core.quantile(rows, q), expected, rtol=0, atol=atol)
 
 
 @settings(max_examples=100, deadline=None)
@@ -120,32 +120,34 @@ def ranks(row: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndar
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_ranks_along_axes(kind: str, n: int, dtype: str) -> None:
+def test_ranks_along_axes(kind: str, dtype: str) -> None:
     """Along the axes projections are the moved columns: no further rounding, all ties there are."""
-    points = made(kind, (n, 3), dtype)
-    axes = np.eye(3, dtype=dtype)[[0, 1, 2, 0, 1]]
-    queries = np.concatenate([points[: n // 2 + 1], made("normal", (5, 3), dtype)])
-    center, exponent = _core.center_and_exponent(points)
-    moved, moved_queries = (np.ldexp(rows - center, -exponent) for rows in (points, queries))
-    for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
-        units = np.ones(n, np.int64) if weights is None else weights
-        total = units.sum()
-        for asked in (None, queries):
-            at = moved if asked is None else moved_queries
-            columns = [ranks(moved[:, k], at[:, k], units) for k in range(3)]
-            around = [columns[k] for k in (0, 1, 2, 0, 1)]
-            masses = np.array([np.minimum(upto, total - below) for below, upto in around])
-            found, where = _core.smallest_halfspace(points, axes, weights, asked, True)
-            assert np.array_equal(found, masses.min(axis=0))
-            assert np.array_equal(where, masses.argmin(axis=0))
-            assert np.array_equal(_core.smallest_halfspace(points, axes, weights, asked)[0], found)
-            twice = np.array([np.minimum(b + u, 2 * total - b - u) for b, u in around])
-            expected = twice.sum(axis=0) / (2 * total * 5)
-            np.testing.assert_allclose(
-                _core.mean_rank_weight(points, axes, weights, asked), expected, rtol=1e-14
-            )
+    for n in SIZES:
+        points = made(kind, (n, 3), dtype)
+        axes = np.eye(3, dtype=dtype)[[0, 1, 2, 0, 1]]
+        queries = np.concatenate([points[: n // 2 + 1], made("normal", (5, 3), dtype)])
+        center, exponent = _core.center_and_exponent(points)
+        moved, moved_queries = (np.ldexp(rows - center, -exponent) for rows in (points, queries))
+        for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
+            units = np.ones(n, np.int64) if weights is None else weights
+            total = units.sum()
+            for asked in (None, queries):
+                at = moved if asked is None else moved_queries
+                columns = [ranks(moved[:, k], at[:, k], units) for k in range(3)]
+                around = [columns[k] for k in (0, 1, 2, 0, 1)]
+                masses = np.array([np.minimum(upto, total - below) for below, upto in around])
+                found, where = _core.smallest_halfspace(points, axes, weights, asked, True)
+                assert np.array_equal(found, masses.min(axis=0))
+                assert np.array_equal(where, masses.argmin(axis=0))
+                assert np.array_equal(
+                    _core.smallest_halfspace(points, axes, weights, asked)[0], found
+                )
+                twice = np.array([np.minimum(b + u, 2 * total - b - u) for b, u in around])
+                expected = twice.sum(axis=0) / (2 * total * 5)
+                np.testing.assert_allclose(
+                    _core.mean_rank_weight(points, axes, weights, asked), expected, rtol=1e-14
+                )
 
 
 @settings(max_examples=80, deadline=None)

@@ -62,22 +62,21 @@ def test_one_dimension_is_the_closed_form(p: float, eps: float) -> None:
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("levels", ["exact", 10])
 @pytest.mark.parametrize("refine", [0, 20])
 def test_a_sample_is_at_distance_exactly_zero_from_itself(
-    depth: str, kind: str, levels: str | int, refine: int
+    depth: str, levels: str | int, refine: int
 ) -> None:
-    points = POINTS[kind](np.random.default_rng(1), 40, 3)
     metric = isodepth.Metric(
         depth=depth, levels=levels, n_directions=64, refine=refine, random_state=0
     )
-    assert metric.distance(points, points) == 0.0
-    assert metric.distance(points, points.copy()) == 0.0
+    for kind in KINDS:
+        points = POINTS[kind](np.random.default_rng(1), 40, 3)
+        assert metric.distance(points, points) == 0.0
+        assert metric.distance(points, points.copy()) == 0.0
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "options",
     [
@@ -93,13 +92,14 @@ def test_a_sample_is_at_distance_exactly_zero_from_itself(
     ],
     ids=str,
 )
-def test_symmetry_bit_for_bit(depth: str, kind: str, options: dict) -> None:
-    case = make_case(kind, 21, d=3)
+def test_symmetry_bit_for_bit(depth: str, options: dict) -> None:
     metric = isodepth.Metric(depth=depth, n_directions=64, random_state=3, **options)
-    forth = metric.distance(case.x, case.y, weights=(case.wx, case.wy))
-    back = metric.distance(case.y, case.x, weights=(case.wy, case.wx))
-    assert forth == back
-    assert forth > 0
+    for kind in KINDS:
+        case = make_case(kind, 21, d=3)
+        forth = metric.distance(case.x, case.y, weights=(case.wx, case.wy))
+        back = metric.distance(case.y, case.x, weights=(case.wy, case.wx))
+        assert forth == back
+        assert forth > 0
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
@@ -216,61 +216,64 @@ def test_the_global_random_state_does_not_choose_the_covariance_fit() -> None:
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("times", [2, 3, 7])
-def test_a_sample_against_itself_repeated(depth: str, kind: str, times: int) -> None:
-    points = POINTS[kind](np.random.default_rng(2), 30, 3)
-    found = isodepth.distance(
-        points, np.tile(points, (times, 1)), depth=depth, n_directions=64, random_state=0
-    )
-    assert found <= 1e-12 * scale_of(points)
+def test_a_sample_against_itself_repeated(depth: str, times: int) -> None:
+    for kind in KINDS:
+        points = POINTS[kind](np.random.default_rng(2), 30, 3)
+        found = isodepth.distance(
+            points, np.tile(points, (times, 1)), depth=depth, n_directions=64, random_state=0
+        )
+        assert found <= 1e-12 * scale_of(points)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_row_order_is_irrelevant(depth: str, kind: str, d: int) -> None:
-    case = make_case(kind, 31, d=d)
-    rng = np.random.default_rng(9)
-    i, j = rng.permutation(len(case.x)), rng.permutation(len(case.y))
+def test_row_order_is_irrelevant(depth: str, d: int) -> None:
     metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
-    wx = None if case.wx is None else case.wx[i]
-    wy = None if case.wy is None else case.wy[j]
-    before = metric.distance(case.x, case.y, weights=case.weights)
-    after = metric.distance(case.x[i], case.y[j], weights=(wx, wy))
-    assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
+    for kind in KINDS:
+        case = make_case(kind, 31, d=d)
+        rng = np.random.default_rng(9)
+        i, j = rng.permutation(len(case.x)), rng.permutation(len(case.y))
+        wx = None if case.wx is None else case.wx[i]
+        wy = None if case.wy is None else case.wy[j]
+        before = metric.distance(case.x, case.y, weights=case.weights)
+        after = metric.distance(case.x[i], case.y[j], weights=(wx, wy))
+        assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
 
-    kept = metric.regions(case.x, weights=case.wx)
-    moved = metric.regions(case.x[i], weights=wx)
-    np.testing.assert_allclose(moved.depth, kept.depth[i], rtol=0, atol=1e-12)
-    for beta in (0.0, 0.31, 0.62, 0.93):
-        assert set(i[moved.inside(beta)].tolist()) == set(np.asarray(kept.inside(beta)).tolist())
+        kept = metric.regions(case.x, weights=case.wx)
+        moved = metric.regions(case.x[i], weights=wx)
+        np.testing.assert_allclose(moved.depth, kept.depth[i], rtol=0, atol=1e-12)
+        for beta in (0.0, 0.31, 0.62, 0.93):
+            assert set(i[moved.inside(beta)].tolist()) == set(
+                np.asarray(kept.inside(beta)).tolist()
+            )
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("refine", [0, 20])
-def test_reflection_is_irrelevant(depth: str, kind: str, refine: int) -> None:
-    case = make_case(kind, 41, d=3)
+def test_reflection_is_irrelevant(depth: str, refine: int) -> None:
     metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0, refine=refine)
-    before = metric.distance(case.x, case.y, weights=case.weights)
-    after = metric.distance(-case.x, -case.y, weights=case.weights)
-    assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
+    for kind in KINDS:
+        case = make_case(kind, 41, d=3)
+        before = metric.distance(case.x, case.y, weights=case.weights)
+        after = metric.distance(-case.x, -case.y, weights=case.weights)
+        assert abs(before - after) <= 1e-12 * scale_of(case.x, case.y)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 3])
-def test_integer_weights_are_repeated_rows(depth: str, kind: str, d: int) -> None:
-    rng = np.random.default_rng(13)
-    X, Y = POINTS[kind](rng, 25, d), POINTS[kind](rng, 20, d) + 1
-    wx, wy = rng.integers(0, 4, len(X)), rng.integers(0, 4, len(Y))
-    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
-    weighted = metric.distance(X, Y, weights=(wx, wy))
-    repeated = metric.distance(np.repeat(X, wx, axis=0), np.repeat(Y, wy, axis=0))
-    assert abs(weighted - repeated) <= 1e-12 * scale_of(X, Y)
-    one_sided = metric.distance(X, Y, weights=(wx, None))
-    assert abs(one_sided - metric.distance(np.repeat(X, wx, axis=0), Y)) <= 1e-12 * scale_of(X, Y)
+def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
+    for kind in KINDS:
+        rng = np.random.default_rng(13)
+        X, Y = POINTS[kind](rng, 25, d), POINTS[kind](rng, 20, d) + 1
+        wx, wy = rng.integers(0, 4, len(X)), rng.integers(0, 4, len(Y))
+        metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
+        weighted = metric.distance(X, Y, weights=(wx, wy))
+        repeated = metric.distance(np.repeat(X, wx, axis=0), np.repeat(Y, wy, axis=0))
+        assert abs(weighted - repeated) <= 1e-12 * scale_of(X, Y)
+        one_sided = metric.distance(X, Y, weights=(wx, None))
+        repeated = metric.distance(np.repeat(X, wx, axis=0), Y)
+        assert abs(one_sided - repeated) <= 1e-12 * scale_of(X, Y)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -317,21 +320,23 @@ def test_equal_points_have_equal_depth(depth: str, d: int, dtype: type) -> None:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_score_samples_agrees_with_depth_on_the_own_points(
-    depth: str, weighted: bool, kind: str
-) -> None:
-    rng = np.random.default_rng(17)
-    points = POINTS[kind](rng, 83, 3)
-    weights = rng.integers(0, 4, len(points)) if weighted else None
-    fitted = ESTIMATORS[depth](n_directions=61, random_state=0).fit(points, sample_weight=weights)
-    own = fitted.score_samples(points)
-    np.testing.assert_allclose(own, fitted.depth_, rtol=0, atol=1e-12)
-    # Alone, reversed or in another company, a point keeps its depth.
-    np.testing.assert_allclose(fitted.score_samples(points[::-1])[::-1], own, rtol=0, atol=1e-12)
-    alone = [float(fitted.score_samples(points[i : i + 1])[0]) for i in (0, 41, 82)]
-    np.testing.assert_allclose(alone, own[[0, 41, 82]], rtol=0, atol=1e-12)
-    assert ((own >= 0) & (own <= 1)).all()
+def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted: bool) -> None:
+    for kind in KINDS:
+        rng = np.random.default_rng(17)
+        points = POINTS[kind](rng, 83, 3)
+        weights = rng.integers(0, 4, len(points)) if weighted else None
+        fitted = ESTIMATORS[depth](n_directions=61, random_state=0).fit(
+            points, sample_weight=weights
+        )
+        own = fitted.score_samples(points)
+        np.testing.assert_allclose(own, fitted.depth_, rtol=0, atol=1e-12)
+        # Alone, reversed or in another company, a point keeps its depth.
+        np.testing.assert_allclose(
+            fitted.score_samples(points[::-1])[::-1], own, rtol=0, atol=1e-12
+        )
+        alone = [float(fitted.score_samples(points[i : i + 1])[0]) for i in (0, 41, 82)]
+        np.testing.assert_allclose(alone, own[[0, 41, 82]], rtol=0, atol=1e-12)
+        assert ((own >= 0) & (own <= 1)).all()
 
 
 def test_estimator_and_metric_agree() -> None:
@@ -409,17 +414,18 @@ def test_translation_and_scale_with_refined_directions(depth: str, d: int) -> No
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("exponent", [-150, -100, -20, 20, 100, 150])
 @pytest.mark.parametrize("p", [0.5, 2, 5])
-def test_huge_and_tiny_scales(depth: str, exponent: int, p: float) -> None:
+def test_huge_and_tiny_scales(depth: str, p: float) -> None:
     X, Y = samples(26)
-    factor = 10.0**exponent
     metric = isodepth.Metric(depth=depth, p=p, n_directions=64, random_state=0, refine=0)
-    with np.errstate(all="raise", under="ignore"):
-        found = metric.distance(factor * X, factor * Y)
-    assert found / factor == pytest.approx(metric.distance(X, Y), rel=1e-9)
-    regions = metric.regions(factor * X)
-    np.testing.assert_allclose(regions.depth, metric.regions(X).depth, rtol=0, atol=1e-9)
+    expected, regions = metric.distance(X, Y), metric.regions(X)
+    for exponent in (-150, -100, -20, 20, 100, 150):
+        factor = 10.0**exponent
+        with np.errstate(all="raise", under="ignore"):
+            found = metric.distance(factor * X, factor * Y)
+        assert found / factor == pytest.approx(expected, rel=1e-9)
+        scaled = metric.regions(factor * X)
+        np.testing.assert_allclose(scaled.depth, regions.depth, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
