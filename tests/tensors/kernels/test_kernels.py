@@ -150,10 +150,18 @@ def test_brackets_are_order_statistics(folded):
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy", "lumps", "equal", "huge"])
-@pytest.mark.parametrize(("d", "per_bin", "pilot"), [(2, 2, 64), (6, 8, 64), (3, 200, 1)])
-def test_halfspaces(kind, d, per_bin, pilot, monkeypatch):
-    """Bins that hold a few values or nearly all; many equal values, and runs of any length."""
-    for name, size in {"_BLOCK": 256, "_RANKED": 128, "_PER_BIN": per_bin, "_PILOT": pilot}.items():
+@pytest.mark.parametrize(
+    ("d", "K", "sizes"),
+    [
+        (2, 4, {"_PER_BIN": 2}),
+        (6, 4, {"_PER_BIN": 8, "_DEEPER": 0.0}),
+        (12, 40, {"_PER_BIN": 2, "_PILOT": 200, "_DEEPER": 1.0}),
+        (3, 4, {"_PER_BIN": 200, "_PILOT": 1}),
+    ],
+)
+def test_halfspaces(kind, d, K, sizes, monkeypatch):
+    """Bins that hold a few values or nearly all; tails too short, and long enough; equal values."""
+    for name, size in ({"_BLOCK": 256, "_RANKED": 128, "_PILOT": 64} | sizes).items():
         monkeypatch.setattr(halfspace, name, size)
     points = cloud(d, 300, d, kind)
     points[7:11] = points[3]
@@ -162,7 +170,7 @@ def test_halfspaces(kind, d, per_bin, pilot, monkeypatch):
     if kind == "huge":
         points[::50] *= 1e37
     n = len(points)
-    u = units(d, 4, d, axes=kind == "lattice")
+    u = units(d, K, d, axes=kind == "lattice")
     expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
     for budget in (BUDGET, 10_000):
         assert torch.equal(halfspace.smallest_halfspace(points, None, n, u, budget), expected)

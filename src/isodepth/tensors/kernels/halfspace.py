@@ -7,15 +7,18 @@ opened: their values are sorted and ranked. Whatever the bins are, the result is
 
 from __future__ import annotations
 
+import math
+
 import torch
 import triton
 import triton.language as tl
 
+from isodepth.tensors import ranks
 from isodepth.tensors.kernels.middles import pilot_rows
 from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
-# Sizes and warps were the fastest of a few on an H200.
+# Sizes were the fastest of a few on an H200.
 _BLOCK = 1024
 _RANKED = 1024
 _PROGRAMS = 4096
@@ -23,7 +26,9 @@ _PROGRAMS = 4096
 _PER_BIN = 8
 _MOST_BINS = 1 << 16
 # Rows that say where the bins are.
-_PILOT = 1024
+_PILOT = 2048
+# The deepest point is no more than so many times as deep as the deepest of these, all but surely.
+_DEEPER = 3.0
 
 
 def smallest_halfspace(
@@ -35,12 +40,45 @@ def smallest_halfspace(
 ) -> torch.Tensor:
     """The same as `tensors.ranks.smallest_halfspace`, for float32 and unit masses."""
     assert masses is None
+    few = points[pilot_rows(total, points.device)[:_PILOT]]
+    deepest = float(ranks.smallest_halfspace(few, None, len(few), directions, budget).max())
+    share = (_DEEPER * deepest + 4 * math.sqrt(deepest) + 4) / len(few)
+    found = _by_bins(points, directions, few, share, budget) if share < 0.4 else None
+    if found is None:
+        found = _by_bins(points, directions, few, 0.5, budget)
+    assert found is not None
+    return found.long()
+
+
+def _edges(directions: torch.Tensor, few: torch.Tensor, share: float) -> torch.Tensor:
+    """Where the middle bin of each direction begins and ends, and the scales of the tails, (K, 4).
+
+    Each tail holds that share of the few rows. Half of it is within one unit of the middle bin.
+    """
+    ordered = (directions @ few.T).sort(dim=1).values
+    at, last = int(share * (len(few) - 1)), len(few) - 1
+    sides = []
+    for inner, outer, end in ((at, at // 2, 0), (last - at, last - at // 2, last)):
+        edge = ordered[:, inner]
+        unit = (ordered[:, outer] - edge).abs()
+        unit = torch.where(unit > 0, unit, (ordered[:, end] - edge).abs())
+        sides += [edge, torch.where(unit > 0, 1 / unit, 0)]
+    return torch.stack(sides, dim=1).clamp_(max=torch.finfo(few.dtype).max)
+
+
+def _by_bins(
+    points: torch.Tensor, directions: torch.Tensor, few: torch.Tensor, share: float, budget: int
+) -> torch.Tensor | None:
+    """The masses, int32 (n,), with tails that hold about that share of the points.
+
+    None where a point may be deeper than all tails: middle bins hold too much to be opened.
+    """
     n = len(points)
+    edges = _edges(directions, few, share)
     # The table of all directions takes an eighth of the budget at most.
     wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS)
     half = triton.next_power_of_2(max(wanted, 4)) // 2
-    center, scale = _place_bins(directions, points[pilot_rows(n, points.device)[:_PILOT]])
-    # Projections, and beside the table what is made of it; as much again is left for sorting.
+    # Projections, and beside the table what is made of it; as much as is left is for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
@@ -49,62 +87,59 @@ def smallest_halfspace(
         # The block before is given back first.
         projections = None
         projections = products(directions[which], points)
-        tables.append(_count(projections, center[which], scale[which], half))
-        _bound(projections, center[which], scale[which], tables[-1], best)
+        tables.append(_count(projections, edges[which], half))
+        _bound(projections, edges[which], tables[-1], best)
+    outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
+    if share < 0.5 and bool(best.amax() > outside + 1):
+        return None
     for which, upto in zip(cut, tables, strict=True):
         if len(cut) > 1:
             projections = None
             projections = products(directions[which], points)
-        _open(projections, center[which], scale[which], upto, best, budget // 3)
-    return best.long()
+        _open(projections, edges[which], upto, best, budget // 3)
+    return best
 
 
-def _place_bins(directions: torch.Tensor, few: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The median along each direction, and one over half the distance of the quartiles.
-
-    Of the range where the quartiles are equal, and zero where that is nothing either.
-    """
-    ordered = (directions @ few.T).sort(dim=1).values
-    lower, center, upper = (ordered[:, int(q * (len(few) - 1))] for q in (0.25, 0.5, 0.75))
-    spread = torch.where(upper > lower, upper - lower, ordered[:, -1] - ordered[:, 0]) / 2
-    scale = torch.where(spread > 0, 1 / spread, 0).clamp_(max=torch.finfo(few.dtype).max)
-    return center.contiguous(), scale.contiguous()
+def _before(upto: torch.Tensor) -> torch.Tensor:
+    """How many lie before each bin, from how many lie in it or before it, (B, bins)."""
+    return torch.nn.functional.pad(upto[:, :-1], (1, 0))
 
 
-def _count(
-    projections: torch.Tensor, center: torch.Tensor, scale: torch.Tensor, half: int
-) -> torch.Tensor:
+def _least(upto: torch.Tensor) -> torch.Tensor:
+    """A mass that no value of a bin is below: a value itself counts on both of its sides."""
+    return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
+
+
+def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
     """How many of each row of projections (B, n) lie in each bin or before it, int32 (B, bins)."""
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
     _histogram[(parts * count,)](
-        projections, center, scale, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
+        projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
     )
+    # The middle one is not counted, as all programs would count there at the same time.
+    counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
     return torch.cumsum(counted, dim=1, dtype=torch.int32)
 
 
 def _bound(
-    projections: torch.Tensor,
-    center: torch.Tensor,
-    scale: torch.Tensor,
-    upto: torch.Tensor,
-    best: torch.Tensor,
+    projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
     """Lower `best` (n,) to the most that a point's bins allow."""
     count, n = projections.shape
+    most = torch.minimum(upto, n - _before(upto))
     parts = triton.cdiv(n, _BLOCK)
     per = triton.cdiv(count, max(1, _PROGRAMS // parts))
-    _lower_bounds[(parts * triton.cdiv(count, per),)](
-        projections, center, scale, upto, best, n, count, parts, per,
+    _lower_to_bounds[(parts * triton.cdiv(count, per),)](
+        projections, edges, most, best, n, count, parts, per,
         HALF=upto.shape[1] // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
 
 
 def _open(
     projections: torch.Tensor,
-    center: torch.Tensor,
-    scale: torch.Tensor,
+    edges: torch.Tensor,
     upto: torch.Tensor,
     best: torch.Tensor,
     budget: int,
@@ -115,12 +150,11 @@ def _open(
     parts = triton.cdiv(n, _BLOCK)
     opened = torch.zeros(count, bins, dtype=torch.int8, device=best.device)
     _mark[(parts * count,)](
-        projections, center, scale, upto, best, opened, n, parts,
+        projections, edges, _least(upto), best, opened, n, parts,
         HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
-    inside = torch.diff(upto, dim=1, prepend=upto.new_zeros(count, 1)).mul_(opened == 0)
-    # What lies before a value in closed bins, and how many values are in open ones.
-    closed = torch.cumsum(inside, dim=1, dtype=torch.int32)
+    # How many values of closed bins lie before the end of each bin.
+    closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
     found = n - closed[:, -1]
     most = int(found.max())
     if most == 0:
@@ -131,15 +165,14 @@ def _open(
         values = projections.new_full((rows, most), torch.inf)
         index = torch.empty(rows, most, dtype=torch.int32, device=best.device)
         filled = torch.zeros(rows, dtype=torch.int32, device=best.device)
-        where = center[which], scale[which]
         _collect[(parts * rows,)](
-            projections[which], *where, opened[which], filled, values, index, n, parts, most,
+            projections[which], edges[which], opened[which], filled, values, index, n, parts, most,
             HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
         )  # fmt: skip
         values, order = values.sort(dim=1)
         ranked = triton.cdiv(most, _RANKED)
         _lower[(ranked * rows,)](
-            values, order, index, *where, closed[which], found[which], best, n, most, ranked,
+            values, order, index, edges[which], closed[which], found[which], best, n, most, ranked,
             HALF=bins // 2, BLOCK=_RANKED, num_warps=4,
         )  # fmt: skip
         # Or the next block would be made while this one is still held.
@@ -147,89 +180,81 @@ def _open(
 
 
 @triton.jit
-def _bin(v, center, scale, HALF: tl.constexpr):
-    """The bin of a value: narrow in the middle, wide far out, and never lower for a larger value.
+def _bin(v, edges, k, HALF: tl.constexpr):
+    """The bin of a value along direction k: wider farther out, never lower for a larger value.
 
     Each step is rounded correctly, and so it never turns the order of two values round.
     """
-    t = (v - center) * scale
+    low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
+    below = (v - low) * tl.load(edges + 4 * k + 1)
+    above = (v - high) * tl.load(edges + 4 * k + 3)
+    t = tl.where(v < low, below, tl.where(v > high, above, 0.0))
     steps = (HALF * tl.div_rn(tl.full(v.shape, 1.0, tl.float32), 1.0 + tl.abs(t))).to(tl.int32)
     steps = tl.minimum(steps, HALF - 1)
-    return tl.where(t < 0, steps, 2 * HALF - 1 - steps)
+    upper = tl.minimum(2 * HALF - steps, 2 * HALF - 1)
+    return tl.where(t < 0, steps, tl.where(t > 0, upper, HALF))
 
 
 @triton.jit
-def _load(P, center, scale, k, i, n, HALF: tl.constexpr):
-    """The projections of points i along direction k, and their bins."""
+def _load(P, edges, k, i, n, HALF: tl.constexpr):
+    """The projections of points i along direction k, and the places of their bins in a table."""
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
-    return v, _bin(v, tl.load(center + k), tl.load(scale + k), HALF)
+    return v, k * 2 * HALF + _bin(v, edges, k, HALF)
 
 
 @triton.jit
-def _around(upto, k, b, ok, HALF: tl.constexpr):
-    """How many values lie before bin b of direction k, and before its end."""
-    at = upto + k * 2 * HALF + b
-    return tl.load(at - 1, mask=ok & (b > 0), other=0), tl.load(at, mask=ok, other=0)
-
-
-@triton.jit
-def _histogram(P, center, scale, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+    """Count a block of values of one direction, but for the middle bin."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
-    _, b = _load(P, center, scale, k, i, n, HALF)
-    tl.atomic_add(counted + k * 2 * HALF + b, 1, mask=i < n, sem="relaxed")
+    _, at = _load(P, edges, k, i, n, HALF)
+    tl.atomic_add(counted + at, 1, mask=(i < n) & (at != (2 * k + 1) * HALF), sem="relaxed")
 
 
 @triton.jit
-def _lower_bounds(
-    P, center, scale, upto, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
+def _lower_to_bounds(
+    P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower the masses of a block of points to what some directions leave possible."""
+    """Lower the masses of a block of points to the most that some directions allow."""
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < n
     lowest = tl.full([BLOCK], 2147483647, tl.int32)
     for k in range(first, tl.minimum(first + per, count)):
-        _, b = _load(P, center, scale, k, i, n, HALF)
-        before, within = _around(upto, k, b, ok, HALF)
-        lowest = tl.minimum(lowest, tl.minimum(within, n - before))
-    tl.atomic_min(best + i, lowest, mask=ok, sem="relaxed")
+        _, at = _load(P, edges, k, i, n, HALF)
+        lowest = tl.minimum(lowest, tl.load(most + at))
+    tl.atomic_min(best + i, lowest, mask=i < n, sem="relaxed")
 
 
 @triton.jit
-def _mark(P, center, scale, upto, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
     """Open the bins of one direction that may hold a smaller mass than is known."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < n
-    _, b = _load(P, center, scale, k, i, n, HALF)
-    before, within = _around(upto, k, b, ok, HALF)
-    # A value itself counts on both of its sides.
-    smaller = tl.minimum(before, n - within) + 1 < tl.load(best + i, mask=ok, other=0)
-    tl.store(opened + k * 2 * HALF + b, tl.full([BLOCK], 1, tl.int8), mask=ok & smaller)
+    _, at = _load(P, edges, k, i, n, HALF)
+    smaller = tl.load(least + at) < tl.load(best + i, mask=i < n, other=0)
+    tl.store(opened + at, tl.full([BLOCK], 1, tl.int8), mask=smaller)
 
 
 @triton.jit
 def _collect(
-    P, center, scale, opened, filled, values, index, n, parts, most,
+    P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Copy out what is in open bins, with its place."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < n
-    v, b = _load(P, center, scale, k, i, n, HALF)
-    chosen = ok & (tl.load(opened + k * 2 * HALF + b, mask=ok, other=0) != 0)
+    v, at = _load(P, edges, k, i, n, HALF)
+    chosen = (i < n) & (tl.load(opened + at) != 0)
     place = tl.cumsum(chosen.to(tl.int32), axis=0)
     base = tl.atomic_add(filled + k, tl.max(place, axis=0), sem="relaxed")
-    at = k * most + base + place - 1
-    tl.store(values + at, v, mask=chosen)
-    tl.store(index + at, i, mask=chosen)
+    to = k * most + base + place - 1
+    tl.store(values + to, v, mask=chosen)
+    tl.store(index + to, i, mask=chosen)
 
 
 @triton.jit
 def _lower(
-    values, order, index, center, scale, closed, found, best, n, most, parts,
+    values, order, index, edges, closed, found, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Lower the masses of a block of the values of open bins, sorted; equal ones count together."""
@@ -237,11 +262,11 @@ def _lower(
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     size = tl.load(found + k)
     ok = j < size
-    v = tl.load(values + k * most + j, mask=ok, other=0.0)
-    b = _bin(v, tl.load(center + k), tl.load(scale + k), HALF)
-    before = j + tl.load(closed + k * 2 * HALF + b, mask=ok, other=0)
-    upto = before + 1 + _equal_to_come(values + k * most, v, j, ok, size, 1)
-    beyond = n - before + _equal_to_come(values + k * most, v, j, ok, size, -1)
+    base = values + k * most
+    v = tl.load(base + j, mask=ok, other=0.0)
+    before = j + tl.load(closed + k * 2 * HALF + _bin(v, edges, k, HALF), mask=ok, other=0)
+    upto = before + 1 + _equal_to_come(base, v, j, ok, size, 1)
+    beyond = n - before + _equal_to_come(base, v, j, ok, size, -1)
     mass = tl.minimum(upto, beyond)
     row = tl.load(index + k * most + tl.load(order + k * most + j, mask=ok, other=0), mask=ok)
     # Most directions lower nothing, and to look is cheaper than to try.
