@@ -155,7 +155,7 @@ def test_brackets_are_order_statistics(folded):
     [
         (2, 4, {"_PER_BIN": 2}),
         (6, 4, {"_PER_BIN": 8, "_DEEPER": 0.0}),
-        (12, 40, {"_PER_BIN": 2, "_PILOT": 200, "_DEEPER": 1.0}),
+        (15, 40, {"_PER_BIN": 2, "_PILOT": 200, "_DEEPER": 1.0}),
         (3, 4, {"_PER_BIN": 200, "_PILOT": 1}),
     ],
 )

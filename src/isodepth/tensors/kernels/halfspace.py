@@ -28,7 +28,9 @@ _MOST_BINS = 1 << 16
 # Rows that say where the bins are.
 _PILOT = 2048
 # The deepest point is no more than so many times as deep as the deepest of these, all but surely.
-_DEEPER = 3.0
+_DEEPER = 4.0
+# So many cells of a grid.
+_CELLS = 1024
 
 
 def smallest_halfspace(
@@ -42,12 +44,30 @@ def smallest_halfspace(
     assert masses is None
     few = points[pilot_rows(total, points.device)[:_PILOT]]
     deepest = float(ranks.smallest_halfspace(few, None, len(few), directions, budget).max())
-    share = (_DEEPER * deepest + 4 * math.sqrt(deepest) + 4) / len(few)
+    share = (_DEEPER * deepest + 8 * math.sqrt(deepest) + 8) / len(few)
+    order = _neighbors_together(points, few)
+    points = points[order]
     found = _by_bins(points, directions, few, share, budget) if share < 0.4 else None
     if found is None:
         found = _by_bins(points, directions, few, 0.5, budget)
     assert found is not None
-    return found.long()
+    return torch.empty_like(order).scatter_(0, order, found.long())
+
+
+def _neighbors_together(points: torch.Tensor, few: torch.Tensor) -> torch.Tensor:
+    """An order (n,) in which the points of a cell of a grid follow each other.
+
+    Along every direction their bins are then close to each other in memory, too.
+    """
+    d = points.shape[1]
+    side = int(_CELLS ** (1 / d) + 1e-9)
+    if side < 2:
+        return torch.arange(len(points), device=points.device)
+    cuts = torch.arange(1, side, device=points.device) * len(few) // side
+    edges = few.T.sort(dim=1).values[:, cuts].contiguous()
+    cells = torch.searchsorted(edges, points.T.contiguous())
+    powers = side ** torch.arange(d, device=points.device)
+    return (cells * powers[:, None]).sum(dim=0).argsort()
 
 
 def _edges(directions: torch.Tensor, few: torch.Tensor, share: float) -> torch.Tensor:
@@ -76,8 +96,8 @@ def _by_bins(
     n = len(points)
     edges = _edges(directions, few, share)
     # The table of all directions takes an eighth of the budget at most.
-    wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS)
-    half = triton.next_power_of_2(max(wanted, 4)) // 2
+    wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * share
+    half = triton.next_power_of_2(max(int(wanted), 4)) // 2
     # Projections, and beside the table what is made of it; as much as is left is for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
