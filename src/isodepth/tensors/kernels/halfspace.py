@@ -23,7 +23,7 @@ _BLOCK = 1024
 _RANKED = 1024
 _PROGRAMS = 4096
 # So many values a bin, about, and no more bins than that.
-_PER_BIN = 8
+_PER_BIN = 16
 _MOST_BINS = 1 << 16
 # Rows that say where the bins are.
 _PILOT = 2048
