@@ -14,7 +14,7 @@ import isodepth
 from isodepth.core.regions import Sample
 from isodepth.core.weights import exact_masses
 
-SETTINGS = settings(derandomize=True, max_examples=300, deadline=None)
+SETTINGS = settings(derandomize=True, max_examples=150, deadline=None)
 
 
 def reduced(integers: list[int]) -> list[int]:
