@@ -7,6 +7,8 @@ import pytest
 
 # Pictures are drawn without a window system.
 os.environ.setdefault("MPLBACKEND", "agg")
+# As many tests run at a time as there are processors: threads of BLAS would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _NEEDED = {
     "torch": ["src/isodepth/torch/*", "src/isodepth/tensors/*", "examples/gradient_flow.py"],
