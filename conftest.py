@@ -7,7 +7,7 @@ import pytest
 
 # Pictures are drawn without a window system.
 os.environ.setdefault("MPLBACKEND", "agg")
-# As many tests run at a time as there are processors: threads of BLAS would only wait for each other.
+# As many tests run at a time as there are processors: threads of BLAS would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _NEEDED = {
