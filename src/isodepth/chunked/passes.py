@@ -90,6 +90,11 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 # -- what passes find ------------------------------------------------------------------------------
 
 
+def row_keys(seed: int, start: int, count: int) -> np.ndarray:
+    """Random numbers (count,) of rows from `start` on, however rows are cut into chunks."""
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)
+
+
 class Summary:
     """Rows of positive weight, their mean weight, and a random sample: the smallest random keys."""
 
@@ -101,8 +106,7 @@ class Summary:
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
         """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
-        stream = np.random.PCG64(self.seed).advance(start)  # however rows are cut into chunks
-        keys = np.random.Generator(stream).random(len(points))
+        keys = row_keys(self.seed, start, len(points))
         near = keys <= self.limit
         own = np.ones(len(points)) if weights is None else weights
         self._count(len(points), float((own / len(points)).sum()))
