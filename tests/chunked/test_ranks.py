@@ -82,7 +82,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     exact = metric(depth, q=q, refine=0).distance(x, y)
     widths = []
     for bits in (5, 9):
-        with small_scale(numbers=400), pytest.MonkeyPatch.context() as patch:
+        with small_scale(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(depths, "_BITS", (bits,))
             sources = [scan(cut(points, 211)) for points in (x, y)]
             result = compare(metric(depth, q=q), *sources, None)

@@ -96,45 +96,54 @@ def row_keys(seed: int, start: int, count: int) -> np.ndarray:
 
 
 class Summary:
-    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys."""
+    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys.
 
-    def __init__(self, capacity: int, seed: int = 0) -> None:
-        self.capacity, self.seed = capacity, seed
+    Parameters
+    ----------
+    capacity : int
+        How many rows are drawn.
+    seed : int
+    whole : int
+        All rows are held as long as there are no more than these.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
+        self.capacity, self.seed, self.whole = capacity, seed, whole
         self.n_rows, self.mean_weight = 0, 0.0
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
         """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
-        keys = row_keys(self.seed, start, len(points))
-        near = keys <= self.limit
-        own = np.ones(len(points)) if weights is None else weights
-        self._count(len(points), float((own / len(points)).sum()))
-        self.parts.append((keys[near], points[near], own[near]))
-        if sum(len(part[0]) for part in self.parts) > 1.25 * self.capacity:
-            self._settle()
+        if len(points):
+            keys = row_keys(self.seed, start, len(points))
+            near = keys <= self.limit
+            own = np.ones(len(points)) if weights is None else weights
+            held = keys[near], points[near], own[near]
+            self._take(len(points), float((own / len(points)).sum()), [held])
 
-    def merge(self, other: Summary) -> None:
-        """Take in what another has seen."""
+    def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
-            self._count(other.n_rows, other.mean_weight)
-            self.parts += other.parts
-            self._settle()
+            self._take(other.n_rows, other.mean_weight, other.parts)
+        return self
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """The points (m, d) and weights (m,): all in their order, or some in a random one."""
         self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
-    def _count(self, n_rows: int, mean_weight: float) -> None:
+    def _take(self, n_rows: int, mean_weight: float, parts: list[tuple[np.ndarray, ...]]) -> None:
         self.n_rows += n_rows
         # Not the sum of all, which may overflow.
         self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
+        self.parts += parts
+        if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
+            self._settle()
 
     def _settle(self) -> None:
         """Let go of all rows that are not among those with the smallest keys."""
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        if len(keys) > self.capacity:
+        if self.n_rows > self.whole and len(keys) > self.capacity:
             kept = np.argsort(keys)[: self.capacity]
             keys, points, weights = keys[kept], points[kept], weights[kept]
             self.limit = keys[-1]
@@ -146,25 +155,13 @@ class SummaryPass(Pass):
     """The first look at the data: rows are counted and weighed, and some of them drawn."""
 
     capacity: int
+    whole: int
 
     def start(self) -> Summary:
-        return Summary(self.capacity)
+        return Summary(self.capacity, whole=self.whole)
 
     def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
         state.add(rows.start, rows.points, rows.weights)
-
-    def merge(self, state: Summary, other: Summary) -> None:
-        state.merge(other)
-
-
-class RowsPass(Pass):
-    """All rows and their weights."""
-
-    def start(self) -> list[Any]:
-        return []
-
-    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
-        state.append((rows.points, rows.weights))
 
 
 class MassPass(Pass):

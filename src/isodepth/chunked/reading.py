@@ -19,7 +19,8 @@ from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
-from isodepth.data.missing import MissingReport, Omitted
+from isodepth.data.frames import Table
+from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric
@@ -71,7 +72,7 @@ class Limits(NamedTuple):
             max(64, min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)),
             max(1, min(numbers, runner.most_numbers * count)),
             max(LEAST_PILOTS, min(runner.most_rows, pilots)),
-            int(budget / (_COPIES_IN_MEMORY * width * item)),
+            int(budget / (_COPIES_IN_MEMORY * (width * item + 16))),
         )
 
 
@@ -99,15 +100,16 @@ class Reading:
 
     @classmethod
     def of(
-        cls, runner: Runner, source: Source, fitted: FittedMetric, scale: np.ndarray | None = None
+        cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
     ) -> Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
         limits = Limits.of(fitted, source, runner)
         how = Preparation.of(
-            source, fitted.options, scale=scale, chunk_rows=limits.chunk_rows,
+            source, fitted.options, scale=fitted.origin.scale, chunk_rows=limits.chunk_rows,
             n_threads=fitted.resources.n_threads,
         )  # fmt: skip
-        summary, tally = runner.fold(source, SummaryPass(limits.pilots), how)
+        first = SummaryPass(limits.pilots, limits.rows_in_memory if in_memory else 0)
+        summary, tally = runner.fold(source, first, how)
         if not summary.n_rows:
             reason = "it has no row"
             if np.any(tally):
@@ -185,8 +187,8 @@ _COPIES = 6
 def load_rows(
     given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
-) -> Omitted:  # fmt: skip
-    """The rows of a source or Dask collection, checked: all of them, or as many as fit.
+) -> Table:  # fmt: skip
+    """The rows of a source or Dask collection, with missing values: all, or as many as fit.
 
     Parameters
     ----------
@@ -200,33 +202,16 @@ def load_rows(
             f"rows of the {name} are taken one by one, and weights do not go with batch_size or "
             f"blocks; scan the {name} without them"
         )
-    preparation = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
-    width = source.n_features
-    item = np.dtype(preparation.dtype).itemsize
-    most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * item)))
-    drawn, counts = Summary(most_rows, seed or 0), np.zeros(width, np.int64)
+    how = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
+    a_row = _COPIES * source.n_features * np.dtype(how.dtype).itemsize
+    drawn = Summary(max(1, int(memory_mb * 2**20 / a_row)), seed or 0)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
-        points, _ = preparation.split(chunk)
-        holes = np.isnan(points)
-        counts += holes.sum(axis=0)
-        points = np.where(holes.any(axis=1, keepdims=True), points.dtype.type(np.nan), points)
-        if len(points):
-            drawn.add(drawn.n_rows, points, None)
-        if drawn.n_rows > most_rows and seed is None:
+        drawn.add(drawn.n_rows, how.split(chunk)[0], None)
+        if drawn.n_rows > drawn.capacity and seed is None:
             raise InvalidInputError(
-                f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
+                f"{name} ({source.label}) has more than {drawn.capacity} rows, which do not fit "
                 f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
             )
     if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    points, _ = drawn.drawn()
-    kept = ~np.isnan(points[:, 0])
-    n_dropped = int((~kept).sum())
-    if not kept.any():
-        raise InvalidInputError(f"every row of {name} has a missing value; nothing is left")
-    if drawn.n_rows > most_rows:
-        # Of rows that were drawn it is not known which entries were missing.
-        counts = np.full(width, n_dropped)
-    labels = source.columns or column_labels(width)
-    report = MissingReport(len(points), n_dropped, tuple(zip(labels, counts.tolist(), strict=True)))
-    return Omitted(points[kept], source.columns, None, kept, report)
+    return Table(drawn.drawn()[0], source.columns)

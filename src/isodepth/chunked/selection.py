@@ -137,7 +137,7 @@ class Inside(NamedTuple):
 
     def ordered(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers (m,) in bracket k, rising, and the mass (m,) up to each of them."""
-        cuts = [(*both, slice(ends[k], ends[k + 1])) for *both, ends in self.pieces]
+        cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
         if not len(masses):

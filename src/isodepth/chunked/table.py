@@ -10,7 +10,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
-from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
+from isodepth.chunked.passes import DistinctPass, Runner, SupportPass
 from isodepth.chunked.reading import Reading, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
@@ -19,7 +19,7 @@ from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
-from isodepth.metric.fitted import FittedMetric, fit_metric
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
 
 #: A sample of so few distinct rows is worked on in memory, however many rows it has.
@@ -61,7 +61,6 @@ def stream_table(
     storage: str = "float64",
     *,
     runner: Runner | None = None,
-    scale: np.ndarray | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
     """The table of a source, as `Metric.table` makes it of the same rows in memory.
@@ -69,20 +68,16 @@ def stream_table(
     Parameters
     ----------
     runner : where the passes run
-    scale : ndarray of shape (d,) or None
-        What columns are divided by.
     in_memory : whether a sample that fits is worked on in memory
     """
     metric.check_for_tables(storage)
-    fitted = fit_to_width(metric, source.n_features, scale)
-    reading = Reading.of(runner or Runner(), source, fitted, scale)
+    fitted = metric.fit(source.n_features)
+    reading = Reading.of(runner or Runner(), source, fitted, in_memory)
     n_points, sample = reading.summary.n_rows, None
-    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, reading.how.n_threads)[0]
-    if in_memory and n_points <= reading.limits.rows_in_memory:
-        points, weights = zip(*reading.fold(RowsPass()), strict=True)
-        sample = Sample.of(
-            np.concatenate(points), np.concatenate(weights) if source.weighted else None
-        )
+    points, weights = reading.summary.drawn()
+    drawn = _core.distinct_rows(points, None, reading.how.n_threads)[0]
+    if n_points <= reading.summary.whole:
+        sample = Sample.of(points, weights if source.weighted else None)
     else:
         selection = selection_of(reading)
         if len(drawn) <= FEW_DISTINCT:
@@ -97,14 +92,9 @@ def stream_table(
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
     table = RegionTable(
         values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
-        source.n_features, source.columns, scale=scale,
+        source.n_features, source.columns, scale=metric.scale,
     )  # fmt: skip
     return SourceRegions(table, n_points, reading.missing, **known)
-
-
-def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
-    """The metric with its directions drawn for data of that width."""
-    return fit_metric(metric._options(), metric._source, width, scale=scale)
 
 
 def _by_passes(
@@ -161,7 +151,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     has, whatever its weights add up to.
     """
     width = sources[0].n_features
-    fitted = fit_to_width(metric, width, None)
+    fitted = replace(metric, scale=None).fit(width)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
     pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
     # A product with a unit vector is the column itself.
