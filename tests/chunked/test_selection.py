@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth.chunked import selection
-from isodepth.chunked.rows import Rows
+from isodepth.chunked.passes import Rows
 from isodepth.chunked.selection import Numbers, Pilot, Selection, level_ranks
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Pass, Runner, run_pass
-from isodepth.chunked.rows import Preparation
+from isodepth.chunked.passes import Pass, Preparation, Runner, run_pass
 from isodepth.chunked.sources import Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra

@@ -175,15 +175,10 @@ class SourceComparison(Comparison):
             "of them that fits into memory"
         )
 
-    def _supports(
-        self, side: int, directions: np.ndarray, levels: slice = slice(None)
-    ) -> np.ndarray:
-        table = self.regions[side].table.values  # type: ignore[attr-defined]
-        count = table.shape[1] // 2
-        # These come as blocks of the directions of the tables, in their order.
-        first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
-        indices = np.arange(first, first + len(directions))
-        return table[levels][:, np.concatenate([indices, count + indices])]
+    def _apart(self, some: slice) -> np.ndarray:
+        x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
+        count = x.shape[1] // 2
+        return np.hstack([(x - y)[:, :count][:, some], (x - y)[:, count:][:, some]])
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import (
-    MassPass,
-    Pass,
-    Runner,
-    Summary,
-    SummaryPass,
-)
-from isodepth.chunked.rows import MassUnit, Preparation
+from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Pilot, Selection
 from isodepth.chunked.sources import Source
@@ -34,6 +27,92 @@ _MOST_WORK = 1 << 25
 _CHUNK_COPIES = 24
 # What the passes in memory hold for each number of a sample.
 _COPIES_IN_MEMORY = 10
+
+
+# -- what the first pass finds --------------------------------------------------------------------
+
+
+class Summary:
+    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys.
+
+    Parameters
+    ----------
+    capacity : int
+        How many rows are drawn.
+    seed : int
+    whole : int
+        All rows are held as long as there are no more than these.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
+        self.capacity, self.seed, self.whole = capacity, seed, whole
+        self.n_rows, self.mean_weight = 0, 0.0
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.limit = 1.0
+
+    def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
+        """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
+        if len(points):
+            keys = row_keys(self.seed, start, len(points))
+            near = keys <= self.limit
+            own = np.ones(len(points)) if weights is None else weights
+            held = keys[near], points[near], own[near]
+            self._take(len(points), float((own / len(points)).sum()), [held])
+
+    def __iadd__(self, other: Summary) -> Summary:
+        if other.n_rows:
+            self._take(other.n_rows, other.mean_weight, other.parts)
+        return self
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points (m, d) and weights (m,): all in their order, or some in a random one."""
+        self._settle()
+        return self.parts[0][1:]  # type: ignore[return-value]
+
+    def _take(self, n_rows: int, mean_weight: float, parts: list[tuple[np.ndarray, ...]]) -> None:
+        self.n_rows += n_rows
+        # Not the sum of all, which may overflow.
+        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
+        self.parts += parts
+        if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let go of all rows that are not among those with the smallest keys."""
+        keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        if self.n_rows > self.whole and len(keys) > self.capacity:
+            kept = np.argsort(keys)[: self.capacity]
+            keys, points, weights = keys[kept], points[kept], weights[kept]
+            self.limit = keys[-1]
+        self.parts = [(keys, points, weights)]
+
+
+@dataclass(frozen=True)
+class SummaryPass(Pass):
+    """The first look at the data: rows are counted and weighed, and some of them drawn."""
+
+    capacity: int
+    whole: int
+
+    def start(self) -> Summary:
+        return Summary(self.capacity, whole=self.whole)
+
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
+        state.add(rows.start, rows.points, rows.weights)
+
+
+class MassPass(Pass):
+    """The sum of all masses."""
+
+    def start(self) -> np.ndarray:
+        return np.zeros(1, dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        assert rows.masses is not None
+        state += rows.masses.sum()
+
+
+# -- all passes over a source ---------------------------------------------------------------------
 
 
 class Limits(NamedTuple):
@@ -108,7 +187,8 @@ class Reading:
             source, fitted.options, scale=fitted.origin.scale, chunk_rows=limits.chunk_rows,
             n_threads=fitted.resources.n_threads,
         )  # fmt: skip
-        first = SummaryPass(limits.pilots, limits.rows_in_memory if in_memory else 0)
+        fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
+        first = SummaryPass(limits.pilots, limits.rows_in_memory if fits else 0)
         summary, tally = runner.fold(source, first, how)
         if not summary.n_rows:
             reason = "it has no row"

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, Pass, row_keys
-from isodepth.chunked.rows import Rows
+from isodepth.chunked.passes import Fold, Pass, Rows, row_keys
 from isodepth.depth.base import moved_by
 
 # A bracket reaches this many standard deviations of a share to either side.

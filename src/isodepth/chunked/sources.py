@@ -136,14 +136,10 @@ def _chosen(table: Part, columns: list[Any] | None, weights: Any) -> tuple[str, 
     if columns is not None:
         indices = indices_of(columns, labels, where)
     for index in indices:
-        if indices.count(index) > 1:
+        if (indices + own).count(index) > 1:
+            how = "both as a point's and as the weight" if index in own else "twice"
             raise InvalidInputError(
-                f"column {labels[index]!r} is asked for twice; name every column once"
-            )
-        if index in own:
-            raise InvalidInputError(
-                f"column {labels[index]!r} is asked for both as a point's and as the weight; drop "
-                "one of them"
+                f"column {labels[index]!r} is asked for {how}; name every column once"
             )
     return tuple(labels[index] for index in indices + own)
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
-from isodepth.chunked.passes import DistinctPass, Runner, SupportPass
+from isodepth.chunked.passes import Pass, Rows, Runner
 from isodepth.chunked.reading import Reading, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name
+from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.fitted import FittedMetric
@@ -158,3 +159,74 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
     _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
+
+
+# -- passes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DistinctPass(Pass):
+    """The distinct rows and their masses, until there are more than `most`; [None] then."""
+
+    most: int
+
+    def start(self) -> list[Any]:
+        return []
+
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        ones = np.ones(len(rows.points), dtype=np.int64)
+        self.merge(state, [(rows.points, ones if rows.masses is None else rows.masses)])
+
+    def merge(self, state: list[Any], other: list[Any]) -> None:
+        if state == [None] or other == [None]:
+            state[:] = [None]
+        elif other:
+            points, masses = (np.concatenate(both) for both in zip(*state, *other, strict=True))
+            distinct, inverse, _ = _core.distinct_rows(points, None, 1)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, masses)
+            state[:] = [(distinct, total) if len(distinct) <= self.most else None]
+
+
+@dataclass(frozen=True)
+class SupportPass(Pass):
+    """Support values of the regions {depth >= threshold}: merged by maximum.
+
+    Attributes
+    ----------
+    model : gives the depths (n, C) of points
+    thresholds : ndarray of shape (C, L), falling along the levels
+    pairs : sequence of P pairs (which depths, which thresholds)
+    directions : ndarray of shape (K, d)
+    """
+
+    model: Any
+    thresholds: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
+    directions: np.ndarray
+
+    def start(self) -> dict[str, Any]:
+        shape = (len(self.pairs), self.thresholds.shape[1], 2 * len(self.directions))
+        return {"supports": np.full(shape, -np.inf), "width": 0.0}
+
+    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
+        depths = self.model.depths(rows.points, n_threads)
+        n_levels = self.thresholds.shape[1]
+        if depths.shape[1] == 3:
+            state["width"] = max(state["width"], float((depths[:, 2] - depths[:, 1]).max()))
+        for supports, (depth, threshold) in zip(state["supports"], self.pairs, strict=True):
+            levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
+            sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
+            if sizes[-1]:
+                # Short integers are sorted by their digits, in a fraction of the time.
+                short = levels.astype(np.min_scalar_type(n_levels))
+                order = np.argsort(short, kind="stable")[: sizes[-1]]
+                first = int(np.flatnonzero(sizes)[0])
+                out = np.empty_like(supports[first:])
+                points = rows.points[order]
+                write_supports(points, sizes[first:], self.directions, out, Resources(n_threads))
+                np.maximum(supports[first:], out, out=supports[first:])
+
+    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
+        np.maximum(state["supports"], other["supports"], out=state["supports"])
+        state["width"] = max(state["width"], other["width"])
