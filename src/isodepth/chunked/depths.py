@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows
-from isodepth.chunked.selection import Numbers, Pilot, Selection
+from isodepth.chunked.selection import Numbers, Selection
 from isodepth.depth.base import moved_by
 from isodepth.depth.whitening import inverse_root, stretch_of
 
@@ -77,7 +77,7 @@ class RankCells(Pass):
     bits: int
 
     @classmethod
-    def around(cls, numbers: Numbers, pilot: Pilot, memory: float, n_threads: int) -> RankCells:
+    def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]

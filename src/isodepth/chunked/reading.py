@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.chunked.scan import as_source
-from isodepth.chunked.selection import Pilot, Selection
+from isodepth.chunked.selection import Selection
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
@@ -252,7 +252,8 @@ def selection_of(*readings: Reading) -> Selection:
     masses = None
     if weighted or len(readings) > 1:
         masses = MassUnit.of(1.0, n_rows).masses(np.concatenate(shares))
-    pilot = Pilot(np.concatenate([points for points, _ in drawn]), masses)
+    points = np.concatenate([points for points, _ in drawn])
+    pilot = Rows(points, None, masses, 0, readings[0].tally)
     mass = int(fold(MassPass())[0]) if weighted else n_rows
     first = readings[0]
     return Selection(fold, pilot, mass, n_rows, first.limits.numbers, first.how.n_threads)

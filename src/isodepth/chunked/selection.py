@@ -33,27 +33,6 @@ def _margin(size: float) -> float:
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
-class Pilot(NamedTuple):
-    """Rows drawn at random, for a first guess.
-
-    Attributes
-    ----------
-    points : ndarray of shape (m, d)
-    masses : int64 ndarray of shape (m,) or None
-    """
-
-    points: np.ndarray
-    masses: np.ndarray | None
-
-    @property
-    def margin(self) -> float:
-        """How far a share of the pilot may be from that of the sample."""
-        if self.masses is None:
-            return _margin(len(self.points))
-        masses = self.masses.astype(np.float64)
-        return _margin(masses.sum() ** 2 / (masses**2).sum())
-
-
 @dataclass(frozen=True)
 class Numbers:
     """E sets of numbers, of which every row has one each.
@@ -103,21 +82,6 @@ class Numbers:
         for k in range(0, len(self.directions), step):
             some = np.ascontiguousarray(self.directions[k : k + step])
             yield slice(k, k + step), _core.project(moved, some, n_threads)
-
-    def guess(
-        self, pilot: Pilot, shares: np.ndarray, n_threads: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Brackets [low, high), each (E,), that will hold the quantiles of given orders (E,)."""
-        ends = np.full((2, len(shares)), [[-np.inf], [np.inf]], dtype=self.directions.dtype)
-        for some, along in self.along(pilot.points, n_threads):
-            values = along if self.centers is None else np.abs(along - self.centers[some, None])
-            for share in np.unique(shares[some]):
-                own = np.flatnonzero(shares[some] == share)
-                for end, q in zip(ends, (share - pilot.margin, share + pilot.margin), strict=True):
-                    if 0 <= q <= 1:
-                        found = _core.quantile(values[own], float(q), pilot.masses, n_threads)
-                        end[some][own] = found
-        return ends[0], np.nextafter(ends[1], np.inf)
 
 
 class Inside(NamedTuple):
@@ -214,7 +178,8 @@ class Selection:
     Attributes
     ----------
     fold : runs a pass over the sample
-    pilot : Pilot
+    pilot : Rows
+        Drawn at random, for a first guess.
     mass, n_rows : int
         Of the whole sample.
     most_numbers : int
@@ -223,23 +188,19 @@ class Selection:
     """
 
     fold: Fold
-    pilot: Pilot
+    pilot: Rows
     mass: int
     n_rows: int
     most_numbers: int
     n_threads: int
 
-    def order_statistics(
-        self, numbers: Numbers, ranks: np.ndarray, pilot: Pilot | None = None
-    ) -> np.ndarray:
+    def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
-        The ranks of a set are next to each other, rising. The pilot has the points of the numbers,
-        where these are not those of the sample.
+        The ranks of a set are next to each other, rising.
         """
-        pilot = pilot or self.pilot
-        low, high = numbers.guess(pilot, ranks.mean(axis=1) / self.mass, self.n_threads)
-        expected = np.full(len(low), 2 * pilot.margin * self.mass)
+        low, high, margin = self.guess(numbers, ranks / self.mass)
+        expected = np.full(len(low), 2 * margin * self.mass)
         crowded = np.zeros(len(low), dtype=bool)  # more rows than their mass lets expect
         found, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(found).any(axis=1))):
@@ -272,6 +233,23 @@ class Selection:
                         low[k], high[k] = inside.narrowed(at, low[k], high[k], own / mass, margin)
                         expected[k] = 2 * margin * mass
         return found
+
+    def guess(self, numbers: Numbers, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Brackets [low, high), each (E,), for quantiles of given orders (E, R), and their margin.
+
+        By the pilot, some sets at a time.
+        """
+        masses, n = self.pilot.masses, len(self.pilot.points)
+        weights = np.ones(n) if masses is None else masses.astype(np.float64)
+        margin = _margin(weights.sum() ** 2 / (weights**2).sum())
+        low, high = np.full((2, len(shares)), [[-np.inf], [np.inf]], numbers.directions.dtype)
+        for some in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
+            work = BracketPass(numbers.take(some), low[some], high[some], n)
+            inside = work.start()
+            work.step(inside, self.pilot, self.n_threads)
+            for at, k in enumerate(some):
+                low[k], high[k] = inside.narrowed(at, -np.inf, np.inf, shares[k], margin)
+        return low, high, margin
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
         """The median (E,) of each set: the mean of the lower and the upper one.
@@ -313,13 +291,11 @@ class Selection:
 
         Depths within `tolerance` of that of a given rank are tied with it, and enter together.
         """
-        depths = -model.depths(self.pilot.points, self.n_threads)
-        kinds, levels = depths.shape[1], len(betas)
+        kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
         numbers = Numbers((np.zeros(kinds), 0), units, of=NegatedDepths(model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
-        pilot = Pilot(depths, self.pilot.masses)
-        found = self.order_statistics(numbers, ranks[:, None], pilot)
+        found = self.order_statistics(numbers, ranks[:, None])
         return -found.reshape(kinds, levels) - tolerance
 
 

@@ -154,10 +154,9 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     width = sources[0].n_features
     fitted = replace(metric, scale=None).fit(width)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
-    pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
     # A product with a unit vector is the column itself.
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
-    _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
+    _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
 
 
