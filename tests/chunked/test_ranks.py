@@ -63,7 +63,7 @@ def test_depths_lie_between_their_bounds(
         return state
 
     pilot = rows_of(sample.points[:5], None)
-    selection = Selection(fold, pilot, sample.total, sample.n_points, 1, 1)
+    selection = Selection(fold, pilot, 0.5, sample.total, sample.n_points, 1, 1)
     with mock.patch.object(depths, "_BITS", (bits,)):
         model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
     middle, low, high = model.depths(sample.points, 1).T

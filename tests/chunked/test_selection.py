@@ -82,11 +82,11 @@ def test_any_rank_from_any_bracket(
         work.merge(*states)
         return states[0]
 
-    selecting = Selection(fold, rows_of(points, masses), total, n, 1, 1)
+    selecting = Selection(fold, rows_of(points, None), 0.05, total, n, 1, 1)
     directions = np.eye(3, dtype=dtype)
     sets = Numbers((np.zeros(3, dtype), 0), directions, centers)
     with (
-        mock.patch.object(Selection, "guess", return_value=(low, high, 0.05)),
+        mock.patch.object(Selection, "guess", return_value=(low, high)),
         mock.patch.object(selection, "_LEAST_NUMBERS", least),
     ):
         found = selecting.order_statistics(sets, ranks)

@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.chunked.scan import as_source
-from isodepth.chunked.selection import Selection
+from isodepth.chunked.selection import Selection, margin_of
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
@@ -230,11 +230,17 @@ def selection_of(*readings: Reading) -> Selection:
     """Order statistics of sources as one sample: each counts for as many rows as it has."""
     n_rows = sum(one.summary.n_rows for one in readings)
     weighted = any(one.source.weighted for one in readings)
-    drawn = [one.summary.drawn() for one in readings]
-    shares = []
-    for one, (_, weights) in zip(readings, drawn, strict=True):
+    rows, shares = [], []
+    for one in readings:
+        points, weights = one.summary.drawn()
         relative = weights / weights.max()
+        rows.append(points)
         shares.append(relative * (one.summary.n_rows / relative.sum()))
+    share = np.concatenate(shares)
+    # Rows of equal mass: one of a large share comes several times.
+    upto = np.cumsum(share)
+    drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
+    pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, readings[0].tally)
     if weighted:
         alone = len(readings) == 1
         units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
@@ -249,14 +255,10 @@ def selection_of(*readings: Reading) -> Selection:
             step.merge(state, other)
         return state
 
-    masses = None
-    if weighted or len(readings) > 1:
-        masses = MassUnit.of(1.0, n_rows).masses(np.concatenate(shares))
-    points = np.concatenate([points for points, _ in drawn])
-    pilot = Rows(points, None, masses, 0, readings[0].tally)
     mass = int(fold(MassPass())[0]) if weighted else n_rows
     first = readings[0]
-    return Selection(fold, pilot, mass, n_rows, first.limits.numbers, first.how.n_threads)
+    margin = margin_of(share.sum() ** 2 / np.square(share).sum())
+    return Selection(fold, pilot, margin, mass, n_rows, first.limits.numbers, first.how.n_threads)
 
 
 # -- rows in memory -------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
-def _margin(size: float) -> float:
+def margin_of(size: float) -> float:
     """How far a share among so many numbers drawn at random may be from that among all."""
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
@@ -179,7 +179,9 @@ class Selection:
     ----------
     fold : runs a pass over the sample
     pilot : Rows
-        Drawn at random, for a first guess.
+        Drawn at random, each for the same mass: for a first guess.
+    margin : float
+        How far a share of the pilot may be from that of the sample.
     mass, n_rows : int
         Of the whole sample.
     most_numbers : int
@@ -189,6 +191,7 @@ class Selection:
 
     fold: Fold
     pilot: Rows
+    margin: float
     mass: int
     n_rows: int
     most_numbers: int
@@ -199,8 +202,8 @@ class Selection:
 
         The ranks of a set are next to each other, rising.
         """
-        low, high, margin = self.guess(numbers, ranks / self.mass)
-        expected = np.full(len(low), 2 * margin * self.mass)
+        low, high = self.guess(numbers, ranks / self.mass)
+        expected = np.full(len(low), 2 * self.margin * self.mass)
         crowded = np.zeros(len(low), dtype=bool)  # more rows than their mass lets expect
         found, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(found).any(axis=1))):
@@ -227,29 +230,27 @@ class Selection:
                 elif own[0] >= mass:
                     low[k], high[k], expected[k] = high[k], np.inf, self.mass - below - mass
                 else:
-                    margin = _LARGEST_MARGIN if share is None else _margin(share * mass)
+                    margin = _LARGEST_MARGIN if share is None else margin_of(share * mass)
                     expected[k], crowded[k] = mass, share is None
                     if held <= most and margin < _LARGEST_MARGIN:
                         low[k], high[k] = inside.narrowed(at, low[k], high[k], own / mass, margin)
                         expected[k] = 2 * margin * mass
         return found
 
-    def guess(self, numbers: Numbers, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Brackets [low, high), each (E,), for quantiles of given orders (E, R), and their margin.
+    def guess(self, numbers: Numbers, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Brackets [low, high), each (E,), that will hold quantiles of given orders (E, R).
 
         By the pilot, some sets at a time.
         """
-        masses, n = self.pilot.masses, len(self.pilot.points)
-        weights = np.ones(n) if masses is None else masses.astype(np.float64)
-        margin = _margin(weights.sum() ** 2 / (weights**2).sum())
+        n = len(self.pilot.points)
         low, high = np.full((2, len(shares)), [[-np.inf], [np.inf]], numbers.directions.dtype)
         for some in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
             work = BracketPass(numbers.take(some), low[some], high[some], n)
             inside = work.start()
             work.step(inside, self.pilot, self.n_threads)
             for at, k in enumerate(some):
-                low[k], high[k] = inside.narrowed(at, -np.inf, np.inf, shares[k], margin)
-        return low, high, margin
+                low[k], high[k] = inside.narrowed(at, -np.inf, np.inf, shares[k], self.margin)
+        return low, high
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
         """The median (E,) of each set: the mean of the lower and the upper one.
