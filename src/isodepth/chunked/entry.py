@@ -83,7 +83,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
     """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
         changes["levels"] = LEVELS
     if metric.refine:
@@ -91,12 +91,10 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
             f"refine needs the rows of both samples, and these are read in chunks, got "
             f"refine={metric.refine!r}; leave it out, and give more directions instead"
         )
-    if metric._options()["refine"]:
-        changes["refine"] = 0
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         rng = np.random.default_rng(metric.random_state)
         changes["random_state"] = int(rng.integers(2**31))
-    return replace(metric, **changes) if changes else metric
+    return replace(metric, **changes)
 
 
 def _runner_of(*sources: Source) -> Runner:

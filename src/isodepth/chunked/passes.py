@@ -17,7 +17,6 @@ import numpy as np
 from isodepth.chunked.sources import Chunk, Source
 from isodepth.core.scaling import scaled
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
-from isodepth.errors import InvalidInputError
 
 
 class Rows(NamedTuple):
@@ -114,17 +113,14 @@ class Preparation:
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """The rows of a chunk, before which so many come."""
         points, weights = self.split(chunk)
-        n_read, missing = len(points), np.zeros(self.source.n_features, dtype=np.int64)
-        if self.nan_policy == "omit":
-            holes = np.isnan(points)
-            missing = holes.sum(axis=0)
-            if missing.any():
-                kept = ~holes.any(axis=1)
-                points, weights = points[kept], None if weights is None else weights[kept]
+        missing = np.isnan(points)
+        if missing.any():
+            kept = ~missing.any(axis=1)
+            points, weights = points[kept], None if weights is None else weights[kept]
         # Adding zero turns -0.0 into 0.0, and gives a copy that nobody else holds.
         points = np.ascontiguousarray(points + points.dtype.type(0))
         checksum = points.view(f"u{points.itemsize}").sum(dtype=np.uint64)
-        tally = np.array([n_read, len(points), checksum, *missing.tolist()], dtype=np.uint64)
+        counts = [len(missing), len(points), checksum, *missing.sum(axis=0).tolist()]
         if weights is not None and not (weights > 0).all():
             points, weights = points[weights > 0], weights[weights > 0]
         if self.scale is not None and len(points):
@@ -132,17 +128,11 @@ class Preparation:
         masses = None
         if self.unit is not None:
             masses = self.unit.masses(np.ones(len(points)) if weights is None else weights)
-        return Rows(points, weights, masses, start, tally)
+        return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
         """Checked points (n, d), which may have missing values, and weights (n,) or None."""
         (values, origin, first), source = chunk, self.source
-        width = source.n_features + source.weighted
-        if values.shape[1] != width:
-            raise InvalidInputError(
-                f"{origin} has shape {values.shape}, and {width} columns are expected; all chunks "
-                "must have the same columns"
-            )
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
         points = to_float(values[:, : source.n_features], origin, self.dtype)
         if self.most_rows is not None or not len(points):
