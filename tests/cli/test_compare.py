@@ -151,7 +151,7 @@ def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
     isodepth.DepthMonitor(rows, **options).check(rows[:20])
     assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
     assert "No alarm in 1 batch(es)" in Path("m.html").read_text("utf-8")
-    assert "--permutations belongs to the test of two" in refusal(*given, "--permutations", 9)
+    assert "--permutations belongs to the comparison of two" in refusal(*given, "--permutations", 9)
     assert "got june.csv alone" in refusal("report", "june.csv", "-o", "r.html")
     assert "Missing option '-o'" in refusal("report", *files)
 
