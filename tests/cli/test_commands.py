@@ -19,7 +19,7 @@ import isodepth
 from isodepth.cli import main
 from isodepth.cli.commands import progress_wanted
 
-COMMAND = [sys.executable, "-c", "from isodepth.cli import main; raise SystemExit(main())"]
+COMMAND = [sys.executable, "-m", "isodepth"]
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX systems")
 
 

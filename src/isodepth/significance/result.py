@@ -38,7 +38,7 @@ class Component(NamedTuple):
     name : str
         Such as "directions", "columns", "shape", "dependence", "regions", "categories".
     kind : str
-        What it stands for here: "location", "spread", "shape", "dependence", "regions", "shares".
+        What change it indicates: "location", "spread", "shape", "dependence", "regions", "shares".
     carrier : str
         The column, pair of columns, direction or function of a row where it is largest.
     value : float
@@ -332,7 +332,7 @@ class TwoSampleResult(ReportableResult):
             lines.append(str(self.missing))
         lines += self.notes
         if self.moved_from is not None:
-            lines.append(f"worked out on the host, to which rows were moved from {self.moved_from}")
+            lines.append(f"computed on the host, to which rows were copied from {self.moved_from}")
         return "\n  ".join([*lines, self.signature])
 
 
