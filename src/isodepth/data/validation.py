@@ -78,6 +78,10 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Like `check_points`, where values may still be missing or infinite."""
     columns = None
+    if isinstance(X, str) or hasattr(X, "__fspath__"):
+        raise InvalidInputError(
+            f"{name} must be a table, got {X!r:.80}; read a file with isodepth.read_table or pandas"
+        )
     if not isinstance(X, np.ndarray) and looks_like_frame(X):
         X, columns = read_frame(X, name)
     array = to_array(X, name)
