@@ -107,8 +107,9 @@ mutants: $(MUTATION_ENV) core  ## change the code at random places, count the ch
 	$(BIN)/cr-report --surviving-only --show-diff $(SESSION)
 	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
+# Without MAKEFLAGS: ninja shares the processors out by itself, and fails where make -j offers to do it for both.
 core: $(BUILD_ENV)  ## build the compiled core into src/isodepth/_core: only what changed
-	@$(BIN)/python tools/build_backend.py core
+	@MAKEFLAGS= $(BIN)/python tools/build_backend.py core
 
 stubs: $(DEV_ENV) core  ## write the type stubs of the compiled core
 	@$(BIN)/python .ci/stubs.py $(STUB)
