@@ -2,7 +2,6 @@
 #include "gaps.hpp"
 
 #include "arrays.hpp"
-#include "ascent.hpp"
 #include "module.hpp"
 #include "tables.hpp"
 
@@ -29,23 +28,6 @@ template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Siz
     level_gaps(samples, tiles(directions, n_threads), q, before, chunk_rows, {n_threads, memory_mb},
                gaps.data(), codes.data());
     return std::pair(gaps, codes);
-}
-
-template <class T> static Result<double> ascent(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
-                                                Matrix<double> starts, int64_t n_climbers, int64_t steps,
-                                                double slack, int64_t n_threads) {
-    std::vector<double> tops;
-    size_t count;
-    {
-        nb::gil_scoped_release released;
-        const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-        const auto climbers =
-            ascend(samples, starts.data(), starts.shape(0), n_climbers, steps, slack, n_threads);
-        for (const auto& climber : climbers)
-            tops.insert(tops.end(), climber.best.begin(), climber.best.end());
-        count = climbers.size();
-    }
-    return as_array(std::move(tops), {count, x.shape(1)});
 }
 
 template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
@@ -115,9 +97,6 @@ template <class T> static void bind_for(nb::module_& m) {
           "n_threads"_a, "memory_mb"_a, "known"_a = nb::none(), "chunk_rows"_a = 0,
           "The gap of each level, and the direction of the largest; `known` has gaps and codes of other "
           "directions, and how many these are.");
-    m.def("ascent", ascent<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "starts"_in,
-          "n_climbers"_a, "steps"_a, "slack"_a, "n_threads"_a,
-          "Directions of larger gaps than along the starts.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
           "memory_mb"_a,
           "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");

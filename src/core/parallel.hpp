@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -13,7 +12,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace isodepth {
@@ -83,70 +81,40 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// Calls `work(worker, part)` for every part of every round, on `workers` threads with this one. `next()`
-// prepares a round and returns how many parts it has, 0 when all is done; it is called by one thread while
-// the others wait.
+// Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
 //
 // Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
 // parts should take less than a tenth of a second. An exception in any thread ends the others at their
 // next part and is thrown again here.
-template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {
+template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> stop{false};
     std::exception_ptr error;
     std::mutex guard;
-    auto note_error = [&] {
-        std::lock_guard<std::mutex> held(guard);
-        if (!error) error = std::current_exception();
-        stop = true;
-    };
-    int64_t parts = next();
-    auto advance = [&]() noexcept {
-        try {
-            parts = stop ? 0 : next();
-        } catch (...) {
-            note_error();
-            parts = 0;
-        }
-        part = 0;
-    };
-    std::barrier<decltype(advance)> all_done(workers, advance);
     auto run = [&](int64_t worker) {
         Signals signals;
-        while (parts > 0) {
-            try {
-                for (int64_t i; !stop && (i = part++) < parts;) {
-                    work(worker, i);
-                    if (worker == 0) signals.check();
-                }
-            } catch (...) {
-                note_error();
+        try {
+            for (int64_t i; !stop && (i = part++) < parts;) {
+                work(worker, i);
+                if (worker == 0) signals.check();
             }
-            all_done.arrive_and_wait();
+        } catch (...) {
+            std::lock_guard<std::mutex> held(guard);
+            if (!error) error = std::current_exception();
+            stop = true;
         }
     };
     std::vector<std::thread> helpers;
-    helpers.reserve(size_t(workers - 1));
-    for (int64_t worker = 1; worker < workers; worker++) {
-        try {
+    helpers.reserve(size_t(workers));
+    try {
+        for (int64_t worker = 1; worker < std::min(workers, parts); worker++)
             helpers.emplace_back(run, worker);
-        } catch (const std::system_error&) {
-            // No further thread is to be had: the work is done by those there are.
-            for (; worker < workers; worker++) all_done.arrive_and_drop();
-        }
+    } catch (const std::system_error&) {
+        // No further thread is to be had: the work is done by those there are.
     }
     run(0);
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
-}
-
-// Calls `work(worker, part)` for every part 0..parts: one round. Small passes are of one thread: these need
-// no barrier.
-template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    if (std::min(workers, parts) > 1)
-        return parallel_rounds(std::min(workers, parts), [&] { return std::exchange(parts, 0); }, work);
-    Signals signals;
-    for (int64_t part = 0; part < parts; part++, signals.check()) work(0, part);
 }
 
 // Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part

@@ -233,18 +233,4 @@ void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, 
     });
 }
 
-// The rows that give the range of projections on a tile of directions; of equal ones the first.
-template <class T> struct RangeRows {
-    int64_t top[lanes<T>] = {}, low[lanes<T>] = {};
-
-    // Take in move number i.
-    void take(const Moves<T>& moves, int64_t i) {
-        const Range<T>&before = moves.before(i), &after = moves.before(i + 1);
-        for (int64_t k = 0; k < lanes<T>; k++) {
-            if (after.top[k] > before.top[k]) top[k] = moves.row(i);
-            if (after.low[k] < before.low[k]) low[k] = moves.row(i);
-        }
-    }
-};
-
 }  // namespace isodepth

@@ -239,16 +239,13 @@ def ascent(
     x, y, prefix_sizes : as in `level_gaps`, for the levels to climb for
     starts : ndarray of shape (C, d)
     steps : int
-        The most steps a climber takes, each one projection of both samples.
+        The most steps a climber takes, each one projection of a sample.
     slack : float
         A climber stops as close to the best that its corner can give, as a share of the gap.
     """
-    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    sizes_x, sizes_y = map(_sizes, prefix_sizes)
-    starts = np.ascontiguousarray(starts, dtype=np.float64)
-    return core.ascent(
-        x, y, sizes_x, sizes_y, starts, n_climbers, steps, slack, resources.n_threads
-    )
+    first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
+    sizes = _sizes(np.stack(prefix_sizes))
+    return core.ascent(first, second, sizes, starts, n_climbers, steps, slack, resources.n_threads)
 
 
 def write_quantiles(

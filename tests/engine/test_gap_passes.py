@@ -180,7 +180,8 @@ def test_climbers_attain_more_than_their_starts(
     sizes = tuple(np.sort(rng.integers(1, k + 1, n_levels)) for k in (n, m))
     starts = rng.standard_normal((4, d))
     starts /= np.linalg.norm(starts, axis=1, keepdims=True)
-    found = engine.ascent(x, y, sizes, starts, n_climbers=64, steps=20, slack=1e-6)
+    both = np.concatenate([starts, -starts])
+    found = engine.ascent(x, y, sizes, both, n_climbers=64, steps=20, slack=1e-6)
     assert 1 <= len(found) <= 64
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
     before, after = (engine.level_gaps(x, y, sizes, U)[0] for U in (starts, found))

@@ -439,6 +439,28 @@ def hull_levels(
     Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l: lower (L,), at least as large as what is attained already, upper (L,), directions (L, d) and sides (L,).
     """
 
+def ascent(
+    first: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    second: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    stops: Annotated[
+        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).
+    """
+
 def halfspace_masses(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -548,52 +570,6 @@ def gaps(
     """
     The gap of each level, and the direction of the largest; `known` has gaps and codes of other directions, and how many these are.
     """
-
-@overload
-def ascent(
-    x: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    starts: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_climbers: int,
-    steps: int,
-    slack: float,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
-@overload
-def ascent(
-    x: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    starts: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_climbers: int,
-    steps: int,
-    slack: float,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """Directions of larger gaps than along the starts."""
 
 @overload
 def supports(
