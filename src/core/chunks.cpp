@@ -181,7 +181,6 @@ template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T
     auto out = new_array<T>({size_t(chunk.task.n)});
     nb::gil_scoped_release released;
     const Rounding<T> rounding(chunk.task.d, T(typical));
-    std::fill_n(out.data(), chunk.task.n, T(0));
     chunk.over_row_blocks([&](const Tiles<T>& rows, T* along, int64_t k, int64_t start) {
         Spread<T> spread({medians.data()[k], mads.data()[k]}, rounding);
         if (spread.half_equal) spread.scale = scales.data()[k];
@@ -196,7 +195,7 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
     const RankCells<T> cells{middles.data(), scales.data(), bits};
     auto out = new_array<double>({size_t(chunk.task.n), 2});
     nb::gil_scoped_release released;
-    std::fill_n(out.data(), 2 * chunk.task.n, smallest ? std::numeric_limits<double>::infinity() : 0.0);
+    if (smallest) std::fill_n(out.data(), 2 * chunk.task.n, std::numeric_limits<double>::infinity());
     chunk.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
         const double* own = bounds.data() + k * int64_t(bounds.shape(1)) * 2;
         double* found = out.data() + 2 * start;

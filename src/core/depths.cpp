@@ -132,7 +132,6 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weight
         distinct->write(out.data(), inverse.data());
         if (!equal) {
             int64_t* sums = merged.data();
-            std::fill_n(sums, count, 0);
             for (int64_t i = 0; i < n; i++) sums[inverse.data()[i]] += own ? own[i] : 1;
             equal = std::all_of(sums, sums + count, [=](int64_t sum) { return sum == sums[0]; });
         }
@@ -141,39 +140,22 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weight
                           equal ? nb::object(nb::none()) : nb::cast(std::move(merged)));
 }
 
-// Calls `work(row, numbers, workspace)` for the rows (K, n) of a matrix, with a workspace for each thread.
-template <class T, class Work>
-static void over_matrix(const Matrix<T>& rows, const Weights& weights, int64_t n_threads, Work work) {
+template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
     const int64_t count = rows.shape(0), n = rows.shape(1), *own = weights_or_null(weights, n);
-    if (n == 0) throw nb::value_error("there is no median of no numbers");
+    if (n == 0) throw nb::value_error("there is no quantile of no numbers");
+    if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
+    auto out = new_array<T>({size_t(count)});
     nb::gil_scoped_release released;
     const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
+    const double rank = q * double(total - 1);
+    const int64_t first = int64_t(rank), last = std::min(first + 1, total - 1);
+    const T share = T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t row) {
         const auto& workspace =
             workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
-        work(row, Numbers<T>(rows.data() + row * n, n, own, total), workspace);
-    });
-}
-
-template <class T>
-static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    auto medians = new_array<T>({rows.shape(0)}), mads = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        const auto found = median_and_mad(of, workspace);
-        medians.data()[row] = found.median, mads.data()[row] = found.mad;
-    });
-    return {std::move(medians), std::move(mads)};
-}
-
-template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
-    if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
-    auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        const double rank = q * double(of.total - 1);
-        const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-        const auto [lower, upper] = at_ranks(of, first, last, workspace);
-        const T share = T(rank - double(first));
+        const Numbers<T> numbers(rows.data() + row * n, n, own, total);
+        const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
         // Symmetric under a change of sign, and nothing can overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
     });
@@ -204,8 +186,6 @@ template <class T> static void bind(nb::module_& m) {
     m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
           "Distinct rows in lexicographic order, where each given row is among them, and their weights, None "
           "where all are equal.");
-    m.def("median_and_mad", medians_and_mads<T>, rows, weights, threads,
-          "The median, and the median absolute deviation from it, of each row of (K, n).");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }

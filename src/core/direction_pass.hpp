@@ -10,14 +10,6 @@ namespace isodepth {
 // to 2.7 times as fast as one direction after the other.
 constexpr int64_t few_points = 64;
 
-// Calls `work(first, stop)` for slices of n rows on several threads; each row is `operations` operations.
-template <class Work> void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work) {
-    constexpr int64_t each = 4096;
-    const int64_t parts = (n + each - 1) / each;
-    parallel_for(worker_count(n_threads, parts, n * operations), parts,
-                 [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
-}
-
 // A sample, the directions along which it is looked at, and the points whose depth is asked for.
 template <class T> struct DirectionTask {
     const T* points;         // (n, d)

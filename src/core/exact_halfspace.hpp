@@ -15,7 +15,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 
 #include "parallel.hpp"
 #include "predicates.hpp"
@@ -42,18 +41,18 @@ struct Projected {
 
 class HalfspaceSearch {
   public:
-    // `pause()` is called now and then; if it says so, a search is given up.
-    HalfspaceSearch(WeightedSample sample, std::function<bool()> pause) : sample_(sample), pause_(pause) {
+    explicit HalfspaceSearch(WeightedSample sample) : sample_(sample) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
     // Lower `best` to the smallest mass of a halfspace at the query over all eliminations that begin with
-    // vector `first`; in the plane, where nothing is eliminated, over all.
-    void search(const double* query, int64_t first, std::atomic<int64_t>& best) {
+    // vector `first`; in the plane, where nothing is eliminated, over all. `check()` is called now and then.
+    template <class Check>
+    void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
         if (query != origin_) look_from(query);
         best_ = &best;
         if (d_ == 2) lower(at_query_ + planar_sweep(0));
-        else if (first < levels_[0].count && best > at_query_) search_level(0, first, first + 1, at_query_);
+        else if (first < levels_[0].count) search_level(0, first, first + 1, at_query_, check);
     }
 
   private:
@@ -63,7 +62,6 @@ class HalfspaceSearch {
     static constexpr double safe = 1e-75;
 
     const WeightedSample sample_;
-    const std::function<bool()> pause_;
     const int64_t n_ = sample_.points.n, d_ = sample_.points.d;
     Determinants exact_{sample_.points};
     const double* origin_ = nullptr;  // the query
@@ -105,23 +103,23 @@ class HalfspaceSearch {
         }
     }
 
-    // Whether to go on after all eliminations of vectors start..stop.
-    bool search_level(int64_t level, int64_t start, int64_t stop, int64_t spent) {
+    // Eliminate each of the vectors start..stop, as long as there is something to be gained.
+    template <class Check>
+    void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, Check& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
-        for (int64_t row = start; row < stop; row++) {
+        for (int64_t row = start; row < stop && *best_ > at_query_; row++) {
             const int64_t point = state.ids[row];
             if (state.skip[point] || (level > 0 && point < chosen_[level - 1])) continue;
             const int64_t cost = spent + eliminate(level, row);
             if (cost >= best_->load(std::memory_order_relaxed)) continue;
             if (level + 3 == d_) {
                 lower(cost + planar_sweep(level + 1));
-                if (*best_ == at_query_ || pause_()) return false;
+                check();
             } else {
                 std::fill(next.skip.begin(), next.skip.end(), 0);
-                if (!search_level(level + 1, 0, next.count, cost)) return false;
+                search_level(level + 1, 0, next.count, cost, check);
             }
         }
-        return true;
     }
 
     static double certainty(TwoTerms x) { return std::abs(x.value) - x.error; }
@@ -266,21 +264,9 @@ inline std::vector<int64_t> smallest_masses(WeightedSample sample, Rows<double> 
     PerWorker<HalfspaceSearch> searches(workers);
     std::vector<std::atomic<int64_t>> best(m);
     for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
-    Signals signals;
-    std::atomic<bool> stopped{false};
-    parallel_for(workers, m * pieces, [&](int64_t worker, int64_t part) {
-        // A part may take long, so signals are looked for inside, by the first worker for all.
-        auto pause = [&signals, &stopped, worker] {
-            try {
-                if (worker == 0) signals.check();
-            } catch (...) {
-                stopped = true;
-                throw;
-            }
-            return stopped.load(std::memory_order_relaxed);
-        };
-        auto make = [&] { return std::make_unique<HalfspaceSearch>(sample, pause); };
-        searches.of(worker, make).search(queries[part / pieces], part % pieces, best[part / pieces]);
+    parallel_checked(workers, m * pieces, [&](int64_t worker, int64_t part, auto& check) {
+        auto& search = searches.of(worker, [&] { return std::make_unique<HalfspaceSearch>(sample); });
+        search.search(queries[part / pieces], part % pieces, best[part / pieces], check);
     });
     return {best.begin(), best.end()};
 }

@@ -9,7 +9,6 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64
     auto weights = new_array<double>({size_t(m), size_t(n)});
     auto distance = new_array<double>({size_t(m)}), lower = new_array<double>({size_t(m)});
     nb::gil_scoped_release released;
-    std::fill_n(weights.data(), m * n, 0.0);
     const HullRows rows{rows_of(points)};
     parallel_for(worker_count(n_threads, m, 8 * m * n * d), m, [&](int64_t, int64_t i) {
         NearestPoint nearest(n, d);

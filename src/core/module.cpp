@@ -37,12 +37,10 @@ template <class T> static Result<T> project(Matrix<T> points, Matrix<T> directio
     auto out = new_array<T>({size_t(count), size_t(n)});
     nb::gil_scoped_release released;
     const Tiles<T> tiles(points.data(), n, d, n_threads);
-    constexpr int64_t each = 16;
-    const int64_t parts = (count + each - 1) / each;
-    parallel_for(worker_count(n_threads, parts, n * count), parts, [&](int64_t, int64_t part) {
-        const int64_t first = part * each, some = std::min(each, count - first);
-        tiles.project(directions.data() + first * d, some, out.data() + first * n);
-    });
+    auto fill = [&](int64_t first, int64_t stop) {
+        tiles.project(directions.data() + first * d, stop - first, out.data() + first * n);
+    };
+    over_rows(count, n, n_threads, fill, 16);
     return out;
 }
 

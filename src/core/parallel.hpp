@@ -81,27 +81,29 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// Calls `work(worker, part)` for every part 0..parts, on `workers` threads with this one.
+// Calls `work(worker, part, check)` for every part 0..parts, on `workers` threads with this one.
 //
-// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
-// parts should take less than a tenth of a second. An exception in any thread ends the others at their
-// next part and is thrown again here.
-template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
+// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts. Parts
+// that take more than a tenth of a second, or wait for others, call `check()` in between. An exception in any
+// thread ends the others at their next check and is thrown again here.
+template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
     std::atomic<int64_t> part{0};
-    std::atomic<bool> stop{false};
+    std::atomic<bool> failed{false};
     std::exception_ptr error;
     std::mutex guard;
+    struct SomeoneFailed {};
     auto run = [&](int64_t worker) {
         Signals signals;
+        auto check = [&] {
+            if (worker == 0) signals.check();
+            if (failed) throw SomeoneFailed();
+        };
         try {
-            for (int64_t i; !stop && (i = part++) < parts;) {
-                work(worker, i);
-                if (worker == 0) signals.check();
-            }
+            for (int64_t i; (i = part++) < parts; check()) work(worker, i, check);
         } catch (...) {
             std::lock_guard<std::mutex> held(guard);
             if (!error) error = std::current_exception();
-            stop = true;
+            failed = true;
         }
     };
     std::vector<std::thread> helpers;
@@ -117,27 +119,30 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
     if (error) std::rethrow_exception(error);
 }
 
+// Calls `work(worker, part)` for every part 0..parts; these take less than a tenth of a second.
+template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
+    parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
+}
+
 // Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part
 // before: what is kept of a step passes through the parts in their order, whatever the threads.
 template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
     const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
-    std::atomic<bool> failed{false};
-    parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
-        Signals signals;
-        try {
-            for (int64_t step = 0; step < steps; step++) {
-                while (done[step].load(std::memory_order_acquire) < part && !failed)
-                    std::this_thread::yield();
-                if (failed) return;
-                work(worker, part, step);
-                done[step].store(part + 1, std::memory_order_release);
-                if (worker == 0) signals.check();
-            }
-        } catch (...) {
-            failed = true;  // nobody waits for what is never done
-            throw;
+    parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto& check) {
+        for (int64_t step = 0; step < steps; step++, check()) {
+            for (; done[step].load(std::memory_order_acquire) < part; check()) std::this_thread::yield();
+            work(worker, part, step);
+            done[step].store(part + 1, std::memory_order_release);
         }
     });
+}
+
+// Calls `work(first, stop)` for slices of n rows on several threads; each row is `operations` operations.
+template <class Work>
+void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work, int64_t each = 4096) {
+    const int64_t parts = (n + each - 1) / each;
+    parallel_for(worker_count(n_threads, parts, n * operations), parts,
+                 [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
 }
 
 }  // namespace isodepth

@@ -106,17 +106,16 @@ template <class T> class Tiles {
           n(n),
           d(d),
           values_(count * d * lanes<T>) {
-        const int64_t parts = (count + tiles_each - 1) / tiles_each;
-        parallel_for(worker_count(n_threads, parts, 8 * n * d), parts, [&](int64_t, int64_t part) {
-            const int64_t stop = std::min((part + 1) * tiles_each, count);
-            for (int64_t tile = part * tiles_each; tile < stop; tile++)
+        auto fill = [&](int64_t first, int64_t stop) {
+            for (int64_t tile = first; tile < stop; tile++)
                 for (int64_t lane = 0; lane < lanes<T>; lane++) {
                     const T* row = rows + std::min(start(tile) + lane, n - 1) * d;
                     T* out = values_.data() + tile * d * lanes<T> + lane;
                     for (int64_t k = 0; k < d; k++)
                         out[k * lanes<T>] = frame ? frame->moved(row[k], k) : row[k];
                 }
-        });
+        };
+        over_rows(count, 8 * lanes<T> * d, n_threads, fill, 256);
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
@@ -150,7 +149,6 @@ template <class T> class Tiles {
     }
 
   private:
-    static constexpr int64_t tiles_each = 256;
     // The first entry of row i; the others follow at a distance of `lanes`.
     const T* row(int64_t i) const { return tile(i / lanes<T>) + i % lanes<T>; }
     Workspace<T> values_;
