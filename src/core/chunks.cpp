@@ -7,28 +7,24 @@
 
 namespace isodepth {
 
-using Weights = std::optional<Vector<int64_t>>;
 template <class T> using Centers = std::optional<Vector<T>>;
 using Typical = std::optional<double>;
 
 // Rows (n, d), moved and scaled by a frame, and the directions (K, d) along which they are looked at.
 template <class T> class Chunk {
   public:
-    DirectionTask<T> task = {};
+    DirectionTask<T> task;
 
     Chunk(Matrix<T> points, Vector<T> center, int exponent, Matrix<T> directions, Weights weights,
           int64_t n_threads)
-        : points_(points),
+        : task(task_of<T>(points, directions, weights, {},
+                          {n_threads, std::numeric_limits<double>::infinity()})),
+          points_(points),
           directions_(directions),
           weights_(weights),
           frame_(center.data(), int64_t(center.shape(0)), exponent) {
-        task.points = points.data(), task.n = task.m = int64_t(points.shape(0));
-        task.directions = directions.data(), task.count = int64_t(directions.shape(0));
-        task.weights = weights ? weights->data() : nullptr, task.d = int64_t(points.shape(1));
-        task.resources = {n_threads, std::numeric_limits<double>::infinity()};
-        if (task.n == 0 || center.shape(0) != points.shape(1) || directions.shape(1) != points.shape(1) ||
-            (weights && weights->shape(0) != points.shape(0)))
-            throw nb::value_error("points (n, d), center (d,), directions (K, d) and weights (n,) must fit");
+        if (center.shape(0) != points.shape(1))
+            throw nb::value_error("points (n, d) and center (d,) must fit");
     }
 
     // Calls `work(rows, along, k)` with the projections (n,), which it may change, on each direction k.
@@ -43,7 +39,7 @@ template <class T> class Chunk {
     template <class Work> void over_row_blocks(Work work) const {
         constexpr int64_t each = 4;  // directions whose projections stay in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
-            const Tiles<T> rows(task.points + start * task.d, stop - start, task.d, 1, &frame_);
+            const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);
             const Workspace<T> along(each * rows.n);
             for (int64_t first = 0; first < task.count; first += each) {
                 const int64_t some = std::min(each, task.count - first);

@@ -49,7 +49,7 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
     const Frame<T> frame(task.points, n, d);
-    const Tiles<T> tiles(task.directions, task.count, d, 1);
+    const Tiles<T> tiles({task.directions, task.count, d}, 1);
     const Workspace<T> rows(n * d), along(n * together);
     const Workspace<float> columns(n * together);
     const Workspace<int32_t> weights(n, 1);

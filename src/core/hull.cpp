@@ -57,13 +57,11 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
 
 void bind_hull(nb::module_& m) {
     m.def("nearest_in_hull", nearest_in_hull, "points"_in, "queries"_in, "n_threads"_a = 1,
-          "Weights (m, n) of the point of the hull of points (n, d) nearest to each query (m, d), the "
-          "distance (m,) and a lower bound of it.");
+          "Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.");
     m.def("hull_levels", hull_levels, "first"_in, "second"_in, "stops"_in, "attained"_in, "slack"_a,
           "limit"_a,
-          "Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for "
-          "each level l: lower (L,), at least as large as what is attained already, upper (L,), directions "
-          "(L, d) and sides (L,).");
+          "Bounds of the Hausdorff distances of first[:stops[0, l]] and second[:stops[1, l]] for each l: "
+          "lower (L,), at least what is attained already, upper (L,), directions (L, d) and sides (L,).");
     m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_climbers"_a, "steps"_a,
           "slack"_a, "n_threads"_a,
           "Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).");

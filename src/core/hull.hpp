@@ -3,7 +3,6 @@
 #pragma once
 
 #include <queue>
-#include <tuple>
 
 #include "active_set.hpp"
 #include "project.hpp"
@@ -16,7 +15,7 @@ constexpr double exact_gap = 1e-13;
 // A sample as it is, and in tiles.
 struct HullRows {
     Rows<double> rows;
-    Tiles<double> tiles{rows.data, rows.n, rows.d, 1};
+    Tiles<double> tiles{rows, 1};
 
     // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
     // k, and that sum; one with at most `good` will do. The last rows, which are the outermost, are looked at
@@ -88,7 +87,9 @@ class NearestPoint {
             auto square = [](int64_t, Vector step, Vector sum) {
                 return multiply_add<double>(step, step, sum);
             };
-            if (!active.start(rows, among.lowest(0, stop, query, enough * enough, square).first, query)) {
+            active.ids = {among.lowest(0, stop, query, enough * enough, square).first};
+            active.weights = {1.0};
+            if (!active.factorize(rows, query)) {  // a row is the query itself
                 active.distance = lower = 0.0;
                 return true;
             }

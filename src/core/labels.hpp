@@ -77,7 +77,7 @@ class LabelDistances {
     // For each labeling, (count,).
     std::vector<double> find() {
         const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
-        const Tiles<double> tiles(task_.points.data, n, task_.points.d, n_threads);
+        const Tiles<double> tiles(task_.points, n_threads);
         const Rounding<double> rounding(tiles.d, typical_size(tiles));
         parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
                      [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });

@@ -38,7 +38,6 @@ template <class T> class Workspace {
     Workspace(int64_t count, T fill) : Workspace(count) { std::fill_n(values_.get(), count, fill); }
     T* data() const { return values_.get(); }
     T& operator[](int64_t i) const { return values_[i]; }
-    explicit operator bool() const { return bool(values_); }
 
   private:
     std::unique_ptr<T[]> values_;

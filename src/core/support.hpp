@@ -4,15 +4,7 @@
 // a sample is first reduced to these rows, with the supports after each; between two of them nothing changes.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <vector>
-
-#include "parallel.hpp"
 #include "project.hpp"
-#include "simd.hpp"
 
 namespace isodepth {
 
@@ -130,17 +122,18 @@ template <class T, int Samples> class Walk {
     // `chunk_rows` rows of each sample, or as many as suit the cache and leave something to do for all
     // workers.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
-         int64_t level_bytes = 0, int64_t chunk_rows = 0)
-        : samples(samples), directions(directions), levels(0), rows_(chunk_rows) {
+         int64_t level_bytes = 0)
+        : samples(samples),
+          directions(directions),
+          levels(0),
+          rows_(std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024)) {
         int64_t rows = 0, longest = 0;
         for (const auto& sample : samples) {
             rows += sample.last();
             longest = std::max(longest, sample.last());
         }
         workers = worker_count(resources.n_threads, directions.count, rows * directions.n);
-        if (chunk_rows == 0) rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
-        if (chunk_rows == 0 && workers > 1)
-            rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
+        if (workers > 1) rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
         cut();
         rows_ = std::min(rows_, longest);
         const int64_t bytes = Samples * (rows_ + 2) * (sizeof(Range<T>) + 8) + levels * level_bytes;

@@ -1,7 +1,6 @@
 // Distances between region tables: means of order p over levels of means of order q over directions.
 #pragma once
 
-#include <cmath>
 #include <functional>
 #include <numeric>
 

@@ -129,7 +129,6 @@ def level_gaps(
     directions: np.ndarray,
     resources: Resources = ALONE,
     q: float = math.inf,
-    known: tuple[np.ndarray, np.ndarray, int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each level over u and -u for the given directions.
 
@@ -141,8 +140,6 @@ def level_gaps(
     directions : ndarray of shape (K, d)
     q : float in [1, inf]
         The order of the mean over directions; inf for the largest.
-    known : gaps and codes of directions before these, and how many these are, or None
-        For the largest over all of them; codes count on from there.
 
     Returns
     -------
@@ -165,7 +162,7 @@ def level_gaps(
     sizes_x, sizes_y = map(_sizes, prefix_sizes)
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_threads, memory_mb = resources.n_threads, resources.memory_mb
-    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb, known)
+    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb)
 
 
 def write_supports(

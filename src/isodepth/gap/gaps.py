@@ -174,8 +174,10 @@ def refine_gaps(
             slack=_SLACK,
             resources=resources,
         )
-        known = gaps, codes, len(directions)
-        gaps, codes = level_gaps(x, y, plan.prefix_sizes, tops, resources, known=known)
+        climbed, where = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+        where += np.where(where >= 0, len(directions), -len(directions))
+        codes = np.where(climbed > gaps, where, codes)
+        gaps = np.maximum(climbed, gaps)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(
