@@ -5,11 +5,6 @@
 
 namespace isodepth {
 
-// A direction and a sign in one number: k stands for u_k, and -1 - k for its opposite.
-inline int32_t code_of(int64_t direction, bool upward) {
-    return int32_t(upward ? direction : -1 - direction);
-}
-
 // ratio^q, without a call for the orders that are in use.
 inline double power(double ratio, double q) {
     return q == 2.0 ? ratio * ratio : q == 1.0 ? ratio : std::pow(ratio, q);
@@ -116,14 +111,15 @@ template <class T> class LevelGaps {
         codes_[level] = first_code(gap, x, y, first);
     }
 
-    // The first direction of a tile with that gap. Not inlined: it is seldom asked for.
+    // The first direction of a tile with that gap: k stands for u_k, and -1 - k for its opposite. Not
+    // inlined: it is seldom asked for.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {
         int64_t k = 0;
         while (k + 1 < lanes<T> && std::abs(x.top[k] - y.top[k]) != gap &&
                std::abs(x.low[k] - y.low[k]) != gap)
             k++;
-        return code_of(first + k, std::abs(x.top[k] - y.top[k]) == gap);
+        return int32_t(std::abs(x.top[k] - y.top[k]) == gap ? first + k : -1 - first - k);
     }
 };
 
