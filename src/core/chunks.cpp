@@ -55,25 +55,6 @@ template <class T> class Chunk {
     Frame<T> frame_;
 };
 
-// Projections x, or |x - center| where there are centers; what is rounding becomes -1.
-template <class T> struct Deviations {
-    Centers<T> centers;  // (K,)
-    std::optional<Rounding<T>> rounding;
-
-    // Without a typical size nothing is rounding; with a negative one, only zero is.
-    Deviations(Centers<T> centers, Typical typical, int64_t d) : centers(centers) {
-        if (typical) rounding.emplace(d, T(*typical));
-        if (typical && *typical < 0) rounding->share = 0;
-    }
-    void operator()(const Tiles<T>& rows, T* along, int64_t k) const {
-        if (!centers) return;
-        const T center = centers->data()[k];
-        for (int64_t i = 0; i < rows.n; i++) along[i] = std::fabs(along[i] - center);
-        for (int64_t i = 0; rounding && i < rows.n; i++)
-            if (rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
-    }
-};
-
 // One array of many.
 template <class Value> static Result<Value> joined(const std::vector<std::vector<Value>>& parts) {
     size_t total = 0;
@@ -85,12 +66,15 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
 }
 
 // What a chunk has in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
-// other, and their weights.
+// other, and their weights. The numbers are projections x, or |x - center| where there are centers (K,); of
+// these, what is rounding beside a typical size becomes -1. With a negative typical size only zero does.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, Centers<T> centers,
                                                    Typical typical) {
     const auto& task = chunk.task;
-    const Deviations<T> deviations(centers, typical, task.d);
+    std::optional<Rounding<T>> rounding;
+    if (typical) rounding.emplace(task.d, T(*typical));
+    if (typical && *typical < 0) rounding->share = 0;
     const size_t count = size_t(task.count);
     std::vector<std::vector<T>> values(count);
     std::vector<std::vector<int64_t>> weights(count);
@@ -98,7 +82,10 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     {
         nb::gil_scoped_release released;
         chunk.over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
-            deviations(rows, along, k);
+            for (int64_t i = 0; centers && i < task.n; i++) {
+                along[i] = std::fabs(along[i] - centers->data()[k]);
+                if (rounding && rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
+            }
             const Numbers<T> numbers(along, task.n, task.weights);
             const auto [below, upto] = count_below<T, false>(numbers, low.data()[k], high.data()[k]);
             const int64_t inside = upto - below, wanted = most.data()[k];
