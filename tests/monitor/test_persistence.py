@@ -247,6 +247,16 @@ def test_another_file_is_no_log_and_stays_as_it_is(tmp_path: Path, content: byte
     assert len(DepthMonitor.load(path).verdicts) == len(monitor.verdicts) == 1
 
 
+def test_a_line_of_a_log_must_be_that_of_its_batch(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path)
+    first, second = (monitor.check(batch).score for batch in BATCHES[:2])
+    for number, score in ((0, second), (-1, first), (3, second), (1, second), (True, first)):
+        log.write_text(json.dumps({"batch": number, "score": score}) + "\n")
+        with pytest.raises(InvalidOptionError, match=r"said of its 2 batch\(es\); give another"):
+            DepthMonitor.load(path, autosave=True, log=log)
+
+
 def test_paths_are_checked_before_the_work(tmp_path: Path) -> None:
     for odd in ("m.txt", tmp_path / "absent" / "m.npz"):
         with pytest.raises(InvalidOptionError, match=r"named \*.npz|no folder"):
@@ -316,6 +326,92 @@ def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> 
         assert refused(header, left), name
         for odd in (array[:-1], np.full(array.shape, np.nan), array[..., None][..., [0, 0]]):
             assert refused(header, {**arrays, name: odd}), name
+
+
+def added(where: Any, number: Any) -> Any:
+    """A function that adds a number to one entry of an array."""
+
+    def change(array: np.ndarray) -> np.ndarray:
+        changed = array.copy()
+        changed[where] += number
+        return changed
+
+    return change
+
+
+# For every kind of monitor: a part of its file and what becomes of it, one thing at a time.
+REGIONS: list[tuple[str, Any]] = [
+    ("missing", [1500, 1500]), ("missing", [1500, -1]), ("missing_counts", [0]),
+    ("missing_counts", [0, -1]), ("columns", ["a"]), ("columns", ["a", 1]), ("width", 1),
+    ("dtype", "float16"), ("nan_policy", "keep"), ("scaled", 1), ("sampling", "drawn"),
+    ("table_sizes", lambda sizes: sizes[::-1]), ("table_sizes", lambda sizes: sizes[:1] * 2),
+    ("table_sizes", [0, 40]), ("signatures", lambda own: own * 2), ("seed", True), ("seed", -1),
+    ("count", 3), ("alarm_since", 3), ("labels", ["a", 1]), ("labels", "ab"), ("labels", [None]),
+    ("changes", [[]]), ("groups", []), ("groups", [None, None]), ("groups", [1]),
+    ("strata", lambda own: own[:1]), ("strata", lambda own: [*own, [0, 40, 40, 0]]),
+    ("strata", lambda own: [[0, 10, 0, own[0][3]], own[1]]),
+    ("strata", lambda own: [[0, 10, 11, own[0][3]], own[1]]),
+    ("strata", lambda own: [own[0], [*own[1][:3], own[1][3] + 1]]),
+    (":calibration", lambda a: a[::-1]), (":calibration", added(-1, np.inf)),
+    (":calibration", lambda a: a[:, None]), (":calibration", added(0, -np.inf)),
+    (":records", added((0, 0), 0.5)), (":records", added((1, 1), -1)),
+    (":records", added(0, [-20, 20, 0, 0, 0, 0, 0, 0, 0, 0])), (":records", added((0, 0), 21)),
+    (":records", added((0, 2), 2)), (":records", added((1, 6), np.inf)),
+    (":contributions", added((0, 0), np.inf)), (":contributions", lambda a: np.hstack([a, a])),
+    (":missing", lambda a: a.astype(float)), (":missing", added((0, 1), -1)),
+    (":missing", lambda a: np.hstack([a, a])), (":scale", lambda a: np.vstack([a, a])),
+    (":scale", lambda a: -a), (":logs", lambda a: np.vstack([a, a])), (":logs", added(0, np.inf)),
+    (":tables", lambda a: np.vstack([a, a])),
+]  # fmt: skip
+SHARES: list[tuple[str, Any]] = [
+    ("count", 1), (":ranks", lambda a: a.astype(float)), (":ranks", added((0, 0), 2)),
+    (":ranks", lambda a: a - [0, 10**6]), (":ranks", lambda a: a - [10, 0]),
+    (":scale", lambda a: 0 * a), (":scale", lambda a: np.inf * a), (":scale", lambda a: a[:, :1]),
+    (":directions", lambda a: a[:1]), (":directions", lambda a: a[:, :1]),
+    (":directions", lambda a: a.astype(np.float32)), (":directions", added((0, 0), np.inf)),
+    (":centers", lambda a: a[:, 1:]), (":centers", added((0, 1), np.inf)),
+    (":widths", lambda a: a[:, 1:]), (":widths", lambda a: 0 * a), (":widths", added(0, np.inf)),
+    (":cuts", lambda a: a[:, ::-1]), (":cuts", lambda a: a[:, :-1]),
+    (":cuts", added((0, -1), np.inf)), (":shares", lambda a: a[..., 1:]),
+    (":shares", added((0, -1), 1.0)), (":shares", added((0, 0), -1.0)),
+]  # fmt: skip
+CATEGORIES: list[tuple[str, Any]] = [
+    ("categories", lambda own: {**own, "c": [*own["c"][1:], 1]}), ("kinds", lambda own: own[::-1]),
+    ("kinds", lambda own: [[*each[:4], "odd"] for each in own]), (":units", lambda a: a[:, :1]),
+    (":units", added((0, 0, 0), np.inf)), (":units", lambda a: 0 * a), (":units", lambda a: -a),
+    (":units", lambda a: np.concatenate([a, a], axis=2)), (":counts", lambda a: a[:, 1:]),
+    (":counts", lambda a: a.astype(float)), (":counts", lambda a: 0 * a),
+    (":counts", added((0, 0), 1)), (":counts", lambda a: a + [-(10**6), 10**6, 0, 0, 0, 0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["regions", "shares", "categories"])
+def test_every_part_is_checked_by_itself(tmp_path: Path, kind: str) -> None:
+    """A crafted file is refused for any one number, name or shape that cannot be."""
+    path = tmp_path / "m.npz"
+    if kind == "categories":
+        pd = pytest.importorskip("pandas")
+        tables = [
+            pd.DataFrame({"a": p[:, 0], "c": np.sign(p[:, 1]).astype(str), "e": np.sign(p[:, 0])})
+            for p in (REFERENCE, *BATCHES[:2])
+        ]
+        kinds = {"c": "category", "e": "category"}
+        monitor = DepthMonitor(tables[0], **OPTIONS, kinds=kinds)
+        batches: list[Any] = tables[1:]
+    else:
+        monitor = fresh(**({"tolerance": 0.1} if kind == "shares" else {"batch_size": [10, 40]}))
+        batches = [BATCHES[0], BATCHES[1]]
+    for batch in batches:
+        monitor.check(batch)
+    monitor.save(path)
+    header, arrays = read_archive(path, CALIBRATED)
+    for name, change in {"regions": REGIONS, "shares": SHARES, "categories": CATEGORIES}[kind]:
+        place, key = (arrays, name[1:]) if name[0] == ":" else (header, name)
+        new = change(place[key]) if callable(change) else change
+        changed = {**place, key: new}
+        written(path, *((header, changed) if place is arrays else (changed, arrays)))
+        with pytest.raises(UnreadableFileError):
+            raise AssertionError((name, new, DepthMonitor.load(path)))
 
 
 def test_small_files_do_not_ask_for_much_memory(tmp_path: Path) -> None:
