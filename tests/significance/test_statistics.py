@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,68 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
             for mine in drawn.labels
         ]  # fmt: skip
         assert found.parts[name] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "d", "blocked"), [(0, 1, False), (1, 2, True), (2, 3, False)])
+def test_statistics_of_the_aggregated_test(seed: int, d: int, blocked: bool) -> None:
+    """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
+    drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
+    codes = np.random.default_rng(seed).integers(0, 2, 26)
+    rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
+    found = aggregated_statistics(rows, settings_with(), lambda done: None).parts
+
+    def powers(values: np.ndarray, count: int) -> np.ndarray:
+        each = [[twin.wave(values.tolist(), mine, j + 1) for mine in drawn.labels]
+                for j in range(count)]  # fmt: skip
+        return np.square(each)
+
+    def change_of_mean(values: list[float], inside: list[bool], mine: list[bool]) -> float:
+        """Mean rank in the set less that of all rows, in X less in Y, by its standard error."""
+        sides = [twin.parts(list(zip(values, inside, strict=True)), mine)[k] for k in (0, 1)]
+        inner = [[value for value, there in side if there] for side in sides]
+        if min(map(len, inner)) < 5:
+            return 0.0
+        x, y = (
+            twin.mean(own) - twin.mean([value for value, _ in side])
+            for own, side in zip(inner, sides, strict=True)
+        )
+        return (x - y) / math.sqrt(1 / len(inner[0]) + 1 / len(inner[1]))
+
+    columns = [*rows.points.T, *rows.whole_rows()[1]]
+    distance = [math.hypot(*np.clip(row, -6, 6)) for row in rows.points]
+    assert columns[d] == pytest.approx(distance, rel=1e-12)
+    waved = [powers(values, 6) for values in columns]
+    falling = 1.0 / np.arange(1, 7)[:, None] ** 2
+    smooth = [evidence((each * falling).sum(axis=0)) for each in waved]
+    wanted = {
+        "columns": np.max(smooth[:d], axis=0),
+        "whole rows": np.max(smooth[d:], axis=0),
+        "shape": np.max([evidence(each.sum(axis=0)) for each in waved], axis=0),
+        "directions": np.mean(
+            [(powers(along, 4) * falling[:4]).sum(axis=0) for along in rows.along(rows.directions)],
+            axis=0,
+        ),
+    }
+    ranks = [[r - 0.5 for r in twin.unit_ranks(values.tolist())] for values in rows.points.T]
+    changes = [
+        [change_of_mean(own, (codes == v).tolist(), mine) for mine in drawn.labels]
+        for own in ranks
+        for v in (0, 1)
+    ]
+    for a, b in itertools.combinations(range(d + 1) if d > 1 else [], 2):
+        pair = columns[a].tolist(), columns[b].tolist()
+        changes.append([twin.correlation_change(*pair, mine) for mine in drawn.labels])
+    wanted["dependence"] = np.max([evidence(np.square(each)) for each in changes], axis=0)
+    pearson = []
+    for mine in drawn.labels:
+        n, m = sum(mine), len(mine) - sum(mine)
+        apart = [(twin.difference((codes == v).astype(float), mine), np.mean(codes == v))
+                 for v in (0, 1)]  # fmt: skip
+        pearson.append(n * m / (n + m) * sum(gap**2 / share for gap, share in apart))
+    wanted["categories"] = evidence(np.array(pearson))
+    assert found.keys() == {*wanted, "regions"}
+    for name, values in wanted.items():
+        assert found[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
 
 
 # -- how statistics are combined ------------------------------------------------------------------

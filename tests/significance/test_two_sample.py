@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
+from isodepth.significance.result import Change
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +112,17 @@ def test_columns_are_adjusted_for_the_largest_of_all() -> None:
     assert min(column.p_value for column in rest) > 0.05
     p_values = [column.p_value for column in result.columns]
     assert p_values == sorted(p_values)
+
+
+def test_columns_say_how_far_apart_they_are() -> None:
+    X, Y = pair(d=2)
+    Y += [0, 1]
+    for column in run(X, Y, scale=[4.0, 0.5]).columns:
+        x, y = (part[:, int(column.column[-1])] for part in (X, Y))
+        apart = max(abs(np.mean(x <= value) - np.mean(y <= value)) for value in [*x, *y])
+        (spread,) = naive_settings.spread([[value] for value in [*x, *y]])
+        assert column.difference == pytest.approx(apart, rel=1e-12)
+        assert column.shift == pytest.approx((np.median(y) - np.median(x)) / spread, rel=1e-12)
 
 
 def test_a_difference_is_seen_and_named() -> None:
@@ -338,6 +351,42 @@ def test_the_result_is_readable() -> None:
     assert "and 2 more" in text
     assert "smallest tolerance not rejected: 0" in text
     assert "two-sample|method=aggregated|tolerance=0.05|permutations=99" in text
+
+
+def test_what_is_said_follows_from_the_numbers() -> None:
+    X, Y = pair()
+    result = run(X, Y + 2)
+    first = result.columns[0]
+    effects = [(0.079, "very small"), (0.08, "small"), (0.2, "medium"), (0.31, "large"),
+               (0.999, "large")]  # fmt: skip
+    for difference, size in effects:
+        found = replace(result, columns=[first, first._replace(difference=difference, shift=-1.5)])
+        largest = found if difference > first.difference else replace(
+            found, columns=[found.columns[1], first._replace(difference=1.0, p_value=0.06)]
+        )  # fmt: skip
+        assert largest.effect is not None
+        assert (largest.effect.size, largest.effect.difference) == (size, difference)
+        assert "medians 1.5 spreads apart" in str(largest.effect)
+        shown = "100%" if difference > 0.99 else f"{100 * difference:.2g}%"
+        assert f"shares {shown} apart" in str(largest.effect)
+    assert replace(result, p_value=0.051).effect is None
+    tolerant = replace(result, smallest_tolerance=0.123)
+    assert tolerant.explained == "significant with every tolerance below 12%"
+    assert replace(tolerant, p_value=0.051).explained == ""
+    regions = replace(result, changes=[], components=[
+        component for component in result.components if component.name == "regions"
+    ])  # fmt: skip
+    assert regions.what == "the regions that hold the deepest rows"
+    for statistic, z in ((1.0, 0.0), (2.0, math.inf), (0.5, -math.inf)):
+        still = replace(result, statistic=statistic, null_distribution=np.ones(9))
+        assert still.z_score == z
+    assert np.quantile(result.null_distribution, [0.025, 0.975]).tolist() == list(
+        result.null_interval
+    )
+    named = [Change("shares", (f"c{k}",), f"c{k}", 0.01)
+             for k in range(7)]  # fmt: skip
+    for count, end in ((5, "c3 and c4"), (6, "c4 and 1 more change"), (7, "and 2 more changes")):
+        assert replace(result, changes=named[:count]).what.endswith(end)
 
 
 def test_the_result_can_be_pickled() -> None:
