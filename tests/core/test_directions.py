@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import isodepth
-from isodepth.core.directions import FAMILIES, seeded_vectors, unit_vectors
+from isodepth.core.directions import FAMILIES, mean_of_direction, seeded_vectors, unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 RANDOM_FAMILIES = [family for family in FAMILIES if family != "equispaced"]
@@ -141,3 +144,31 @@ def test_without_a_generator_directions_are_fresh() -> None:
 def test_there_is_at_least_one_direction(n_directions: float) -> None:
     with pytest.raises(InvalidOptionError, match="n_directions"):
         unit_vectors(3, n_directions)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 9])
+@pytest.mark.parametrize("q", [1.0, 1.5, 2.0, 3.0, 12.0, 400.0])
+def test_the_mean_projection_is_the_integral(d: int, q: float) -> None:
+    """An entry of a uniform unit vector has a density in proportion to (1 - t^2)^((d - 3) / 2)."""
+
+    # By t = cos(a), which has no poles; the quadrature promises 1.5e-8, and gives more.
+    def integral(power: float) -> float:
+        density = lambda a: math.cos(a) ** power * math.sin(a) ** (d - 2)  # noqa: E731
+        return quad(density, 0, math.pi / 2, epsabs=0)[0]
+
+    mean = integral(q) / integral(0.0)
+    assert mean_of_direction(d, q) == pytest.approx(mean ** (1 / q), rel=1e-9)
+
+
+def test_the_mean_projection_tends_to_one() -> None:
+    for d in (2, 3, 50):
+        powers = [1e3, 1e6, 1e8 * d, 1.1e8 * d, 1e12, 1e30, 1e307]
+        means = [mean_of_direction(d, q) for q in powers]
+        # E|u_1|^q is a constant times q^((1 - d) / 2), nearly.
+        for q, mean in zip(powers[1:], means[1:], strict=True):
+            constant = math.lgamma(d / 2) - 0.5 * math.log(math.pi)
+            log = constant + 0.5 * (1 - d) * math.log(q / 2)
+            assert mean == pytest.approx(math.exp(log / q), rel=1e-8 if q < 1e8 else 1e-13)
+        assert means == sorted(means)
+        assert (mean_of_direction(d, math.inf), means[-1]) == (1.0, 1.0)
+    assert mean_of_direction(1, 3.0) == 1.0

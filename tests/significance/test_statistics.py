@@ -21,6 +21,7 @@ from twins import naive_permutation as twin
 from isodepth._core import share_differences
 from isodepth.significance.aggregated import (
     Moments,
+    _differs_in_shape,
     aggregated_statistics,
     region_statistics,
     waves,
@@ -281,6 +282,23 @@ def test_statistics_of_the_aggregated_test(seed: int, d: int, blocked: bool) -> 
     assert found.keys() == {*wanted, "regions"}
     for name, values in wanted.items():
         assert found[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
+
+
+def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() -> None:
+    """Of a mixture much is left; of a shift, a spread, and of few values nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 600, 4))
+    y[:, 0] = np.sign(y[:, 0]) + 0.3 * rng.normal(size=600)
+    y[:, 1] += 0.7
+    y[:, 2] *= 1.5
+    x[:, 3], y[:, 3] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
+    points = np.concatenate([x, y])
+    rows = PooledSample(points, tuple("abcd"), np.eye(4), Permutations(600, 600, 1, rng), rng)
+    powers = np.square(waves(rows.permutations, points.T, 6))[:, :, 0].sum(axis=0)
+    assert (powers > 20).all()
+    assert _differs_in_shape(rows, powers).tolist() == [True, False, False, False]
+    more = replace(rows, points=np.where(points == 19.0, 19 + rng.random(points.shape), points))
+    assert _differs_in_shape(more, powers).tolist() == [True, False, False, True]
 
 
 # -- how statistics are combined ------------------------------------------------------------------
