@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+from twins import naive_means
 
 import isodepth
 from isodepth.core.directions import FAMILIES, mean_of_direction, seeded_vectors, unit_vectors
@@ -146,29 +146,14 @@ def test_there_is_at_least_one_direction(n_directions: float) -> None:
         unit_vectors(3, n_directions)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("d", [2, 3, 4, 9])
-@pytest.mark.parametrize("q", [1.0, 1.5, 2.0, 3.0, 12.0, 400.0])
-def test_the_mean_projection_is_the_integral(d: int, q: float) -> None:
-    """An entry of a uniform unit vector has a density in proportion to (1 - t^2)^((d - 3) / 2)."""
-
-    # By t = cos(a), which has no poles; the quadrature promises 1.5e-8, and gives more.
-    def integral(power: float) -> float:
-        density = lambda a: math.cos(a) ** power * math.sin(a) ** (d - 2)  # noqa: E731
-        return quad(density, 0, math.pi / 2, epsabs=0)[0]
-
-    mean = integral(q) / integral(0.0)
-    assert mean_of_direction(d, q) == pytest.approx(mean ** (1 / q), rel=1e-9)
-
-
-def test_the_mean_projection_tends_to_one() -> None:
-    for d in (2, 3, 50):
-        powers = [1e3, 1e6, 1e8 * d, 1.1e8 * d, 1e12, 1e30, 1e307]
-        means = [mean_of_direction(d, q) for q in powers]
-        # E|u_1|^q is a constant times q^((1 - d) / 2), nearly.
-        for q, mean in zip(powers[1:], means[1:], strict=True):
-            constant = math.lgamma(d / 2) - 0.5 * math.log(math.pi)
-            log = constant + 0.5 * (1 - d) * math.log(q / 2)
-            assert mean == pytest.approx(math.exp(log / q), rel=1e-8 if q < 1e8 else 1e-13)
-        assert means == sorted(means)
-        assert (mean_of_direction(d, math.inf), means[-1]) == (1.0, 1.0)
-    assert mean_of_direction(1, 3.0) == 1.0
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
+def test_what_a_direction_sees_on_average(d: int) -> None:
+    for q in (1.0, 1.5, 2.0, 40.0):
+        # The rectangle rule is good to 2e-9 where the integrand has a kink.
+        mean = naive_means.moment(d, q, 20_000) ** (1 / q)
+        assert mean_of_direction(d, q) == pytest.approx(mean, rel=1e-7)
+    # E|u_1|^q tends to a constant times q^((1 - d) / 2).
+    for q in (1e9 * d, 1.1e8 * d, 1e12):
+        log = math.lgamma(d / 2) - 0.5 * math.log(math.pi) + 0.5 * (1 - d) * math.log(q / 2)
+        assert mean_of_direction(d, q) == pytest.approx(math.exp(log / q), rel=1e-13)
+    assert mean_of_direction(d, 1e307) == mean_of_direction(d, math.inf) == 1.0

@@ -11,7 +11,7 @@ import pytest
 from twins import naive
 
 import isodepth
-from isodepth.core.envelopes import MOST_UNITS, _steps, envelope_plan, tail_units
+from isodepth.core.envelopes import envelope_plan, tail_units
 from isodepth.core.regions import (
     Sample,
     TrimmedRegions,
@@ -124,11 +124,3 @@ def test_pieces_of_envelopes_cover_the_interval(eps: float) -> None:
         found = zip(tail_units(inner, x.total), tail_units(inner, y.total), strict=True)
         assert list(found) == tails
     assert all(a != b for a, b in itertools.pairwise(tails))
-
-
-def test_envelopes_have_a_limited_number_of_pieces() -> None:
-    assert len(_steps(MOST_UNITS, 0.9)) == 450_000 - 1
-    with pytest.raises(
-        isodepth.InvalidInputError, match="1000001 units of mass, more than 1000000"
-    ):
-        _steps(MOST_UNITS + 1, 0.9)

@@ -7,7 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.core.regions import LevelPlan
-from isodepth.gap.gaps import _apart, chosen_levels
+from isodepth.gap.gaps import chosen_levels
 
 
 def attained(result: isodepth.Comparison, betas: np.ndarray) -> np.ndarray:
@@ -83,15 +83,3 @@ def test_a_level_with_nearly_all_the_mass_is_chosen_once(heavy: int) -> None:
     assert heavy in chosen
     assert (np.diff(chosen) > 0).all()
     assert chosen.max() < 9
-
-
-def test_centers_of_a_level_give_a_unit_vector() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + [9.0, 0, 1]
-    sizes = np.array([5, 30]), np.array([2, 20])
-    for scale in (1.0, 1e-200, 1e200):
-        apart = [x[:i].mean(axis=0) - y[:j].mean(axis=0) for i, j in zip(*sizes, strict=True)]
-        wanted = [vector / np.linalg.norm(vector) for vector in apart]
-        assert _apart(scale * x, scale * y, sizes) == pytest.approx(np.array(wanted), rel=1e-9)
-    # Samples with one center have no direction between them.
-    assert _apart(x, x, (sizes[0], sizes[0])).shape == (0, 3)

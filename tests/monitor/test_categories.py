@@ -136,47 +136,43 @@ def test_shares_that_moved_more_than_chance_would_move_any() -> None:
 class Numbers:
     """A scorer of two columns that always says the same."""
 
-    n_features, scale, signature = 2, None, "numbers"
-
-    def null_score(self, points: np.ndarray, n_rows: int) -> float:
-        return self.score_and_columns(points, n_rows)[0]
-
-    def score_and_columns(self, points: np.ndarray, n_rows: int) -> tuple[float, np.ndarray]:
-        assert points.shape[1] == 2
-        return 0.75, np.array([0.25, 0.75])
+    n_features = 2
+    null_score = staticmethod(lambda points, n_rows: 0.75)
+    score_and_columns = staticmethod(lambda points, n_rows: (0.75, np.array([0.25, 0.75])))
 
 
-@pytest.mark.parametrize("alone", [False, True])
-@pytest.mark.parametrize(("tolerance", "n_rows"), [(0.0, 4), (0.3, 5), (0.45, 10)])
-def test_scores_and_contributions_by_hand(tolerance: float, n_rows: int, alone: bool) -> None:
+@pytest.mark.parametrize("numbers", [Numbers(), None])
+@pytest.mark.parametrize(
+    ("tolerance", "n_rows", "left", "clean"),
+    [(0.0, 4, None, None), (0.3, 5, 0.25, 0.5), (0.45, 10, 0, 0.5)],
+)
+def test_scores_and_contributions_by_hand(
+    numbers: Any, tolerance: float, n_rows: int, left: Any, clean: Any
+) -> None:
     shares = CategoryShares.fit(np.array([[0, 0], [0, 1], [1, 0], [0, 0]]), [2, 2])
-    units = np.array([[0.1, 0.5], [0.2, 0.4]])
-    scorer: Any = MixedScorer(None if alone else Numbers(), shares, tolerance, units)  # type: ignore[arg-type]
-    batch = np.array([[7.0, 8.0, 1, 0], [7.0, 8.0, 1, 1], [7.0, 8.0, 1, 1], [7.0, 8.0, 0, 1]])
-    assert scorer.n_features == (2 if alone else 4)
-    rows = batch[:, 2:] if alone else batch
-    # Shares 3/4 and 1/4 of the first column become 1/4 and 3/4, and so do those of the second.
-    moved = 2 * (np.arcsin(np.sqrt(0.75)) - np.arcsin(np.sqrt(0.25))) / np.sqrt(1 / 4 + 1 / 4)
-    left = {0.0: moved, 0.3: 0.5 - 1 / 4, 0.45: 0.0}[tolerance]
-    clean = {0.0: moved, 0.3: 0.5, 0.45: 0.5}[tolerance]
-    of_numbers = (0.75 * (2 if tolerance == 0 else 1) - 0.1) / 0.5
+    scorer = MixedScorer(numbers, shares, tolerance, np.array([[0.1, 0.5], [0.2, 0.4]]))
+    rows = np.array([[7.0, 8.0, 1, 0], [7.0, 8.0, 1, 1], [7.0, 8.0, 1, 1], [7.0, 8.0, 0, 1]])
+    rows = rows if numbers else rows[:, 2:]
+    assert scorer.n_features == rows.shape[1]
+    if tolerance == 0:
+        # Shares 3/4 and 1/4 of both columns become 1/4 and 3/4.
+        left = clean = 2 * (np.arcsin(np.sqrt(0.75)) - np.arcsin(0.5)) / np.sqrt(1 / 4 + 1 / 4)
+    of_numbers = (0.75 * (2 if tolerance == 0 else 1) - 0.1) / 0.5 if numbers else -np.inf
     score, columns = scorer.score_and_columns(rows, n_rows)
-    above = (left - 0.2) / 0.4
-    assert score == pytest.approx(above if alone else max(of_numbers, above), rel=1e-12)
-    null = (clean - 0.2) / 0.4
-    assert scorer.null_score(rows, n_rows) == pytest.approx(
-        null if alone else max(of_numbers, null), rel=1e-12
-    )
-    weights = np.square([0.0 if alone else of_numbers, 1.0 if alone else max(above, 0.0)])
-    weights = weights / weights.sum()
-    wanted = [*weights[0] * np.array([0.25, 0.75]), *weights[1] * np.array([0.5, 0.5])]
-    assert columns == pytest.approx(wanted[2:] if alone else wanted, rel=1e-12)
+    above, null = (left - 0.2) / 0.4, (clean - 0.2) / 0.4
+    assert score == pytest.approx(max(of_numbers, above), rel=1e-12)
+    assert scorer.null_score(rows, n_rows) == pytest.approx(max(of_numbers, null), rel=1e-12)
+    wanted = np.array([0.5, 0.5])
+    if numbers:
+        weights = np.square([of_numbers, max(above, 0.0)])
+        wanted = np.outer(weights / weights.sum(), [1, 1]) * [[0.25, 0.75], [0.5, 0.5]]
+    assert columns == pytest.approx(wanted.ravel(), rel=1e-12)
 
 
 def test_units_are_those_of_undrifted_batches() -> None:
-    rng = np.random.default_rng(5)
+    rng, make = np.random.default_rng(5), lambda *_: Numbers()
     points = np.column_stack([rng.normal(size=(4000, 2)), rng.integers(0, 3, (4000, 2))])
-    made = MixedScorer.fit(lambda *_: Numbers(), points, None, [3, 3], 0.0, 64, rng)  # type: ignore[arg-type, return-value]
+    made = MixedScorer.fit(make, points, None, [3, 3], 0.0, 64, rng)  # type: ignore[arg-type]
     assert made.units[0] == pytest.approx([6.0, 1.0])
     draws = [made._parts(rng.permutation(points)[:64], 64, clean=True)[0][1] for _ in range(200)]
     # Forty batches: their mean is known to a sixth of the deviation, and that to a ninth.

@@ -19,6 +19,7 @@ from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
 from isodepth._core import share_differences
+from isodepth.significance import aggregated
 from isodepth.significance.aggregated import (
     Moments,
     _differs_in_shape,
@@ -33,7 +34,12 @@ from isodepth.significance.combination import (
     evidence_of_largest,
     permutation_p_value,
 )
-from isodepth.significance.pooled_sample import Permutations, PooledSample, unit_ranks
+from isodepth.significance.pooled_sample import (
+    Permutations,
+    PooledSample,
+    direction_text,
+    unit_ranks,
+)
 from isodepth.significance.settings import Settings, checked_settings
 from isodepth.significance.tolerance import (
     allowed_share,
@@ -223,65 +229,60 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize(("seed", "d", "blocked"), [(0, 1, False), (1, 2, True), (2, 3, False)])
-def test_statistics_of_the_aggregated_test(seed: int, d: int, blocked: bool) -> None:
+def test_statistics_of_the_aggregated_test(
+    monkeypatch: pytest.MonkeyPatch, seed: int, d: int, blocked: bool
+) -> None:
     """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
+    # Two functions or three directions at a time.
+    monkeypatch.setattr(aggregated, "BLOCK", 350)
     drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 26)
     rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
-    found = aggregated_statistics(rows, settings_with(), lambda done: None).parts
+    found = aggregated_statistics(rows, settings_with(), lambda done: None)
+    labels = np.array(drawn.labels)
 
-    def powers(values: np.ndarray, count: int) -> np.ndarray:
-        each = [[twin.wave(values.tolist(), mine, j + 1) for mine in drawn.labels]
-                for j in range(count)]  # fmt: skip
-        return np.square(each)
+    def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
+        waves = range(1, count + 1)
+        return np.square([[twin.wave(values.tolist(), m, j) for m in drawn.labels] for j in waves])
 
-    def change_of_mean(values: list[float], inside: list[bool], mine: list[bool]) -> float:
+    def change_of_mean(ranks: np.ndarray, inside: np.ndarray, mine: np.ndarray) -> float:
         """Mean rank in the set less that of all rows, in X less in Y, by its standard error."""
-        sides = [twin.parts(list(zip(values, inside, strict=True)), mine)[k] for k in (0, 1)]
-        inner = [[value for value, there in side if there] for side in sides]
-        if min(map(len, inner)) < 5:
-            return 0.0
-        x, y = (
-            twin.mean(own) - twin.mean([value for value, _ in side])
-            for own, side in zip(inner, sides, strict=True)
-        )
-        return (x - y) / math.sqrt(1 / len(inner[0]) + 1 / len(inner[1]))
+        counts = [inside[side].sum() for side in (mine, ~mine)]
+        x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
+        return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
 
     columns = [*rows.points.T, *rows.whole_rows()[1]]
-    distance = [math.hypot(*np.clip(row, -6, 6)) for row in rows.points]
-    assert columns[d] == pytest.approx(distance, rel=1e-12)
-    waved = [powers(values, 6) for values in columns]
+    assert columns[d] == pytest.approx([math.hypot(*row) for row in rows.points.clip(-6, 6)])
     falling = 1.0 / np.arange(1, 7)[:, None] ** 2
-    smooth = [evidence((each * falling).sum(axis=0)) for each in waved]
-    wanted = {
-        "columns": np.max(smooth[:d], axis=0),
-        "whole rows": np.max(smooth[d:], axis=0),
-        "shape": np.max([evidence(each.sum(axis=0)) for each in waved], axis=0),
-        "directions": np.mean(
-            [(powers(along, 4) * falling[:4]).sum(axis=0) for along in rows.along(rows.directions)],
-            axis=0,
-        ),
-    }
-    ranks = [[r - 0.5 for r in twin.unit_ranks(values.tolist())] for values in rows.points.T]
+    flat = [evidence(powers(values).sum(axis=0)) for values in columns]
+    smooth = [evidence((powers(values) * falling).sum(axis=0)) for values in columns]
+    along = [(powers(v, 4) * falling[:4]).sum(axis=0) for v in rows.along(rows.directions)]
     changes = [
-        [change_of_mean(own, (codes == v).tolist(), mine) for mine in drawn.labels]
-        for own in ranks
+        [change_of_mean(ranks, codes == v, mine) for mine in labels]
+        for ranks in unit_ranks(rows.points.T)
         for v in (0, 1)
     ]
     for a, b in itertools.combinations(range(d + 1) if d > 1 else [], 2):
         pair = columns[a].tolist(), columns[b].tolist()
         changes.append([twin.correlation_change(*pair, mine) for mine in drawn.labels])
-    wanted["dependence"] = np.max([evidence(np.square(each)) for each in changes], axis=0)
-    pearson = []
-    for mine in drawn.labels:
-        n, m = sum(mine), len(mine) - sum(mine)
-        apart = [(twin.difference((codes == v).astype(float), mine), np.mean(codes == v))
-                 for v in (0, 1)]  # fmt: skip
-        pearson.append(n * m / (n + m) * sum(gap**2 / share for gap, share in apart))
-    wanted["categories"] = evidence(np.array(pearson))
-    assert found.keys() == {*wanted, "regions"}
+    contrasts = [[twin.difference((codes == v).astype(float), m) for m in labels] for v in (0, 1)]
+    pearson = (np.square(contrasts).T / [np.mean(codes == v) for v in (0, 1)]).sum(axis=1)
+    wanted = {
+        "columns": np.max(smooth[:d], axis=0),
+        "whole rows": np.max(smooth[d:], axis=0),
+        "shape": np.max(flat, axis=0),
+        "directions": np.mean(along, axis=0),
+        "dependence": np.max(evidence(np.square(changes)), axis=0),
+        "categories": evidence(pearson * np.prod(rows.permutations.sizes, axis=0)),
+    }
+    assert found.parts.keys() == {*wanted, "regions"}
     for name, values in wanted.items():
-        assert found[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
+        assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
+    names = [*rows.names, *rows.whole_rows()[0]]
+    assert found.leaders["columns"][1] == names[np.argmax([own[0] for own in smooth[:d]])]
+    assert found.leaders["shape"][1] == names[np.argmax([own[0] for own in flat])]
+    best = rows.directions[np.argmax([own[0] for own in along])]
+    assert found.leaders["directions"][1] == direction_text(best, rows.names)
 
 
 def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() -> None:
