@@ -111,13 +111,6 @@ def test_a_translation_in_the_plane_is_exact_for_even_powers(q: float) -> None:
     assert found == pytest.approx(5.0, rel=1e-13)
 
 
-def test_a_translation_with_the_supremum() -> None:
-    x = np.random.default_rng(0).standard_normal((40, 5))
-    assert isodepth.distance(x, x + M, random_state=0) == pytest.approx(
-        float(np.linalg.norm(M)), rel=1e-9
-    )
-
-
 @pytest.mark.parametrize("q", QS)
 def test_a_translation_on_the_line_is_exact(q: float) -> None:
     x = np.random.default_rng(0).standard_normal((40, 1))

@@ -323,12 +323,6 @@ def test_options_are_keyword_only() -> None:
         isodepth.distance(X, Y, None)
 
 
-def test_a_metric_is_frozen() -> None:
-    metric = isodepth.Metric()
-    with pytest.raises(AttributeError):
-        metric.eps = 0.5
-
-
 def test_what_results_are_made_of_is_frozen() -> None:
     """Samples, plans, tables and results are shared; estimators and running sums change."""
     changing = {"Depth", "Minimized", "AIIRW", "_BagTransformer", "ReadResult", "RankEvidence",

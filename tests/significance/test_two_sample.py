@@ -66,12 +66,6 @@ def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float)
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
-def test_a_translation_has_its_length_for_a_statistic() -> None:
-    X, _ = pair()
-    result = run(X, X + [3, 0, 4], method="regions", scale=None)
-    assert result.statistic == pytest.approx(5, rel=1e-12)
-
-
 def test_equal_samples_have_the_largest_p_value() -> None:
     X, _ = pair()
     for options in ({}, {"tolerance": 0.1}, {"method": "regions"}):
