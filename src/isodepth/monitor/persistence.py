@@ -236,7 +236,7 @@ def _read_reader(header: Mapping[str, Any]) -> BatchReader:
     width, columns = _count(header["width"], 0 if categories else 1), header["columns"]
     rows, dropped = (_count(number) for number in header["missing"])
     counts = [_count(number) for number in header["missing_counts"]]
-    _demand(dropped < rows, "missing")
+    _demand(len(counts) == width and 0 <= dropped < rows, "missing")
     if columns is not None:
         _demand([type(name) for name in columns] == [str] * width, "columns")
         columns = tuple(columns)
