@@ -92,3 +92,9 @@ def test_points_off_a_constant_column_have_depth_zero() -> None:
     scores = depth.score_samples([center, center + [0, 0, 1e-6], center - [0, 0, 100.0]])
     assert scores[0] > 0.2
     assert (scores[1:] == 0).all()
+
+
+@pytest.mark.parametrize("covariance", whitening.COVARIANCES)
+def test_one_point_has_no_spread(covariance: str) -> None:
+    sample = Sample.of(np.array([[3.0, 4.0]]), None)
+    assert not whitening.whitening_matrix(sample, np.zeros((1, 2)), covariance).any()
