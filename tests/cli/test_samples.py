@@ -121,6 +121,28 @@ def test_a_column_is_appended_and_nothing_else_changes(folder: Path) -> None:
     assert Path("deep.csv").read_text().splitlines() == wanted
 
 
+def test_a_column_is_appended_to_columnar_files_and_arrays(folder: Path) -> None:
+    points = sample(0)
+    depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(points).depth_
+    frame = pd.DataFrame(points, columns=["temp", "dewp", "wind"])
+    frame.to_parquet("t.parquet")
+    frame.assign(temp=[None, *points[1:, 0]], note="dry").to_feather("t.feather")
+    np.save("t.npy", points)
+    run("depth", "t.parquet", "-o", "deep.feather", *QUICK)
+    pd.testing.assert_frame_equal(pd.read_feather("deep.feather"), frame.assign(depth=depths))
+    omitted = ("--drop-text", "--nan-policy", "omit", "-o", "deep.parquet")
+    run("depth", "t.feather", *omitted, *QUICK)
+    found = pd.read_parquet("deep.parquet")
+    assert found.columns.tolist() == ["temp", "dewp", "wind", "note", "depth"]
+    assert found["depth"].isna().tolist() == [True] + [False] * (len(points) - 1)
+    assert "has a column 'temp' already" in refusal(
+        "depth", "t.parquet", "-o", "d.parquet", "--name", "temp"
+    )
+    run("depth", "t.npy", "-o", "deep.npy", *QUICK)
+    np.testing.assert_array_equal(np.load("deep.npy"), np.column_stack([points, depths]))
+    assert "for a table that is read from .npy" in refusal("depth", "t.npy", "-o", "d.csv")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

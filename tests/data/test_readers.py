@@ -476,6 +476,18 @@ def test_standard_input(tmp_path: Path, how: str) -> None:
     assert done.stdout == "10.0\n", done.stderr
 
 
+def test_standard_input_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = io.TextIOWrapper(io.BytesIO())
+    typed.isatty = lambda: True  # type: ignore[method-assign]
+    damaged = io.TextIOWrapper(io.BytesIO(gzip.compress(b"a,b\n1,2\n")[:-9]))
+    for stream, said in (
+        (None, "it is closed"), (typed, "it is a terminal"), (damaged, "not compressed by gzip"),
+    ):  # fmt: skip
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(UnreadableFileError, match=said):
+            read_table("-")
+
+
 def test_no_file_of_a_folder_is_left_out_without_a_word(tmp_path: Path) -> None:
     for name in ("1.csv", "2.csv.gz", "3.tsv", "4.feather", "_SUCCESS", ".hidden.csv", "README.md"):
         (tmp_path / name).touch()
