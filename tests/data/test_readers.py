@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import InvalidOptionError, UnreadableFileError, read_table
+from isodepth import InvalidOptionError, UnreadableFileError, distance, read_table, scan
 from isodepth.data import readers
 from isodepth.data.input_file import table_files
 from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_with_options
@@ -106,6 +106,7 @@ def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: 
         ("", "it is empty"),
         ("\n\n", "it is empty"),
         ("a,b\n", "a header but no rows"),
+        ("a,b", "a header but no rows"),
         ("a,b\n1,2\n\n3,x\n", "line 4, column 2 ('b'): 'x' is not a number"),
         ("1,2\n3,x\n", "line 2, column 2: 'x' is not a number"),
         ("a,b\n1,2\n3,1_000\n", "'1_000' is not a number"),
@@ -148,6 +149,13 @@ def test_damaged_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
     for damaged in (whole[:-9], b"no gzip", whole[:30] + b"\xff" * 9 + whole[39:]):
         assert "gzip" in fault(write(tmp_path, damaged, "t.csv.gz"))
+    # Damaged where only reading the rows finds it, whole or in chunks.
+    long = gzip.compress(b"a\n" + b"\n".join(b"%d" % (i * i) for i in range(200_000)), 1)
+    for damaged in (long[:-9], long[:-200] + b"\xff" * 50 + long[-150:]):
+        path = write(tmp_path, damaged, "t.csv.gz")
+        assert "gzip" in fault(path)
+        with pytest.raises(UnreadableFileError, match="gzip"):
+            distance(scan(path), scan(path), levels=3, refine=0)
 
 
 # -- columns, text, notes -------------------------------------------------------------------------
