@@ -14,8 +14,6 @@ from benchmarks.harness.timing import Box, alternate
 
 DEPTHS = ("halfspace", "projection", "irw")
 SIZES = ((1000, 5), (10_000, 10), (100_000, 10))
-#: What is asked of 16 cores: how many times faster than one thread at least.
-ASKED = {10_000: 6.0, 100_000: 9.0}
 _TURNS = Box(seconds=1.5, least=3, most=200, slow=9.0)
 _QUICK = Box(seconds=0.0, least=1, most=1)
 

@@ -53,9 +53,9 @@ class AIIRW(Depth):
         return not shrinks(self.covariance) and super().is_uninformative(sample)
 
     def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
-        points = self._whiten(sample, sample.points)
-        asked = None if queries is None else self._whiten(sample, queries)
-        depths = along.run(_core.mean_rank_weight, points, sample.masses, asked)
+        # Ranks along a direction of whitened rows are those along another of the rows.
+        along = along._replace(directions=along.directions @ self._matrix(sample))
+        depths = along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
         if queries is not None and not shrinks(self.covariance):
             # Off the flat that holds the sample, a point is infinitely far out.
             depths[outside_span(sample, queries)] = 0.0
@@ -77,18 +77,12 @@ class AIIRW(Depth):
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
-    def _whiten(self, sample: Sample, points: np.ndarray) -> np.ndarray:
-        moved = standardize(sample, points)
-        matrix = self._matrix(sample, moved if points is sample.points else None)
-        return moved @ matrix.T.astype(moved.dtype)
-
-    def _matrix(self, sample: Sample, moved: np.ndarray | None = None) -> np.ndarray:
-        """The whitening matrix; `moved` (u, d) are the standardized points where they are known."""
+    def _matrix(self, sample: Sample) -> np.ndarray:
+        """The whitening matrix (d, d) of the standardized points."""
         # Robust estimates are costly: keep the one of the last sample.
         known = getattr(self, "_known", None)
         if known is None or known[0] is not sample:
-            if moved is None:
-                moved = standardize(sample, sample.points)
+            moved = standardize(sample, sample.points)
             known = self._known = (sample, whitening_matrix(sample, moved, self.covariance))
         return known[1]
 

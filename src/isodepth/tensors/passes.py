@@ -33,13 +33,13 @@ def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
     if points.device.type != "cuda":
         return PLAIN
     try:
-        from isodepth.tensors.kernels import middles, tails, walk
+        from isodepth.tensors.kernels import halfspace, middles, walk
     except ImportError:  # there is no Triton
         return PLAIN
     chosen = PLAIN._replace(search_gaps=walk.search_gaps)
     if masses is None and points.dtype == torch.float32 and len(points) >= WORTH_KERNELS:
         chosen = chosen._replace(
-            smallest_halfspace=tails.smallest_halfspace,
+            smallest_halfspace=halfspace.smallest_halfspace,
             largest_outlyingness=middles.largest_outlyingness,
         )
     return chosen

@@ -18,7 +18,7 @@ if DEVICE == "cpu":
 pytest.importorskip("triton")
 
 from isodepth.tensors import gaps, ranks, spread  # noqa: E402
-from isodepth.tensors.kernels import middles, tails, walk  # noqa: E402
+from isodepth.tensors.kernels import halfspace, middles, walk  # noqa: E402
 from isodepth.tensors.products import full_precision  # noqa: E402
 
 pytestmark = pytest.mark.kernels
@@ -127,18 +127,6 @@ def test_outlyingness_where_brackets_miss(sure, monkeypatch):
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
-def test_halfspaces_by_sorting(kind, monkeypatch):
-    """Where tails would hold too much; many equal values, and runs of any length."""
-    monkeypatch.setattr(tails, "_RANKED", 128)
-    points = cloud(2, 300, 2 if kind != "lattice" else 3, kind)
-    n = len(points)
-    u = units(2, 6, points.shape[1], axes=kind == "lattice")
-    expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
-    for budget in (BUDGET, 20_000):
-        assert torch.equal(tails._by_sorting(points, u, budget), expected)
-
-
 @pytest.mark.parametrize("folded", [False, True])
 def test_brackets_are_order_statistics(folded):
     rng = np.random.default_rng(0)
@@ -161,36 +149,28 @@ def test_brackets_are_order_statistics(folded):
         assert torch.equal(bracket[1], ordered[:, last])
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy"])
-@pytest.mark.parametrize(("d", "few"), [(6, 32), (6, 2)])
-def test_halfspaces(kind, d, few, monkeypatch):
-    monkeypatch.setattr(tails, "_BLOCK", 256)
-    monkeypatch.setattr(tails, "_RANKED", 128)
-    monkeypatch.setattr(tails, "_FEW", few)
-    monkeypatch.setattr(tails, "_MANY", 2)
-    monkeypatch.setattr(tails, "_DEEPER", 0.2)
-    monkeypatch.setattr(tails, "_CUTS", 5)
-    points = cloud(d, 500, d, kind)
-    n = len(points)
-    u = units(d, 6, d, axes=kind == "lattice")
-    expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
-    for budget in (BUDGET, 20_000):
-        assert torch.equal(tails.smallest_halfspace(points, None, n, u, budget), expected)
-
-
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
-@pytest.mark.parametrize("few", [2, 1000])
-def test_tails_and_counts_of_any_size(share, few, monkeypatch):
-    """Every way to the end is taken: tails too short for nearly all, or long enough."""
-    monkeypatch.setattr(tails, "_BLOCK", 256)
-    monkeypatch.setattr(tails, "_RANKED", 128)
-    monkeypatch.setattr(tails, "_FEW", few)
-    monkeypatch.setattr(tails, "_MANY", 1)
-    monkeypatch.setattr(tails, "_CUTS", 7)
-    monkeypatch.setattr(tails, "_COUNTED", 64)
-    monkeypatch.setattr(tails, "_shares", lambda *_: (share, 0.45))
-    points = cloud(1, 300, 3)
+@pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy", "lumps", "equal", "huge"])
+@pytest.mark.parametrize(
+    ("d", "K", "sizes"),
+    [
+        (2, 4, {"_PER_BIN": 2}),
+        (6, 4, {"_PER_BIN": 8, "_DEEPER": 0.0}),
+        (15, 40, {"_PER_BIN": 2, "_PILOT": 200, "_DEEPER": 1.0}),
+        (3, 4, {"_PER_BIN": 200, "_PILOT": 1}),
+    ],
+)
+def test_halfspaces(kind, d, K, sizes, monkeypatch):
+    """Bins that hold a few values or nearly all; tails too short, and long enough; equal values."""
+    for name, size in ({"_BLOCK": 256, "_RANKED": 128, "_PILOT": 64} | sizes).items():
+        monkeypatch.setattr(halfspace, name, size)
+    points = cloud(d, 300, d, kind)
     points[7:11] = points[3]
-    u = units(1, 5, 3)
-    expected = ranks.smallest_halfspace(points, None, 300, u, BUDGET)
-    assert torch.equal(tails.smallest_halfspace(points, None, 300, u, BUDGET), expected)
+    if kind == "equal":
+        points[:200] = points[0]
+    if kind == "huge":
+        points[::50] *= 1e37
+    n = len(points)
+    u = units(d, K, d, axes=kind == "lattice")
+    expected = ranks.smallest_halfspace(points, None, n, u, BUDGET)
+    for budget in (BUDGET, 10_000):
+        assert torch.equal(halfspace.smallest_halfspace(points, None, n, u, budget), expected)
