@@ -38,6 +38,7 @@ LAYERS = (
     ("monitor",),
     ("__init__",),
     ("cli",),
+    ("__main__",),
 )
 LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package in packages}
 

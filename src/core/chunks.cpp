@@ -123,39 +123,6 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Adds the weights of all rows to counts (K, cells); `change` may change the projections before.
-template <class T, class Cells, class Change> static void count_cells(const Chunk<T>& chunk,
-                                                                      OutMatrix<int64_t>& counts,
-                                                                      const Cells& cells, Change change) {
-    nb::gil_scoped_release released;
-    const int64_t *weights = chunk.task.weights, n = chunk.task.n;
-    chunk.over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
-        change(rows, along, k);
-        int64_t* own = counts.data() + k * int64_t(counts.shape(1));
-        for (int64_t i = 0; i < n; i++) own[cells(k, along[i])] += weights ? weights[i] : 1;
-    });
-}
-
-// Integers in the order of the numbers: neighbors have neighboring keys.
-template <class T> static uint64_t ordered_key(T x) {
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-    constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
-    const Bits bits = std::bit_cast<Bits>(x + T(0));  // -0.0 is 0.0
-    return bits & sign ? Bits(~bits) : Bits(bits | sign);
-}
-
-// Cells of 2**shift keys (K,) from `low` (K,) on, 1, 2, ..., `cells`; 0 is below them, cells + 1 above.
-template <class T> static void count_keys(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
-                                          Vector<uint64_t> low, Vector<int64_t> shift, Centers<T> centers,
-                                          Typical typical) {
-    const uint64_t cells = counts.shape(1) - 2;
-    auto cell = [&](int64_t k, T x) {
-        const uint64_t key = ordered_key(x), first = low.data()[k];
-        return key < first ? 0 : 1 + std::min((key - first) >> shift.data()[k], cells);
-    };
-    count_cells(chunk, counts, cell, Deviations<T>(centers, typical, chunk.task.d));
-}
-
 // Cells around the middle of a direction, 2**bits of them to one unit away from it and as many in every
 // octave of 1 + distance beyond: about equally fine in rank up to the tails. The last are open.
 template <class T> struct RankCells {
@@ -171,9 +138,16 @@ template <class T> struct RankCells {
     }
 };
 
+// Adds the weights of all rows to counts (K, cells).
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
-    count_cells(chunk, counts, RankCells<T>{middles.data(), scales.data(), bits}, [](auto&&...) {});
+    nb::gil_scoped_release released;
+    const RankCells<T> cells{middles.data(), scales.data(), bits};
+    const int64_t *weights = chunk.task.weights, n = chunk.task.n;
+    chunk.over_directions([&](const Tiles<T>&, const T* along, int64_t k) {
+        int64_t* own = counts.data() + k * int64_t(counts.shape(1));
+        for (int64_t i = 0; i < n; i++) own[cells(k, along[i])] += weights ? weights[i] : 1;
+    });
 }
 
 template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T> medians, Vector<T> mads,
@@ -211,18 +185,15 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
 }
 
 template <class T> static void bind(nb::module_& m, const char* name) {
-    const auto counts = "counts"_a.noconvert();
-    const auto centers = "centers"_a.none(), typical = "typical"_a.none();
     const auto middles = "middles"_a, scales = "scales"_a, bits = "bits"_a;
     nb::class_<Chunk<T>>(m, name, "Rows (n, d) of a chunk and directions (K, d), moved and scaled.")
         .def(nb::init<Matrix<T>, Vector<T>, int, Matrix<T>, Weights, int64_t>(), "points"_a, "center"_a,
              "exponent"_a, "directions"_a, "weights"_a.none(), "n_threads"_a)
-        .def("numbers_inside", numbers_inside<T>, "low"_a, "high"_a, "most"_a, centers, typical,
+        .def("numbers_inside", numbers_inside<T>, "low"_a, "high"_a, "most"_a, "centers"_a.none(),
+             "typical"_a.none(),
              "Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are "
              "inside or -1 for more than `most` (K,); these numbers, and their weights.")
-        .def("count_keys", count_keys<T>, counts, "low"_a, "shift"_a, centers, typical,
-             "Add weights to counts (K, cells + 2) in cells of 2**shift floats.")
-        .def("count_rank_cells", count_rank_cells<T>, counts, middles, scales, bits,
+        .def("count_rank_cells", count_rank_cells<T>, "counts"_a.noconvert(), middles, scales, bits,
              "Add weights to counts (K, 16 * 2**bits) in cells around the middle of each direction.")
         .def("outlyingness", outlyingness<T>, "medians"_a, "mads"_a, scales, "typical"_a,
              "Largest |<u, x> - median| / MAD (n,); the scale takes the place of a MAD that is zero.")

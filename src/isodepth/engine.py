@@ -380,11 +380,6 @@ def direction_sign(codes: np.ndarray) -> np.ndarray:
     return np.where(codes >= 0, 1.0, -1.0)
 
 
-def direction_code(indices: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """The codes of directions by number and sign."""
-    return np.where(signs > 0, indices, -1 - indices)
-
-
 def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The unit vectors (L, d) that codes (L,) into `directions` (K, d) stand for."""
     return directions[direction_index(codes)] * direction_sign(codes)[:, None]

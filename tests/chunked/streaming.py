@@ -17,12 +17,12 @@ KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", 
 
 
 @contextmanager
-def small_scale(few: int = 16, pilots: int = 24, numbers: int = 1000) -> Iterator[None]:
+def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
     """Let samples of some dozen rows be too large for memory."""
     usual = reading.Limits.of
 
     def limits(*given: Any) -> Any:
-        return usual(*given)._replace(pilots=pilots, numbers=numbers, rows_in_memory=0)
+        return usual(*given)._replace(pilots=pilots, numbers=1, rows_in_memory=0)
 
     with (
         mock.patch.object(table, "FEW_DISTINCT", few),

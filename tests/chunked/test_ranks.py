@@ -16,7 +16,7 @@ from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import depths
 from isodepth.chunked.depths import RankModel, whitening_matrix
 from isodepth.chunked.entry import compare
-from isodepth.chunked.selection import Numbers, Pilot, Selection
+from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
@@ -62,8 +62,8 @@ def test_depths_lie_between_their_bounds(
         assert (state.sum(axis=1) == sample.total).all()
         return state
 
-    pilot = Pilot(sample.points[:5], None)
-    selection = Selection(fold, pilot, sample.total, sample.n_points, 1, 1)
+    pilot = rows_of(sample.points[:5], None)
+    selection = Selection(fold, pilot, 0.5, sample.total, sample.n_points, 1, 1)
     with mock.patch.object(depths, "_BITS", (bits,)):
         model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
     middle, low, high = model.depths(sample.points, 1).T
@@ -82,7 +82,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     exact = metric(depth, q=q, refine=0).distance(x, y)
     widths = []
     for bits in (5, 9):
-        with small_scale(numbers=400), pytest.MonkeyPatch.context() as patch:
+        with small_scale(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(depths, "_BITS", (bits,))
             sources = [scan(cut(points, 211)) for points in (x, y)]
             result = compare(metric(depth, q=q), *sources, None)

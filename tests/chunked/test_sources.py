@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import InvalidInputError, UnreadableFileError, scan
@@ -194,7 +195,7 @@ def test_a_file_that_changes_between_two_readings(tmp_path: Path) -> None:
         np.save(file, POINTS + (len(readings) > 2))
         yield from (chunk.values for chunk in source.chunks(7))
 
-    with pytest.raises(InvalidInputError, match="60 rows, then other values"):
+    with small_scale(), pytest.raises(InvalidInputError, match="60 rows, then other values"):
         isodepth.Metric(**OPTIONS).table(scan(chunks))
 
 
@@ -274,7 +275,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
 
 def test_options_that_do_not_go_with_chunks() -> None:
     source = scan(POINTS)
-    with pytest.raises(isodepth.InvalidOptionError, match="on a grid of levels"):
+    with pytest.raises(isodepth.InvalidOptionError, match="fixed grid of levels"):
         isodepth.distance(source, source, levels="monte-carlo", n_levels=5)
     with pytest.raises(isodepth.InvalidOptionError, match="gap='exact'"):
         isodepth.distance(source, source, gap="exact")

@@ -19,7 +19,7 @@ import isodepth
 from isodepth.cli import main
 from isodepth.cli.commands import progress_wanted
 
-COMMAND = [sys.executable, "-c", "from isodepth.cli import main; raise SystemExit(main())"]
+COMMAND = [sys.executable, "-m", "isodepth"]
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX systems")
 
 
@@ -32,7 +32,7 @@ def test_version_and_missing_commands() -> None:
     assert run("--version").stdout == f"isodepth {isodepth.__version__}\n"
     assert "Missing command. (see isodepth --help)" in refusal()
     assert "No such command 'nearest'" in refusal("nearest")
-    assert "Missing argument 'B'. (see isodepth compare --help)" in refusal("compare", "a.csv")
+    assert "Missing argument 'Y'. (see isodepth compare --help)" in refusal("compare", "a.csv")
     assert "No such option" in refusal("compare", "a", "b", "--nonsense")
 
 

@@ -151,7 +151,10 @@ def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
     isodepth.DepthMonitor(rows, **options).check(rows[:20])
     assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
     assert "No alarm in 1 batch(es)" in Path("m.html").read_text("utf-8")
-    assert "--permutations belongs to the test of two" in refusal(*given, "--permutations", 9)
+    for option, value in (("--permutations", 9), ("--category", "temp")):
+        assert f"{option} belongs to the comparison of two" in refusal(*given, option, value)
+    said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
+    assert "--eps does not apply to the report of a monitor" in said
     assert "got june.csv alone" in refusal("report", "june.csv", "-o", "r.html")
     assert "Missing option '-o'" in refusal("report", *files)
 
@@ -205,6 +208,7 @@ def test_no_scheduler_answers(folders: list[str], monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "SCHEDULER_SECONDS", 0.5)
     said = refusal("compare", *folders, "--scheduler", "tcp://127.0.0.1:1")
     assert "no Dask scheduler answers there" in said
+    assert "not an address with a port" in refusal("compare", *folders, "--scheduler", "head")
 
 
 def test_json_has_no_numbers_that_json_does_not_know(files: list[str]) -> None:

@@ -66,7 +66,7 @@ def test_codes_numbers_log_show_and_reset(folder: Path) -> None:
     assert [json.loads(line)["batch"] for line in lines] == list(range(1, 11))
     shown = run("monitor", "show", "m.npz", "--plot", "p.png", "--report", "r.html").stdout
     assert "Alarm since batch" in shown
-    assert "probability 0.01 at most" in shown
+    assert "any alarm is at most 0.01" in shown
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
     assert "Alarm since batch" in Path("r.html").read_text("utf-8")
     again = run_json("monitor", "check", "m.npz", "loud7.csv", "--label", "Monday", code=1)

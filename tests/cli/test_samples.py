@@ -75,7 +75,7 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
         (["absent"], "there is no such file"),
         (["empty"], "the folder holds no file that ends in"),
         (["months/may.csv"], "one sample only (may)"),
-        (["months", "--group-by", "temp"], "--group-by takes one table apart, got 4"),
+        (["months", "--group-by", "temp"], "--group-by divides one table, got 4"),
         (["months", "--clusters", "0"], "'--clusters'"),
         (["months", "-o", "d.xlsx"], "its name ends in '.xlsx'"),
         (["months", "--scale", "reference"], "--scale reference is the spread of the first of two"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +38,12 @@ def test_numbers_at_the_ends_of_an_interval(options, inside, outside) -> None:
     for value in [*outside, math.nan, math.inf, -math.inf]:
         with pytest.raises(InvalidOptionError, match="eps must lie in"):
             check_number(value, "eps", 0.0, 1.0, **options)
+
+
+@pytest.mark.parametrize("path", ["june.csv", Path("june.csv")])
+def test_paths_are_no_tables(path) -> None:
+    with pytest.raises(InvalidInputError, match=r"got .*june\.csv.*; read a file with"):
+        isodepth.distance(path, [[1.0]])
 
 
 @pytest.mark.parametrize("value", [True, np.True_, "1", None, 1j, [1.0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -43,6 +44,14 @@ def test_other_samples_keep_their_order() -> None:
     for draw in (sample_tree, sample_map):
         with pytest.raises(InvalidInputError, match="a symmetric matrix"):
             draw(matrix)
+
+
+def test_equal_samples_are_drawn_without_warnings() -> None:
+    same = DistanceMatrix.of(np.zeros((3, 3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sample_tree(same)
+        distance_matrix(same)
 
 
 def test_the_tree_joins_the_closest_first(matrix) -> None:

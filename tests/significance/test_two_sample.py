@@ -86,6 +86,12 @@ def test_two_rows_each_can_only_be_dealt_out_in_three_ways() -> None:
     assert 0.28 < result.p_value < 0.39
 
 
+def test_too_few_permutations_for_any_rejection() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 1))
+    said = "no significant difference (p = 0.1, the smallest possible with 9 permutations)"
+    assert run(X, X + 9, n_permutations=9).verdict == said
+
+
 def test_constant_data_are_no_difference() -> None:
     result = run(np.ones((5, 2)), np.ones((4, 2)))
     assert (result.p_value, result.z_score) == (1.0, 0.0)

@@ -750,23 +750,6 @@ class Chunk32:
         Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
         """
 
-    def count_keys(
-        self,
-        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
-        low: Annotated[
-            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        shift: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        centers: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        typical: float | None,
-    ) -> None:
-        """Add weights to counts (K, cells + 2) in cells of 2**shift floats."""
-
     def count_rank_cells(
         self,
         counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
@@ -861,23 +844,6 @@ class Chunk64:
         """
         Counts (3, K) for brackets (K,): the weight below, the weight inside, how many numbers are inside or -1 for more than `most` (K,); these numbers, and their weights.
         """
-
-    def count_keys(
-        self,
-        counts: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu")],
-        low: Annotated[
-            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        shift: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        centers: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ]
-        | None,
-        typical: float | None,
-    ) -> None:
-        """Add weights to counts (K, cells + 2) in cells of 2**shift floats."""
 
     def count_rank_cells(
         self,

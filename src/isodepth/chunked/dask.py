@@ -8,14 +8,13 @@ to a small state, and can be repeated anywhere: a worker that dies costs its sha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Pass, Runner, run_pass
-from isodepth.chunked.rows import Preparation
-from isodepth.chunked.sources import Chunk, Header, Part, Source
+from isodepth.chunked.passes import Pass, Preparation, Runner, run_pass
+from isodepth.chunked.sources import Part, Source
 from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
@@ -27,14 +26,15 @@ _ROWS_OF_A_PART = 1 << 40
 
 
 class DelayedPart(Part):
-    """One partition of a collection, which is computed where it is read."""
+    """One partition of a collection; a task of Dask finds it computed."""
 
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """The rows, at most so many at a time."""
-        return self.cut(self.data.compute(), self.origin, rows)
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """The partition."""
+        delayed = is_delayed(self.data)
+        yield self.data.compute() if delayed else self.data, self.origin, 0
 
 
-def dask_table(data: Any, label: str) -> Header:
+def dask_parts(data: Any, label: str) -> list[Part]:
     """The partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     if is_delayed(data):
@@ -44,29 +44,23 @@ def dask_table(data: Any, label: str) -> Header:
         )
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
         labels, delayed = [*map(str, data.columns)], data.to_delayed()
-        named = labels != numbered(len(labels))
-        counts: list[int | None] = [None] * len(delayed)
-        kinds = dict(zip(labels, data.dtypes, strict=True))
+        counts, kinds = [np.nan] * len(delayed), data.dtypes
     elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
         whole = data.rechunk({1: -1})
-        labels, delayed, named = numbered(data.shape[1]), whole.to_delayed().ravel(), False
-        counts = [None if np.isnan(size) else int(size) for size in whole.chunks[0]]
-        kinds = dict.fromkeys(labels, data.dtype)
+        labels, delayed = numbered(data.shape[1]), whole.to_delayed().ravel()
+        counts, kinds = whole.chunks[0], [data.dtype] * len(labels)
     else:
         shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
         raise InvalidInputError(
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
-
-    def parts(columns: tuple[str, ...]) -> list[DelayedPart]:
-        return [
-            DelayedPart(part, columns, f"partition {i}", count)
-            for i, (part, count) in enumerate(zip(delayed, counts, strict=True))
-        ]
-
-    single = [name for name, kind in kinds.items() if kind == np.float32]
-    return Header(label, labels, named, single, parts)
+    single = [name for name, kind in zip(labels, kinds, strict=True) if kind == np.float32]
+    about = labels, labels != numbered(len(labels)), single
+    return [
+        DelayedPart(part, f"partition {i}", *about, None if np.isnan(rows) else int(rows))
+        for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
+    ]
 
 
 class DaskRunner(Runner):
@@ -91,19 +85,13 @@ class DaskRunner(Runner):
         """Run a pass over the parts of a source, one task a part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
-        shared = dask.delayed(_Boxed((step, replace(how, chunk_rows=rows, n_threads=1))))
+        shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
-        states = []
-        for number, part in enumerate(source.parts):
-            computed = part.data if isinstance(part, DelayedPart) else None
-            boxed = _Boxed(part if computed is None else replace(part, data=None))
-            states.append(run(shared, number, boxed, computed))
+        states = [run(shared, number, part) for number, part in enumerate(source.parts)]
         while len(states) > 1:
             states = [
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
             ]
-        if not states:
-            return run_pass(step, how)
         if self.client is not None:
             result = self.client.compute(states[0]).result()
         else:
@@ -113,22 +101,14 @@ class DaskRunner(Runner):
         return result
 
 
-@dataclass(frozen=True)
-class _Boxed:
-    # What is inside is no graph of Dask's, and must not be looked through for one.
-    content: Any
+def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tuple[Any, Any]:
+    step, how = shared
+    return run_pass(step, how, how.prepared(part.read(how.chunk_rows), number * _ROWS_OF_A_PART))
 
 
-def _run_part(shared: _Boxed, number: int, boxed: _Boxed, computed: Any) -> tuple[Any, Any]:
-    (step, how), part = shared.content, boxed.content
-    rows = how.chunk_rows
-    chunks = part.read(rows) if computed is None else part.cut(computed, part.origin, rows)
-    return run_pass(step, how, how.prepared(chunks, number * _ROWS_OF_A_PART))
-
-
-def _merge(shared: _Boxed, states: list[Any]) -> tuple[Any, Any]:
+def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
     # States may be shared with other tasks: a fresh one takes them in.
-    step, how = shared.content
+    step, how = shared
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, MomentPass, Pass
-from isodepth.chunked.rows import Rows
-from isodepth.chunked.selection import Numbers, Pilot, Selection
+from isodepth.chunked.passes import Fold, Pass, Rows
+from isodepth.chunked.selection import Numbers, Selection
 from isodepth.depth.base import moved_by
 from isodepth.depth.whitening import inverse_root, stretch_of
 
@@ -78,7 +77,7 @@ class RankCells(Pass):
     bits: int
 
     @classmethod
-    def around(cls, numbers: Numbers, pilot: Pilot, memory: float, n_threads: int) -> RankCells:
+    def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
@@ -146,6 +145,32 @@ class RankModel:
         chunk = self.cells.numbers.chunk(points, None, n_threads)
         bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds])
+
+
+@dataclass(frozen=True)
+class MomentPass(Pass):
+    """Sums of products of (1, moved row), of shape (d + 1, d + 1), and extremes of -rows and rows.
+
+    Rows are moved to about their median, from which the mean is at most a standard deviation away:
+    a covariance as the difference of moments loses no more than a digit.
+    """
+
+    frame: tuple[np.ndarray, int]
+
+    def start(self) -> list[np.ndarray]:
+        width = len(self.frame[0])
+        return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
+
+    def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
+        moved = moved_by(rows.points, *self.frame).astype(np.float64)
+        joined = np.column_stack([np.ones(len(moved)), moved])
+        masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
+        ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])
+        self.merge(state, [(joined.T * masses) @ joined, ends])
+
+    def merge(self, state: list[np.ndarray], other: list[np.ndarray]) -> None:
+        state[0] += other[0]
+        np.maximum(state[1], other[1], out=state[1])
 
 
 def whitening_matrix(fold: Fold, frame: tuple[np.ndarray, int]) -> np.ndarray:

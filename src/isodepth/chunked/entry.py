@@ -12,9 +12,9 @@ from isodepth.chunked.dask import DaskRunner, DelayedPart, is_delayed
 from isodepth.chunked.passes import Runner
 from isodepth.chunked.scan import as_source, scan
 from isodepth.chunked.sources import Source
-from isodepth.chunked.table import SourceRegions, column_spreads, fit_to_width, stream_table
+from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, mean_of_direction
-from isodepth.core.regions import LevelPlan, TrimmedRegions, power_mean
+from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
 from isodepth.data.validation import (
@@ -24,13 +24,12 @@ from isodepth.data.validation import (
     read_points,
     split_weights,
 )
-from isodepth.engine import direction_code
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps
-from isodepth.metric.base import BaseMetric, refuse_learned_scale
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
-from isodepth.metric.table import RegionTable
+from isodepth.metric.table import RegionTable, distances_between
 
 #: Levels of a comparison in chunks where none are asked for: it needs a grid.
 LEVELS = 20
@@ -40,10 +39,8 @@ def table(
     metric: BaseMetric, X: Any, weights: Any, storage: str, runner: Runner | None = None
 ) -> RegionTable:
     """`Metric.table` of a source or a Dask collection."""
-    refuse_learned_scale(metric.scale)
     source = _source(X, weights, "X")
-    run = runner or _runner_of(source)
-    return stream_table(metric, source, storage, runner=run, scale=metric.scale).table
+    return stream_table(metric, source, storage, runner=runner or _runner_of(source)).table
 
 
 def compare(
@@ -60,13 +57,12 @@ def compare(
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
     used.check_for_tables()
     run = runner or _runner_of(x, y)
-    scale = used.scale
-    if isinstance(scale, str):
-        scale = column_spreads([x, y] if scale == "pooled" else [x], used, run)
+    if isinstance(used.scale, str):
+        sides = [x, y] if used.scale == "pooled" else [x]
         # From here on it is what the columns are divided by, as for tables.
-        used = replace(used, scale=scale)
-    mine, theirs = (stream_table(used, side, runner=run, scale=scale) for side in (x, y))
-    return _compared(mine, theirs, fit_to_width(used, x.n_features, scale))
+        used = replace(used, scale=column_spreads(sides, used, run))
+    mine, theirs = (stream_table(used, side, runner=run) for side in (x, y))
+    return _compared(mine, theirs, used.fit(x.n_features))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -87,25 +83,18 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
     """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
         changes["levels"] = LEVELS
-    elif metric.levels == "monte-carlo":
-        raise InvalidOptionError(
-            "samples in chunks are compared on a grid of levels, got levels='monte-carlo'; give "
-            "their number, such as levels=20"
-        )
     if metric.refine:
         raise InvalidOptionError(
             f"refine needs the rows of both samples, and these are read in chunks, got "
             f"refine={metric.refine!r}; leave it out, and give more directions instead"
         )
-    if metric._options()["refine"]:
-        changes["refine"] = 0
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         rng = np.random.default_rng(metric.random_state)
         changes["random_state"] = int(rng.integers(2**31))
-    return replace(metric, **changes) if changes else metric
+    return replace(metric, **changes)
 
 
 def _runner_of(*sources: Source) -> Runner:
@@ -184,31 +173,26 @@ class SourceComparison(Comparison):
             "of them that fits into memory"
         )
 
-    def _supports(
-        self, side: int, directions: np.ndarray, levels: slice = slice(None)
-    ) -> np.ndarray:
-        table = self.regions[side].table.values  # type: ignore[attr-defined]
-        count = table.shape[1] // 2
-        # These come as blocks of the directions of the tables, in their order.
-        first = int(np.flatnonzero((self._gaps.vectors == directions[0]).all(axis=1))[0])
-        indices = np.arange(first, first + len(directions))
-        return table[levels][:, np.concatenate([indices, count + indices])]
+    def _apart(self, some: slice) -> np.ndarray:
+        x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
+        count = x.shape[1] // 2
+        return np.hstack([(x - y)[:, :count][:, some], (x - y)[:, count:][:, some]])
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
     """The comparison of two sources with the metric that made their tables."""
     assert fitted.betas is not None
-    options, betas, directions = fitted.options, fitted.betas, fitted.directions
-    q, count, rows = options["q"], len(directions), np.arange(len(betas))
+    options, betas, count = fitted.options, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
-    at = np.maximum(apart[:, :count], apart[:, count:]).argmax(axis=1)
-    signs = np.where(apart[rows, at] >= apart[rows, count + at], 1.0, -1.0)
+    at, gaps = apart.argmax(axis=1), apart.max(axis=1)
+    if options["q"] < math.inf:
+        units = np.maximum(gaps, np.finfo(np.float64).tiny)
+        means = ((apart / units[:, None]) ** options["q"]).mean(axis=1) ** (1 / options["q"])
+        gaps = units * means / mean_of_direction(x.n_features, options["q"])
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
-    gaps = Gaps(plan, _over_directions(apart, q, x), directions, direction_code(at, signs))
-    power = (options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"])
-    distance = x.table.distance_to(y.table)
-    missing = None
+    codes = np.where(at < count, at, count - 1 - at)
+    distance, missing = x.table.distance_to(y.table), None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing)
     return SourceComparison(
@@ -216,27 +200,15 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         regions=(x, y),  # type: ignore[arg-type]
         signature=x.table.signature,
         columns=check_same_columns(x.table.columns, y.table.columns),
-        _gaps=gaps,
-        _power=power,
-        _q=q,
+        _gaps=Gaps(plan, gaps, fitted.directions, codes),
+        _power=(options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"]),
+        _q=options["q"],
         missing=missing,
-        distance_bounds=_bounds(x, y, q, power, distance),
+        distance_bounds=_bounds(x, y, distance),
     )
 
 
-def _over_directions(apart: np.ndarray, q: float, like: SourceRegions) -> np.ndarray:
-    """The gap (L,) of each level: the largest of (L, 2K) differences, or their mean of order q."""
-    most = apart.max(axis=1)
-    if np.isinf(q):
-        return most
-    scale = np.maximum(most, np.finfo(np.float64).tiny)
-    means = ((apart / scale[:, None]) ** q).mean(axis=1) ** (1 / q)
-    return scale * means / mean_of_direction(like.n_features, q)
-
-
-def _bounds(
-    x: SourceRegions, y: SourceRegions, q: float, power: tuple[float, float], found: float
-) -> tuple[float, float]:
+def _bounds(x: SourceRegions, y: SourceRegions, found: float) -> tuple[float, float]:
     """Between what the distance of exact depths lies, along the same directions."""
     if x.bounds is None and y.bounds is None:
         return found, found
@@ -245,11 +217,10 @@ def _bounds(
     with np.errstate(invalid="ignore"):
         least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
         most = np.maximum(x_high - y_low, y_high - x_low)
-    shares = np.full(len(least), 1.0 / len(least))
     low, high = (
-        math.inf
-        if np.isinf(apart).any()
-        else power_mean(_over_directions(apart, q, x), shares, *power)
+        float(distances_between(x.table, apart[None], np.zeros((1, *apart.shape)))[0, 0])
+        if np.isfinite(apart).all()
+        else math.inf
         for apart in (least, most)
     )
     return min(low, found), max(high, found)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from isodepth.chunked.sources import Chunk, Header, Part, indices_of
+from isodepth.chunked.sources import Part, indices_of
 from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.frames import Table
@@ -23,7 +22,6 @@ from isodepth.data.input_file import (
 )
 from isodepth.data.readers import (
     array_of,
-    arrow_table,
     check_ending,
     holds_numbers,
     parquet_row_counts,
@@ -34,114 +32,100 @@ from isodepth.data.readers import (
 
 @dataclass(frozen=True)
 class FilePart(Part):
-    """A file, or one row group of a parquet file; some of its columns.
+    """A file, or one row group of a parquet file.
 
     Attributes
     ----------
-    data : str
-        The path.
-    group : int
-        Which row group.
+    group : int or None
+        Which row group; None for the whole file.
     """
 
-    group: int = 0
+    group: int | None = None
 
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """The rows, at most so many at a time."""
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """Parts of the file, which may be longer than so many rows."""
+        origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
         file, first = open_input(self.data), 0
         try:
-            for table in self._tables(file, rows):
-                for chunk in self.cut(table, self.origin, rows):
-                    yield chunk._replace(first=first)
-                    first += len(chunk.values)
+            for table in self._read(file, rows):
+                yield table, origin, first
+                first += len(table.points if isinstance(table, Table) else table)
         except Exception as error:
-            refuse_damaged(file._replace(path=Path(self.origin)), error)
+            refuse_damaged(file._replace(path=Path(origin)), error)
 
-    def _tables(self, file: InputFile, rows: int) -> Iterator[Any]:
-        import pyarrow as pa
-        from pyarrow import ipc, parquet
-
-        columns = list(self.columns)
+    def _read(self, file: InputFile, rows: int) -> Iterator[Any]:
         if file.ending in TEXT_ENDINGS:
             form = csv_format(file)
-            indices = indices_of(columns, form.names or numbered(form.width), self.data)
+            indices = indices_of(self.labels, form.names or numbered(form.width), self.data)
             for values in csv_chunks(file, form, indices, rows):
-                yield Table(values, self.columns)
-        elif file.ending not in ARROW_ENDINGS:
-            yield array_of(file)
-        elif not file.plain:
-            yield arrow_table(file).select(columns)
-        elif file.ending == ".feather":
-            with pa.OSFile(self.data) as stream, ipc.open_file(stream) as opened:
-                for number in range(opened.num_record_batches):
-                    yield pa.Table.from_batches([opened.get_batch(number)]).select(columns)
+                yield Table(values, tuple(self.labels))
+        elif file.ending in ARROW_ENDINGS:
+            with _opened(file) as opened:
+                yield from _batches(opened, self.group, list(self.labels), rows)
         else:
-            with parquet.ParquetFile(file.path) as opened:
-                for batch in opened.iter_batches(rows, [self.group], columns, use_threads=False):
-                    yield pa.Table.from_batches([batch])
+            yield array_of(file)
 
 
-def file_tables(given: Sequence[Any]) -> list[Header]:
+def file_parts(given: Sequence[Any]) -> list[Part]:
     """Files, and all tables in folders."""
     files = [open_input(path) for item in given for path in table_files(item)]
-    headers = [_header_of(file) for file in files]
-    known = [header for header in headers if header is not None]
-    if not known:
+    parts = [part for file in files for part in _parts_of(file)]
+    if not parts:
         refuse(files[0].path, "it is empty")
-    return known
+    return parts
 
 
-def _header_of(file: InputFile) -> Header | None:
-    """What a file says about itself; None where it is an empty text."""
+def _parts_of(file: InputFile) -> list[Part]:
+    """What a file says about itself; nothing where it is an empty text."""
     check_ending(file)
-    path, names = str(file.path), None
-    labels: Sequence[str]
-    single: Sequence[str] = ()
-    counts: Sequence[int | None] = [None]
+    path = str(file.path)
     if file.ending in TEXT_ENDINGS:
         if not file.read(1):
-            return None
+            return []
         form = csv_format(file)
-        names, labels = form.names, form.names or numbered(form.width)
-    elif file.ending in ARROW_ENDINGS:
-        try:
-            schema, counts = _arrow_schema(file)
-        except Exception as error:
-            refuse_damaged(file, error)
-        schema = without_index(schema.empty_table()).schema
-        check_distinct(file.path, schema.names)
-        names = labels = schema.names
-        single = [field.name for field in schema if str(field.type) == "float"]
-    else:
+        labels = form.names or numbered(form.width)
+        return [FilePart(path, path, labels, form.names is not None)]
+    if file.ending not in ARROW_ENDINGS:
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        labels, counts = numbered(array.shape[1]), [len(array)]
-        single = labels if array.dtype == np.float32 else ()
+        return [FilePart.like(array, None, path, path, len(array))]
+    try:
+        with _opened(file) as opened:
+            parquet = file.ending == ".parquet"
+            schema = opened.schema_arrow if parquet else opened.schema
+            counts = parquet_row_counts(opened) if parquet else []
+    except Exception as error:
+        refuse_damaged(file, error)
+    schema = without_index(schema.empty_table()).schema
+    check_distinct(file.path, schema.names)
+    single = [field.name for field in schema if str(field.type) == "float"]
+    texts = {field.name: field.type for field in schema if not holds_numbers(field.type)}
+    n_rows = sum(counts) if parquet else None
+    whole = FilePart(path, path, schema.names, True, single, n_rows, texts)
+    if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
+        return [whole]
+    return [replace(whole, group=group, n_rows=count) for group, count in enumerate(counts)]
 
-    def parts(columns: tuple[str, ...]) -> list[FilePart]:
-        for name in columns if file.ending in ARROW_ENDINGS else ():
-            if not holds_numbers(kind := schema.field(name).type):
-                refuse(file.path, f"column {name!r} is of type {kind}, not a number type")
-        origin = "{}, row group {}" if file.ending == ".parquet" else "{}"
-        return [
-            FilePart(path, columns, origin.format(file.path, group), count, group)
-            for group, count in enumerate(counts)
-        ]
 
-    return Header(path, labels, names is not None, single, parts)
-
-
-def _arrow_schema(file: InputFile) -> tuple[Any, Sequence[int | None]]:
-    """The columns of a file, and the rows of its row groups."""
-    import pyarrow as pa
+@contextmanager
+def _opened(file: InputFile) -> Iterator[Any]:
+    """A parquet or feather file, as pyarrow opens them."""
     from pyarrow import ipc, parquet
 
-    if not file.plain:
-        table = arrow_table(file)
-        return table.schema, [len(table)]
-    if file.ending == ".feather":
-        with pa.OSFile(str(file.path)) as stream, ipc.open_file(stream) as opened:
-            return opened.schema, [None]
-    with parquet.ParquetFile(file.path) as opened:
-        return opened.schema_arrow, parquet_row_counts(opened)
+    with file.open() as stream:
+        opened: Any = parquet.ParquetFile if file.ending == ".parquet" else ipc.open_file
+        with opened(stream) as reader:
+            yield reader
+
+
+def _batches(opened: Any, group: int | None, columns: list[str], rows: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if hasattr(opened, "iter_batches"):
+        groups = None if group is None else [group]
+        batches = opened.iter_batches(rows, groups, columns, use_threads=False)
+    else:
+        batches = map(opened.get_batch, range(opened.num_record_batches))
+    for batch in batches:
+        yield pa.Table.from_batches([batch]).select(columns)

@@ -1,4 +1,4 @@
-"""Passes over the chunks of a source: what they do, and how they run.
+"""Passes over the chunks of a source: what rows they see, what they do, and how they run.
 
 A pass has a state for what has been seen, and says how two of them merge. It runs here, one thread
 reading ahead, or elsewhere (`isodepth.chunked.dask`).
@@ -6,18 +6,145 @@ reading ahead, or elsewhere (`isodepth.chunked.dask`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth import _core
-from isodepth.chunked.rows import Preparation, Rows
-from isodepth.chunked.sources import Source
-from isodepth.depth.base import moved_by
-from isodepth.engine import Resources, write_supports
+from isodepth.chunked.sources import Chunk, Source
+from isodepth.core.scaling import scaled
+from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
+
+
+class Rows(NamedTuple):
+    """Checked rows of a chunk, those of weight zero left out.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d), C-contiguous
+    weights : float64 ndarray of shape (n,) or None, as given
+    masses : int64 ndarray of shape (n,), or None where each is one or they are not known yet
+    start : int
+        How many such rows of the source come before.
+    tally : uint64 ndarray of shape (3 + d,)
+        What was read: rows, rows without a missing value, the sum of the bits of their values, and
+        the missing values of each column.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray | None
+    masses: np.ndarray | None
+    start: int
+    tally: np.ndarray
+
+
+class MassUnit(NamedTuple):
+    """How weights become integers in proportion: masses are weights / unit * factor, rounded.
+
+    Where the unit is a power of two, weights of few binary digits (such as integers) are exact.
+
+    Attributes
+    ----------
+    unit, factor : float
+    """
+
+    unit: float
+    factor: float
+
+    @classmethod
+    def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
+        """The finest with which n rows of that mean weight stay below 2**61."""
+        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean of tiny weights may vanish
+        if exact:
+            unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
+        return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
+
+    def masses(self, weights: np.ndarray) -> np.ndarray:
+        """Masses (n,), int64, of positive weights (n,)."""
+        return np.maximum(np.rint(weights / self.unit * self.factor), 1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How raw chunks of a source become rows, and how many of them at a time.
+
+    Attributes
+    ----------
+    source : Source
+        What it says about columns and weights, without its parts.
+    dtype : {"float32", "float64"}
+    nan_policy : {"raise", "omit"}
+    scale : ndarray of shape (d,) or None
+    chunk_rows : int
+        Rows that are read at a time.
+    n_threads : int
+    unit : MassUnit or None
+        How weights become masses; None where there are none, or while that is not known.
+    most_rows : int or None
+        How many rows an earlier pass has found, all values finite; reading ends where there are
+        more.
+    """
+
+    source: Source
+    dtype: str
+    nan_policy: str
+    scale: np.ndarray | None = None
+    chunk_rows: int = 1 << 15
+    n_threads: int = 1
+    unit: MassUnit | None = None
+    most_rows: int | None = None
+
+    @classmethod
+    def of(cls, source: Source, options: Any, **more: Any) -> Preparation:
+        """How the chunks of a source are prepared under the options of a metric."""
+        dtype = options["dtype"] or source.dtype
+        return cls(replace(source, parts=()), dtype, options["nan_policy"], **more)
+
+    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
+        """The rows of chunks, the first of which has the number `start`."""
+        for chunk in chunks:
+            rows = self.rows(chunk, start)
+            yield rows
+            start += len(rows.points)
+
+    def rows(self, chunk: Chunk, start: int) -> Rows:
+        """The rows of a chunk, before which so many come."""
+        points, weights = self.split(chunk)
+        missing = np.isnan(points)
+        if missing.any():
+            kept = ~missing.any(axis=1)
+            points, weights = points[kept], None if weights is None else weights[kept]
+        # Adding zero turns -0.0 into 0.0, and gives a copy that nobody else holds.
+        points = np.ascontiguousarray(points + points.dtype.type(0))
+        checksum = points.view(f"u{points.itemsize}").sum(dtype=np.uint64)
+        counts = [len(missing), len(points), checksum, *missing.sum(axis=0).tolist()]
+        if weights is not None and not (weights > 0).all():
+            points, weights = points[weights > 0], weights[weights > 0]
+        if self.scale is not None and len(points):
+            points = scaled(points, self.scale, chunk.origin, self.source.columns)
+        masses = None
+        if self.unit is not None:
+            masses = self.unit.masses(np.ones(len(points)) if weights is None else weights)
+        return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
+
+    def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
+        """Checked points (n, d), which may have missing values, and weights (n,) or None."""
+        (values, origin, first), source = chunk, self.source
+        weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
+        points = to_float(values[:, : source.n_features], origin, self.dtype)
+        if self.most_rows is not None or not len(points):
+            return points, weights
+        omit = self.nan_policy == "omit"
+        hint = "" if omit else OMIT_HINT
+        check_finite(points, origin, False, source.columns, hint, allow_nan=omit, first_row=first)
+        check_weights(weights, len(points), f"the weights in {origin}", first)
+        return points, weights
+
+
+# -- passes ---------------------------------------------------------------------------------------
 
 
 class Pass:
@@ -87,182 +214,6 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
             yield item
 
 
-# -- what passes find ------------------------------------------------------------------------------
-
-
-class Summary:
-    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys."""
-
-    def __init__(self, capacity: int, seed: int = 0) -> None:
-        self.capacity, self.seed = capacity, seed
-        self.n_rows, self.mean_weight = 0, 0.0
-        self.parts: list[tuple[np.ndarray, ...]] = []
-        self.limit = 1.0
-
-    def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
-        """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
-        stream = np.random.PCG64(self.seed).advance(start)  # however rows are cut into chunks
-        keys = np.random.Generator(stream).random(len(points))
-        near = keys <= self.limit
-        own = np.ones(len(points)) if weights is None else weights
-        self._count(len(points), float((own / len(points)).sum()))
-        self.parts.append((keys[near], points[near], own[near]))
-        if sum(len(part[0]) for part in self.parts) > 1.25 * self.capacity:
-            self._settle()
-
-    def merge(self, other: Summary) -> None:
-        """Take in what another has seen."""
-        if other.n_rows:
-            self._count(other.n_rows, other.mean_weight)
-            self.parts += other.parts
-            self._settle()
-
-    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """The points (m, d) and weights (m,): all in their order, or some in a random one."""
-        self._settle()
-        return self.parts[0][1:]  # type: ignore[return-value]
-
-    def _count(self, n_rows: int, mean_weight: float) -> None:
-        self.n_rows += n_rows
-        # Not the sum of all, which may overflow.
-        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
-
-    def _settle(self) -> None:
-        """Let go of all rows that are not among those with the smallest keys."""
-        keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        if len(keys) > self.capacity:
-            kept = np.argsort(keys)[: self.capacity]
-            keys, points, weights = keys[kept], points[kept], weights[kept]
-            self.limit = keys[-1]
-        self.parts = [(keys, points, weights)]
-
-
-@dataclass(frozen=True)
-class SummaryPass(Pass):
-    """The first look at the data: rows are counted and weighed, and some of them drawn."""
-
-    capacity: int
-
-    def start(self) -> Summary:
-        return Summary(self.capacity)
-
-    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
-        state.add(rows.start, rows.points, rows.weights)
-
-    def merge(self, state: Summary, other: Summary) -> None:
-        state.merge(other)
-
-
-class RowsPass(Pass):
-    """All rows and their weights."""
-
-    def start(self) -> list[Any]:
-        return []
-
-    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
-        state.append((rows.points, rows.weights))
-
-
-class MassPass(Pass):
-    """The sum of all masses."""
-
-    def start(self) -> np.ndarray:
-        return np.zeros(1, dtype=np.int64)
-
-    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        assert rows.masses is not None
-        state += rows.masses.sum()
-
-
-@dataclass(frozen=True)
-class DistinctPass(Pass):
-    """The distinct rows and their masses, until there are more than `most`; [None] then."""
-
-    most: int
-
-    def start(self) -> list[Any]:
-        return []
-
-    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
-        ones = np.ones(len(rows.points), dtype=np.int64)
-        self.merge(state, [(rows.points, ones if rows.masses is None else rows.masses)])
-
-    def merge(self, state: list[Any], other: list[Any]) -> None:
-        if state == [None] or other == [None]:
-            state[:] = [None]
-        elif other:
-            points, masses = (np.concatenate(both) for both in zip(*state, *other, strict=True))
-            distinct, inverse, _ = _core.distinct_rows(points, None, 1)
-            total = np.zeros(len(distinct), dtype=np.int64)
-            np.add.at(total, inverse, masses)
-            state[:] = [(distinct, total) if len(distinct) <= self.most else None]
-
-
-@dataclass(frozen=True)
-class SupportPass(Pass):
-    """Support values of the regions {depth >= threshold}: merged by maximum.
-
-    Attributes
-    ----------
-    model : gives the depths (n, C) of points
-    thresholds : ndarray of shape (C, L), falling along the levels
-    pairs : sequence of P pairs (which depths, which thresholds)
-    directions : ndarray of shape (K, d)
-    """
-
-    model: Any
-    thresholds: np.ndarray
-    pairs: tuple[tuple[int, int], ...]
-    directions: np.ndarray
-
-    def start(self) -> dict[str, Any]:
-        shape = (len(self.pairs), self.thresholds.shape[1], 2 * len(self.directions))
-        return {"supports": np.full(shape, -np.inf), "width": 0.0}
-
-    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
-        depths = self.model.depths(rows.points, n_threads)
-        n_levels = self.thresholds.shape[1]
-        if depths.shape[1] == 3:
-            state["width"] = max(state["width"], float((depths[:, 2] - depths[:, 1]).max()))
-        for supports, (depth, threshold) in zip(state["supports"], self.pairs, strict=True):
-            levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
-            sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
-            if sizes[-1]:
-                # Short integers are sorted by their digits, in a fraction of the time.
-                short = levels.astype(np.uint16) if n_levels < 1 << 16 else levels
-                order = np.argsort(short, kind="stable")[: sizes[-1]]
-                first = int(np.flatnonzero(sizes)[0])
-                out = np.empty_like(supports[first:])
-                points = rows.points[order]
-                write_supports(points, sizes[first:], self.directions, out, Resources(n_threads))
-                np.maximum(supports[first:], out, out=supports[first:])
-
-    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
-        np.maximum(state["supports"], other["supports"], out=state["supports"])
-        state["width"] = max(state["width"], other["width"])
-
-
-@dataclass(frozen=True)
-class MomentPass(Pass):
-    """Sums of products of (1, moved row), of shape (d + 1, d + 1), and extremes of -rows and rows.
-
-    Rows are moved to about their median, from which the mean is at most a standard deviation away:
-    a covariance as the difference of moments loses no more than a digit.
-    """
-
-    frame: tuple[np.ndarray, int]
-
-    def start(self) -> list[np.ndarray]:
-        width = len(self.frame[0])
-        return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
-
-    def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
-        moved = moved_by(rows.points, *self.frame).astype(np.float64)
-        joined = np.column_stack([np.ones(len(moved)), moved])
-        masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
-        ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])
-        self.merge(state, [(joined.T * masses) @ joined, ends])
-
-    def merge(self, state: list[np.ndarray], other: list[np.ndarray]) -> None:
-        state[0] += other[0]
-        np.maximum(state[1], other[1], out=state[1])
+def row_keys(seed: int, start: int, count: int) -> np.ndarray:
+    """Random numbers (count,) of rows from `start` on, however rows are cut into chunks."""
+    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)

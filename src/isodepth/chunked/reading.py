@@ -7,19 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import (
-    MassPass,
-    Pass,
-    Runner,
-    Summary,
-    SummaryPass,
-)
-from isodepth.chunked.rows import MassUnit, Preparation
+from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
 from isodepth.chunked.scan import as_source
-from isodepth.chunked.selection import Pilot, Selection
+from isodepth.chunked.selection import Selection, margin_of
 from isodepth.chunked.sources import Source
 from isodepth.data.arrays import column_labels
-from isodepth.data.missing import MissingReport, Omitted
+from isodepth.data.frames import Table
+from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric
@@ -33,6 +27,92 @@ _MOST_WORK = 1 << 25
 _CHUNK_COPIES = 24
 # What the passes in memory hold for each number of a sample.
 _COPIES_IN_MEMORY = 10
+
+
+# -- what the first pass finds --------------------------------------------------------------------
+
+
+class Summary:
+    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys.
+
+    Parameters
+    ----------
+    capacity : int
+        How many rows are drawn.
+    seed : int
+    whole : int
+        All rows are held as long as there are no more than these.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
+        self.capacity, self.seed, self.whole = capacity, seed, whole
+        self.n_rows, self.mean_weight = 0, 0.0
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.limit = 1.0
+
+    def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
+        """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
+        if len(points):
+            keys = row_keys(self.seed, start, len(points))
+            near = keys <= self.limit
+            own = np.ones(len(points)) if weights is None else weights
+            held = keys[near], points[near], own[near]
+            self._take(len(points), float((own / len(points)).sum()), [held])
+
+    def __iadd__(self, other: Summary) -> Summary:
+        if other.n_rows:
+            self._take(other.n_rows, other.mean_weight, other.parts)
+        return self
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points (m, d) and weights (m,): all in their order, or some in a random one."""
+        self._settle()
+        return self.parts[0][1:]  # type: ignore[return-value]
+
+    def _take(self, n_rows: int, mean_weight: float, parts: list[tuple[np.ndarray, ...]]) -> None:
+        self.n_rows += n_rows
+        # Not the sum of all, which may overflow.
+        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
+        self.parts += parts
+        if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let go of all rows that are not among those with the smallest keys."""
+        keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        if self.n_rows > self.whole and len(keys) > self.capacity:
+            kept = np.argsort(keys)[: self.capacity]
+            keys, points, weights = keys[kept], points[kept], weights[kept]
+            self.limit = keys[-1]
+        self.parts = [(keys, points, weights)]
+
+
+@dataclass(frozen=True)
+class SummaryPass(Pass):
+    """The first look at the data: rows are counted and weighed, and some of them drawn."""
+
+    capacity: int
+    whole: int
+
+    def start(self) -> Summary:
+        return Summary(self.capacity, whole=self.whole)
+
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
+        state.add(rows.start, rows.points, rows.weights)
+
+
+class MassPass(Pass):
+    """The sum of all masses."""
+
+    def start(self) -> np.ndarray:
+        return np.zeros(1, dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        assert rows.masses is not None
+        state += rows.masses.sum()
+
+
+# -- all passes over a source ---------------------------------------------------------------------
 
 
 class Limits(NamedTuple):
@@ -71,7 +151,7 @@ class Limits(NamedTuple):
             max(64, min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)),
             max(1, min(numbers, runner.most_numbers * count)),
             max(LEAST_PILOTS, min(runner.most_rows, pilots)),
-            int(budget / (_COPIES_IN_MEMORY * width * item)),
+            int(budget / (_COPIES_IN_MEMORY * (width * item + 16))),
         )
 
 
@@ -99,15 +179,17 @@ class Reading:
 
     @classmethod
     def of(
-        cls, runner: Runner, source: Source, fitted: FittedMetric, scale: np.ndarray | None = None
+        cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
     ) -> Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
         limits = Limits.of(fitted, source, runner)
         how = Preparation.of(
-            source, fitted.options, scale=scale, chunk_rows=limits.chunk_rows,
+            source, fitted.options, scale=fitted.origin.scale, chunk_rows=limits.chunk_rows,
             n_threads=fitted.resources.n_threads,
         )  # fmt: skip
-        summary, tally = runner.fold(source, SummaryPass(limits.pilots), how)
+        fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
+        first = SummaryPass(limits.pilots, limits.rows_in_memory if fits else 0)
+        summary, tally = runner.fold(source, first, how)
         if not summary.n_rows:
             reason = "it has no row"
             if np.any(tally):
@@ -148,11 +230,17 @@ def selection_of(*readings: Reading) -> Selection:
     """Order statistics of sources as one sample: each counts for as many rows as it has."""
     n_rows = sum(one.summary.n_rows for one in readings)
     weighted = any(one.source.weighted for one in readings)
-    drawn = [one.summary.drawn() for one in readings]
-    shares = []
-    for one, (_, weights) in zip(readings, drawn, strict=True):
+    rows, shares = [], []
+    for one in readings:
+        points, weights = one.summary.drawn()
         relative = weights / weights.max()
+        rows.append(points)
         shares.append(relative * (one.summary.n_rows / relative.sum()))
+    share = np.concatenate(shares)
+    # Rows of equal mass: one of a large share comes several times.
+    upto = np.cumsum(share)
+    drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
+    pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, readings[0].tally)
     if weighted:
         alone = len(readings) == 1
         units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
@@ -167,13 +255,10 @@ def selection_of(*readings: Reading) -> Selection:
             step.merge(state, other)
         return state
 
-    masses = None
-    if weighted or len(readings) > 1:
-        masses = MassUnit.of(1.0, n_rows).masses(np.concatenate(shares))
-    pilot = Pilot(np.concatenate([points for points, _ in drawn]), masses)
     mass = int(fold(MassPass())[0]) if weighted else n_rows
     first = readings[0]
-    return Selection(fold, pilot, mass, n_rows, first.limits.numbers, first.how.n_threads)
+    margin = margin_of(share.sum() ** 2 / np.square(share).sum())
+    return Selection(fold, pilot, margin, mass, n_rows, first.limits.numbers, first.how.n_threads)
 
 
 # -- rows in memory -------------------------------------------------------------------------------
@@ -185,8 +270,8 @@ _COPIES = 6
 def load_rows(
     given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
-) -> Omitted:  # fmt: skip
-    """The rows of a source or Dask collection, checked: all of them, or as many as fit.
+) -> Table:  # fmt: skip
+    """The rows of a source or Dask collection, with missing values: all, or as many as fit.
 
     Parameters
     ----------
@@ -200,33 +285,16 @@ def load_rows(
             f"rows of the {name} are taken one by one, and weights do not go with batch_size or "
             f"blocks; scan the {name} without them"
         )
-    preparation = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
-    width = source.n_features
-    item = np.dtype(preparation.dtype).itemsize
-    most_rows = max(1, int(memory_mb * 2**20 / (_COPIES * width * item)))
-    drawn, counts = Summary(most_rows, seed or 0), np.zeros(width, np.int64)
+    how = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
+    a_row = _COPIES * source.n_features * np.dtype(how.dtype).itemsize
+    drawn = Summary(max(1, int(memory_mb * 2**20 / a_row)), seed or 0)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
-        points, _ = preparation.split(chunk)
-        holes = np.isnan(points)
-        counts += holes.sum(axis=0)
-        points = np.where(holes.any(axis=1, keepdims=True), points.dtype.type(np.nan), points)
-        if len(points):
-            drawn.add(drawn.n_rows, points, None)
-        if drawn.n_rows > most_rows and seed is None:
+        drawn.add(drawn.n_rows, how.split(chunk)[0], None)
+        if drawn.n_rows > drawn.capacity and seed is None:
             raise InvalidInputError(
-                f"{name} ({source.label}) has more than {most_rows} rows, which do not fit "
+                f"{name} ({source.label}) has more than {drawn.capacity} rows, which do not fit "
                 f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
             )
     if not drawn.n_rows:
         raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
-    points, _ = drawn.drawn()
-    kept = ~np.isnan(points[:, 0])
-    n_dropped = int((~kept).sum())
-    if not kept.any():
-        raise InvalidInputError(f"every row of {name} has a missing value; nothing is left")
-    if drawn.n_rows > most_rows:
-        # Of rows that were drawn it is not known which entries were missing.
-        counts = np.full(width, n_dropped)
-    labels = source.columns or column_labels(width)
-    report = MissingReport(len(points), n_dropped, tuple(zip(labels, counts.tolist(), strict=True)))
-    return Omitted(points[kept], source.columns, None, kept, report)
+    return Table(drawn.drawn()[0], source.columns)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.dask import dask_table
-from isodepth.chunked.files import file_tables
-from isodepth.chunked.sources import Header, Source, array_tables, call_table, source_of
+from isodepth.chunked.dask import dask_parts
+from isodepth.chunked.files import file_parts
+from isodepth.chunked.sources import Part, Source, array_parts, call_part, source_of
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
@@ -92,20 +92,20 @@ def as_source(data: Any) -> Source:
     return data if isinstance(data, Source) else scan(data)
 
 
-def _opened(data: Any) -> tuple[list[Header], str]:
+def _opened(data: Any) -> tuple[list[Part], str]:
     """The tables that data consist of, and how to call these in messages."""
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
         label = f"Dask {type(data).__name__}"
-        return [dask_table(data, label)], label
+        return dask_parts(data, label), label
     several = isinstance(data, list | tuple) and not isinstance(data, Table)
     given = list(data) if several else [data]
     label = f"list of {len(given)}" if several else "array"
     if not given:
         raise InvalidInputError("scan got an empty list; a sample needs at least one row")
     if all(isinstance(item, str | os.PathLike) for item in given):
-        return file_tables(given), label if several else str(data)
+        return file_parts(given), label if several else str(data)
     if isinstance(data, Iterator):
         raise InvalidInputError(
             f"a {type(data).__name__} can be gone through once, and the data are read several "
@@ -114,10 +114,10 @@ def _opened(data: Any) -> tuple[list[Header], str]:
         )
     if several or isinstance(data, np.ndarray) or looks_like_frame(data):
         called = [f"chunk {i}" for i in range(len(given))] if several else [label]
-        return array_tables(given, called), label
+        return array_parts(given, called), label
     if callable(data):
         label = getattr(data, "__name__", type(data).__name__)
-        return [call_table(data, label)], label
+        return [call_part(data, label)], label
     raise InvalidInputError(
         f"scan takes a file or folder, an array, a list of these, a function that gives chunks, or "
         f"a Dask collection, got {type(data).__name__}"

@@ -1,9 +1,9 @@
-"""Order statistics of numbers that are read in chunks: exact, by brackets and by cells.
+"""Order statistics of numbers that are read in chunks: exact, by brackets.
 
 A sample of the rows says between what numbers an order statistic will lie. One pass counts what
-lies below that bracket and gathers what lies inside. Where the bracket has missed, or holds more
-numbers than memory allows, passes that count the numbers in cells narrow it down: by a factor of
-1024 in the integers that order floats, so that no data take more than a few.
+lies below that bracket and gathers what lies inside. Where that is more than memory allows, numbers
+inside are drawn at random, which narrow the bracket down for the next pass; where the bracket has
+missed, the counts say on which side to look.
 """
 
 from __future__ import annotations
@@ -16,36 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, Pass
-from isodepth.chunked.rows import Rows
+from isodepth.chunked.passes import Fold, Pass, Rows, row_keys
 from isodepth.depth.base import moved_by
 
-_CELL_BITS = 10
 # A bracket reaches this many standard deviations of a share to either side.
 _DEVIATIONS = 4.5
+# Numbers drawn in a bracket narrow it down where it then reaches no further than this.
+_LARGEST_MARGIN = 0.25
+# Numbers of a bracket that may be gathered in any case, and room for more than are expected.
+_LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
-class Pilot(NamedTuple):
-    """Rows drawn at random, for a first guess.
-
-    Attributes
-    ----------
-    points : ndarray of shape (m, d)
-    masses : int64 ndarray of shape (m,) or None
-    """
-
-    points: np.ndarray
-    masses: np.ndarray | None
-
-    @property
-    def margin(self) -> float:
-        """How far a share of the pilot may be from that of the sample."""
-        size = float(len(self.points))
-        if self.masses is not None:
-            masses = self.masses.astype(np.float64)
-            size = masses.sum() ** 2 / (masses**2).sum()
-        return _DEVIATIONS * 0.5 / np.sqrt(size)
+def margin_of(size: float) -> float:
+    """How far a share among so many numbers drawn at random may be from that among all."""
+    return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
 @dataclass(frozen=True)
@@ -98,21 +83,6 @@ class Numbers:
             some = np.ascontiguousarray(self.directions[k : k + step])
             yield slice(k, k + step), _core.project(moved, some, n_threads)
 
-    def guess(
-        self, pilot: Pilot, shares: np.ndarray, n_threads: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Brackets [low, high), each (E,), that will hold the quantiles of given orders (E,)."""
-        ends = np.full((2, len(shares)), [[-np.inf], [np.inf]], dtype=self.directions.dtype)
-        for some, along in self.along(pilot.points, n_threads):
-            values = along if self.centers is None else np.abs(along - self.centers[some, None])
-            for share in np.unique(shares[some]):
-                own = np.flatnonzero(shares[some] == share)
-                for end, q in zip(ends, (share - pilot.margin, share + pilot.margin), strict=True):
-                    if 0 <= q <= 1:
-                        found = _core.quantile(values[own], float(q), pilot.masses, n_threads)
-                        end[some][own] = found
-        return ends[0], np.nextafter(ends[1], np.inf)
-
 
 class Inside(NamedTuple):
     """What lies below and inside of brackets: masses, and the numbers as long as they fit.
@@ -128,85 +98,77 @@ class Inside(NamedTuple):
     counts: np.ndarray
     pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
-    def select(self, k: int, ranks: np.ndarray) -> np.ndarray:
-        """The numbers in bracket k of given mass ranks (R,); NaN for those outside."""
+    def ordered(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers (m,) in bracket k, rising, and the mass (m,) up to each of them."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
-        indices = ranks - self.counts[0, k]
-        outside = (indices < 0) | (indices >= self.counts[1, k])
-        if any(len(masses) for _, masses, _ in cuts):
-            order = np.argsort(values)
-            upto = np.cumsum(np.concatenate([masses[cut] for _, masses, cut in cuts])[order])
-            values, indices = values[order], np.searchsorted(upto, indices, side="right")
-        else:
-            values.sort()
-        return np.where(outside, np.nan, values[np.where(outside, 0, indices)])
+        masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
+        if not len(masses):
+            return np.sort(values), np.arange(1, len(values) + 1)
+        order = np.argsort(values)
+        return values[order], np.cumsum(masses[order])
+
+    def narrowed(self, k: int, low: Any, high: Any, shares: np.ndarray, margin: float) -> Any:
+        """A smaller bracket than k that will hold the quantiles of given orders (R,), rising."""
+        values, upto = self.ordered(k)
+        orders = np.array([shares[0] - margin, shares[0], shares[-1] + margin])
+        indices = np.searchsorted(upto, orders * upto[-1], side="right").clip(max=len(values) - 1)
+        first, middle, _ = values[indices]
+        after, after_last = np.nextafter(values[indices[1:]], np.inf)
+        smaller = first if orders[0] >= 0 else low, after_last if orders[2] < 1 else high
+        # Where many numbers equal the ends of a bracket, the next pass looks at one of them alone.
+        return smaller if smaller != (low, high) else (middle, after)
 
 
 @dataclass(frozen=True)
 class BracketPass(Pass):
-    """Counts what lies below brackets [low, high), and gathers at most `most` numbers in each."""
+    """Counts what lies below brackets [low, high), and gathers at most `most` numbers in each.
+
+    Attributes
+    ----------
+    share : float or None
+        Which share of the rows of mass one is drawn, of heavier ones more, so that a draw stands
+        for a mass of 1 / share at least; None for all rows.
+    seed : int
+    """
 
     numbers: Numbers
     low: np.ndarray
     high: np.ndarray
     most: int
+    share: float | None = None
+    seed: int = 0
 
     def start(self) -> Inside:
         return Inside(np.zeros((3, len(self.low)), dtype=np.int64), [])
 
     def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
+        (points, _, masses, start, _), share = rows, self.share
         most = np.maximum(self.most - state.counts[2], 0)
-        counts, values, masses = self.numbers.chunk(
-            rows.points, rows.masses, n_threads
-        ).numbers_inside(low=self.low, high=self.high, most=most, **self.numbers.options)
-        ends = np.concatenate([[0], np.cumsum(counts[2].clip(0))])
+
+        def inside(points: np.ndarray, masses: np.ndarray | None, most: np.ndarray) -> Any:
+            chunk = self.numbers.chunk(points, masses, n_threads)
+            return chunk.numbers_inside(self.low, self.high, most, **self.numbers.options)
+
+        counts, *held = inside(points, masses, most if share is None else np.zeros_like(most))
+        if share is not None:
+            counts[2] = 0
+            drawn = row_keys(self.seed, start, len(points)) < share * (
+                1 if masses is None else masses
+            )
+            if drawn.any():
+                if masses is not None:
+                    masses = np.maximum(masses[drawn], int(1 / share))
+                sampled, *held = inside(points[drawn], masses, most)
+                counts[2] = sampled[2]
         state.counts[:] += np.where(counts < 0, self.most + 1, counts)
-        if len(values):
-            state.pieces.append((values, masses, ends))
+        ends = np.concatenate([[0], np.cumsum(counts[2].clip(0))])
+        if ends[-1]:
+            state.pieces.append((*held, ends))
 
     def merge(self, state: Inside, other: Inside) -> None:
         state.counts[:] += other.counts
         state.pieces.extend(other.pieces)
-
-    def select(self, fold: Fold, ranks: np.ndarray) -> np.ndarray:
-        """The numbers (E, R) of given mass ranks (E, R); NaN where they were not gathered."""
-        inside = fold(self)
-        found = np.full(ranks.shape, np.nan, dtype=self.low.dtype)
-        for k in np.flatnonzero((inside.counts[2] > 0) & (inside.counts[2] <= self.most)):
-            found[k] = inside.select(k, ranks[k])
-        return found
-
-
-@dataclass(frozen=True)
-class KeyPass(Pass):
-    """The mass below, in 1024 cells of 2**shift floats from `low` on, and above: (E, 1026)."""
-
-    numbers: Numbers
-    low: np.ndarray
-    shift: np.ndarray
-
-    def start(self) -> np.ndarray:
-        return np.zeros((len(self.low), (1 << _CELL_BITS) + 2), dtype=np.int64)
-
-    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
-        self.numbers.chunk(rows.points, rows.masses, n_threads).count_keys(
-            state, low=self.low, shift=self.shift, **self.numbers.options
-        )
-
-
-def keys_of(values: np.ndarray) -> np.ndarray:
-    """Integers (n,), uint64, in the order of floats (n,): neighbors have neighboring keys."""
-    bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")
-    sign = bits.dtype.type(1) << bits.dtype.type(8 * values.itemsize - 1)
-    return np.where(bits & sign, ~bits, bits | sign).astype(np.uint64)
-
-
-def values_of(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The floats that have these keys."""
-    bits = keys.astype(f"u{dtype.itemsize}")
-    sign = bits.dtype.type(1) << bits.dtype.type(8 * dtype.itemsize - 1)
-    return np.where(bits & sign, bits ^ sign, ~bits).view(dtype)
 
 
 @dataclass(frozen=True)
@@ -216,7 +178,10 @@ class Selection:
     Attributes
     ----------
     fold : runs a pass over the sample
-    pilot : Pilot
+    pilot : Rows
+        Drawn at random, each for the same mass: for a first guess.
+    margin : float
+        How far a share of the pilot may be from that of the sample.
     mass, n_rows : int
         Of the whole sample.
     most_numbers : int
@@ -225,66 +190,67 @@ class Selection:
     """
 
     fold: Fold
-    pilot: Pilot
+    pilot: Rows
+    margin: float
     mass: int
     n_rows: int
     most_numbers: int
     n_threads: int
 
-    def order_statistics(
-        self, numbers: Numbers, ranks: np.ndarray, pilot: Pilot | None = None
-    ) -> np.ndarray:
+    def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
         """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
 
-        The ranks of a set are next to each other. The pilot has the points of the numbers, where
-        these are not those of the sample.
+        The ranks of a set are next to each other, rising.
         """
-        pilot = pilot or self.pilot
-        low, high = numbers.guess(pilot, ranks.mean(axis=1) / self.mass, self.n_threads)
-        most = max(1, self.most_numbers // len(low))
-        found = np.full(ranks.shape, np.nan, dtype=low.dtype)
-        if 1.2 * 2 * pilot.margin * self.n_rows <= most:
-            found = BracketPass(numbers, low, high, most).select(self.fold, ranks)
-        sets, which = np.nonzero(np.isnan(found))
-        if len(sets):
-            found[sets, which] = self._by_cells(
-                numbers.take(sets), ranks[sets, which], low[sets], high[sets]
-            )
+        low, high = self.guess(numbers, ranks / self.mass)
+        expected = np.full(len(low), 2 * self.margin * self.mass)
+        crowded = np.zeros(len(low), dtype=bool)  # more rows than their mass lets expect
+        found, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
+        while len(left := np.flatnonzero(np.isnan(found).any(axis=1))):
+            most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
+            largest, seed = _RESERVE * expected[left].max(), seed + 1
+            fits = largest / self.mass * self.n_rows <= most and not crowded[left].any()
+            share = None if fits else most / largest
+            work = BracketPass(numbers.take(left), low[left], high[left], most, share, seed)
+            inside, single = self.fold(work), np.nextafter(low, np.inf) >= high
+            for at, k in enumerate(left):
+                below, mass, held = inside.counts[:, at].tolist()
+                own = ranks[k] - below
+                within = (own >= 0) & (own < mass)
+                if single[k]:
+                    found[k, within] = low[k]
+                elif within.any() and held <= most and share is None:
+                    values, upto = inside.ordered(at)
+                    found[k, within] = values[np.searchsorted(upto, own[within], side="right")]
+                own = own[np.isnan(found[k])]
+                if not len(own):
+                    continue
+                if own[0] < 0:
+                    low[k], high[k], expected[k] = -np.inf, low[k], below
+                elif own[0] >= mass:
+                    low[k], high[k], expected[k] = high[k], np.inf, self.mass - below - mass
+                else:
+                    margin = _LARGEST_MARGIN if share is None else margin_of(share * mass)
+                    expected[k], crowded[k] = mass, share is None
+                    if held <= most and margin < _LARGEST_MARGIN:
+                        low[k], high[k] = inside.narrowed(at, low[k], high[k], own / mass, margin)
+                        expected[k] = 2 * margin * mass
         return found
 
-    def _by_cells(
-        self, numbers: Numbers, ranks: np.ndarray, low: np.ndarray, high: np.ndarray
-    ) -> np.ndarray:
-        """The numbers (E,) of given mass ranks (E,), looked for in [low, high) first."""
-        dtype = low.dtype
-        # Integers of Python's: cells may reach beyond all floats.
-        first, last = keys_of(np.array([-np.inf, np.inf], dtype=dtype)).astype(object)
-        start, stop = keys_of(low).astype(object), keys_of(high).astype(object)
-        found = np.full(len(ranks), np.nan, dtype=dtype)
-        while len(left := np.flatnonzero(np.isnan(found))):
-            begin, end = start[left], stop[left]
-            shift = [max(0, (width - 1).bit_length() - _CELL_BITS) for width in end - begin]
-            work = KeyPass(numbers.take(left), begin.astype(np.uint64), np.array(shift))
-            counts = self.fold(work)
-            cells = (np.cumsum(counts, axis=1) <= ranks[left, None]).sum(axis=1)
-            below, above = cells == 0, cells > 1 << _CELL_BITS  # the bracket has missed
-            size = np.array([1 << bits for bits in shift], dtype=object)
-            cell = begin + (cells - 1) * size
-            start[left] = np.where(below, first, cell)
-            end = np.where(above, last, np.minimum(cell + size, last))
-            stop[left] = np.where(below, begin, end)
-            single = left[stop[left] - start[left] <= 1]
-            found[single] = values_of(start[single].astype(np.uint64), dtype)
-            inside = counts[np.arange(len(left)), cells] / self.mass * self.n_rows
-            fits = ~below & ~above & (1.2 * inside * len(left) <= self.most_numbers)
-            light = left[fits & np.isnan(found[left])]
-            if len(light):
-                low, high = (values_of(k[light].astype(np.uint64), dtype) for k in (start, stop))
-                gather = BracketPass(
-                    numbers.take(light), low, high, self.most_numbers // len(light)
-                )
-                found[light] = gather.select(self.fold, ranks[light, None])[:, 0]
-        return found
+    def guess(self, numbers: Numbers, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Brackets [low, high), each (E,), that will hold quantiles of given orders (E, R).
+
+        By the pilot, some sets at a time.
+        """
+        n = len(self.pilot.points)
+        low, high = np.full((2, len(shares)), [[-np.inf], [np.inf]], numbers.directions.dtype)
+        for some in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
+            work = BracketPass(numbers.take(some), low[some], high[some], n)
+            inside = work.start()
+            work.step(inside, self.pilot, self.n_threads)
+            for at, k in enumerate(some):
+                low[k], high[k] = inside.narrowed(at, -np.inf, np.inf, shares[k], self.margin)
+        return low, high
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
         """The median (E,) of each set: the mean of the lower and the upper one.
@@ -326,13 +292,11 @@ class Selection:
 
         Depths within `tolerance` of that of a given rank are tied with it, and enter together.
         """
-        depths = -model.depths(self.pilot.points, self.n_threads)
-        kinds, levels = depths.shape[1], len(betas)
+        kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
         numbers = Numbers((np.zeros(kinds), 0), units, of=NegatedDepths(model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
-        pilot = Pilot(depths, self.pilot.masses)
-        found = self.order_statistics(numbers, ranks[:, None], pilot)
+        found = self.order_statistics(numbers, ranks[:, None])
         return -found.reshape(kinds, levels) - tolerance
 
 

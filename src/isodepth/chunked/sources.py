@@ -7,13 +7,14 @@ wherever it is sent: it is small, and can be pickled.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.frames import Table, looks_like_frame, read_frame
+from isodepth.data.input_file import refuse
 from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError
 
@@ -42,10 +43,8 @@ class Source:
 
     Attributes
     ----------
-    parts : tuple
-        What can be read by itself: row groups, files, arrays. A part has `columns`, the labels of
-        those that it reads, `n_rows` (or None), and `read(rows)`, which gives chunks of at most so
-        many rows.
+    parts : tuple of Part
+        What can be read by itself: row groups, files, arrays.
     n_features : int
         How many columns the points have, that of the weights not counted.
     columns : tuple of str or None
@@ -59,7 +58,7 @@ class Source:
         How to call it in messages.
     """
 
-    parts: tuple[Any, ...]
+    parts: tuple[Part, ...]
     n_features: int
     columns: tuple[str, ...] | None
     dtype: str
@@ -73,8 +72,8 @@ class Source:
     @property
     def n_rows(self) -> int | None:
         """How many rows there are, where that is known before reading."""
-        counts = [part.n_rows for part in self.parts]
-        return None if any(count is None for count in counts) else sum(counts)
+        counts = [part.n_rows for part in self.parts if part.n_rows is not None]
+        return sum(counts) if len(counts) == len(self.parts) else None
 
     def chunks(self, rows: int) -> Iterator[Chunk]:
         """All chunks, of at most so many rows; can be called again and again."""
@@ -85,7 +84,7 @@ class Source:
         """The same with its columns in the order of `names`, where both have names."""
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
-        parts = [replace(p, columns=(*names, *p.columns[self.n_features :])) for p in self.parts]
+        parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
         return replace(self, parts=tuple(parts), columns=names)
 
     def __repr__(self) -> str:
@@ -100,32 +99,8 @@ class Source:
 # -- columns --------------------------------------------------------------------------------------
 
 
-class Header(NamedTuple):
-    """What is known of a table before it is read.
-
-    Attributes
-    ----------
-    origin : str
-        How to call it in messages.
-    labels : sequence of str
-        Of all columns: their names, or numbers where they have none.
-    named : bool
-        Whether these are names.
-    single : collection of str
-        The labels of columns of type float32.
-    parts : function
-        From the labels of the columns to read to the parts that read them.
-    """
-
-    origin: str
-    labels: Sequence[str]
-    named: bool
-    single: Collection[str]
-    parts: Callable[[tuple[str, ...]], Sequence[Any]]
-
-
 def source_of(
-    tables: Sequence[Header], columns: list[Any] | None, weights: Any, label: str
+    tables: Sequence[Part], columns: list[Any] | None, weights: Any, label: str
 ) -> Source:
     """A source of tables with the same columns, in whatever order.
 
@@ -140,18 +115,20 @@ def source_of(
             both = tuple(first.labels), tuple(table.labels)
             raise differing(*both, first.origin, table.origin)
         indices_of(chosen, table.labels, table.origin)
+        for name in set(chosen) & set(table.texts):
+            refuse(table.origin, f"column {name!r} is of type {table.texts[name]}, not numbers")
     width = len(chosen) - (weights is not None)
     if not width:
         raise InvalidInputError("there is no column left beside the weights")
-    parts = tuple(part for table in tables for part in table.parts(chosen))
     single = all(set(chosen) <= set(table.single) for table in tables)
     return Source(
-        parts, width, chosen[:width] if first.named else None, "float32" if single else "float64",
+        tuple(replace(table, labels=chosen, single=(), texts={}) for table in tables), width,
+        chosen[:width] if first.named else None, "float32" if single else "float64",
         weights is not None, None, label,
     )  # fmt: skip
 
 
-def _chosen(table: Header, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
+def _chosen(table: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
     """The labels of the points' columns, and that of the weights last."""
     labels, where = table.labels, table.origin
     own = [] if weights is None else indices_of([weights], labels, where)
@@ -159,14 +136,10 @@ def _chosen(table: Header, columns: list[Any] | None, weights: Any) -> tuple[str
     if columns is not None:
         indices = indices_of(columns, labels, where)
     for index in indices:
-        if indices.count(index) > 1:
+        if (indices + own).count(index) > 1:
+            how = "both as a point's and as the weight" if index in own else "twice"
             raise InvalidInputError(
-                f"column {labels[index]!r} is asked for twice; name every column once"
-            )
-        if index in own:
-            raise InvalidInputError(
-                f"column {labels[index]!r} is asked for both as a point's and as the weight; drop "
-                "one of them"
+                f"column {labels[index]!r} is asked for {how}; name every column once"
             )
     return tuple(labels[index] for index in indices + own)
 
@@ -190,32 +163,60 @@ def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[
 
 @dataclass(frozen=True)
 class Part:
-    """Some columns of an array or a frame."""
+    """An array or a frame, or what it is read from.
+
+    Attributes
+    ----------
+    data : array, data frame, or what a subclass reads
+    origin : str
+        How to call it in messages.
+    labels : sequence of str
+        Of the columns to read, all at first: their names, or numbers where they have none.
+    named : bool
+        Whether these are names.
+    single : collection of str
+        The labels of columns of type float32.
+    n_rows : int or None
+    texts : dict
+        The columns that hold no numbers, and their types.
+    """
 
     data: Any
-    columns: tuple[str, ...]
     origin: str
+    labels: Sequence[str]
+    named: bool
+    single: Collection[str] = ()
     n_rows: int | None = None
+    texts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Part:
+        """One that reads `data`, where arrays have these names, or None."""
+        labels = names or tuple(numbered(values.shape[1]))
+        single = labels if values.dtype == np.float32 else ()
+        return cls(data, origin, labels, names is not None, single, n_rows)
+
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """Arrays and frames, how to call each of them, and the number of its first row."""
+        yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
-        """The rows, at most so many at a time."""
-        return self.cut(self.data, self.origin, rows)
-
-    def cut(self, table: Any, origin: str, rows: int) -> Iterator[Chunk]:
-        """The rows of an array or a frame in memory."""
-        values, names = _read_chunk(table, origin)
-        indices = indices_of(self.columns, names or numbered(values.shape[1]), origin)
-        for first in range(0, len(values), rows):
-            yield Chunk(np.take(values[first : first + rows], indices, axis=1), origin, first)
+        """The chosen columns, at most so many rows at a time."""
+        for table, origin, start in self.tables(rows):
+            values, names = _read_chunk(table, origin)
+            indices = indices_of(self.labels, names or numbered(values.shape[1]), origin)
+            for first in range(0, len(values), rows):
+                some = np.take(values[first : first + rows], indices, axis=1)
+                yield Chunk(some, origin, start + first)
 
 
 class CallPart(Part):
     """What a function of the caller gives: a fresh iterator of chunks at each call."""
 
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """The chunks, cut where they are longer than so many rows."""
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """The chunks."""
         for number, chunk in enumerate(_fresh_iterator(self.data)):
-            yield from self.cut(chunk, f"chunk {number}", rows)
+            yield chunk, f"chunk {number}", 0
 
 
 def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -230,22 +231,11 @@ def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | 
     return values, None
 
 
-def _header(
-    values: np.ndarray, names: Any, origin: str, kind: type[Part], data: Any, n_rows: int | None
-) -> Header:
-    """That of an array with these names, or None; `data` is what the parts of that kind read."""
-    labels = names or tuple(numbered(values.shape[1]))
-    single = labels if values.dtype == np.float32 else ()
-    return Header(
-        origin, labels, names is not None, single, lambda own: [kind(data, own, origin, n_rows)]
-    )
-
-
-def array_tables(given: list[Any], called: list[str]) -> list[Header]:
+def array_parts(given: list[Any], called: list[str]) -> list[Part]:
     """Arrays and frames; empty ones only where all are."""
     tables = [(*_read_chunk(item, name), name) for item, name in zip(given, called, strict=True)]
     filled = [table for table in tables if len(table[0])] or tables[:1]
-    return [_header(*table, Part, Table(*table[:2]), len(table[0])) for table in filled]
+    return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
 
 
 def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
@@ -260,7 +250,7 @@ def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
         ) from None
 
 
-def call_table(make: Callable[[], Any], label: str) -> Header:
+def call_part(make: Callable[[], Any], label: str) -> Part:
     """What a function gives; its first rows are read here."""
     given = _fresh_iterator(make)
     if make() is given:
@@ -271,5 +261,5 @@ def call_table(make: Callable[[], Any], label: str) -> Header:
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
         if len(values):
-            return _header(values, names, f"chunk {number}", CallPart, make, None)
+            return CallPart.like(values, names, f"chunk {number}", make, None)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

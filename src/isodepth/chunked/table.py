@@ -10,16 +10,17 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
-from isodepth.chunked.passes import DistinctPass, RowsPass, Runner, SupportPass
+from isodepth.chunked.passes import Pass, Rows, Runner
 from isodepth.chunked.reading import Reading, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name
+from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
-from isodepth.metric.fitted import FittedMetric, fit_metric
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
 
 #: A sample of so few distinct rows is worked on in memory, however many rows it has.
@@ -61,7 +62,6 @@ def stream_table(
     storage: str = "float64",
     *,
     runner: Runner | None = None,
-    scale: np.ndarray | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
     """The table of a source, as `Metric.table` makes it of the same rows in memory.
@@ -69,20 +69,16 @@ def stream_table(
     Parameters
     ----------
     runner : where the passes run
-    scale : ndarray of shape (d,) or None
-        What columns are divided by.
     in_memory : whether a sample that fits is worked on in memory
     """
     metric.check_for_tables(storage)
-    fitted = fit_to_width(metric, source.n_features, scale)
-    reading = Reading.of(runner or Runner(), source, fitted, scale)
+    fitted = metric.fit(source.n_features)
+    reading = Reading.of(runner or Runner(), source, fitted, in_memory)
     n_points, sample = reading.summary.n_rows, None
-    drawn = _core.distinct_rows(reading.summary.drawn()[0], None, reading.how.n_threads)[0]
-    if in_memory and n_points <= reading.limits.rows_in_memory:
-        points, weights = zip(*reading.fold(RowsPass()), strict=True)
-        sample = Sample.of(
-            np.concatenate(points), np.concatenate(weights) if source.weighted else None
-        )
+    points, weights = reading.summary.drawn()
+    drawn = _core.distinct_rows(points, None, reading.how.n_threads)[0]
+    if n_points <= reading.summary.whole:
+        sample = Sample.of(points, weights if source.weighted else None)
     else:
         selection = selection_of(reading)
         if len(drawn) <= FEW_DISTINCT:
@@ -97,14 +93,9 @@ def stream_table(
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
     table = RegionTable(
         values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
-        source.n_features, source.columns, scale=scale,
+        source.n_features, source.columns, scale=metric.scale,
     )  # fmt: skip
     return SourceRegions(table, n_points, reading.missing, **known)
-
-
-def fit_to_width(metric: BaseMetric, width: int, scale: np.ndarray | None) -> FittedMetric:
-    """The metric with its directions drawn for data of that width."""
-    return fit_metric(metric._options(), metric._source, width, scale=scale)
 
 
 def _by_passes(
@@ -161,10 +152,80 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     has, whatever its weights add up to.
     """
     width = sources[0].n_features
-    fitted = fit_to_width(metric, width, None)
+    fitted = replace(metric, scale=None).fit(width)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
-    pilot = selection.pilot._replace(points=selection.pilot.points.astype(np.float64))
     # A product with a unit vector is the column itself.
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
-    _, mads, scales = replace(selection, pilot=pilot).spreads(columns, typical=-1.0, zero=0.0)
+    _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
     return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
+
+
+# -- passes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DistinctPass(Pass):
+    """The distinct rows and their masses, until there are more than `most`; [None] then."""
+
+    most: int
+
+    def start(self) -> list[Any]:
+        return []
+
+    def step(self, state: list[Any], rows: Rows, n_threads: int) -> None:
+        ones = np.ones(len(rows.points), dtype=np.int64)
+        self.merge(state, [(rows.points, ones if rows.masses is None else rows.masses)])
+
+    def merge(self, state: list[Any], other: list[Any]) -> None:
+        if state == [None] or other == [None]:
+            state[:] = [None]
+        elif other:
+            points, masses = (np.concatenate(both) for both in zip(*state, *other, strict=True))
+            distinct, inverse, _ = _core.distinct_rows(points, None, 1)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, masses)
+            state[:] = [(distinct, total) if len(distinct) <= self.most else None]
+
+
+@dataclass(frozen=True)
+class SupportPass(Pass):
+    """Support values of the regions {depth >= threshold}: merged by maximum.
+
+    Attributes
+    ----------
+    model : gives the depths (n, C) of points
+    thresholds : ndarray of shape (C, L), falling along the levels
+    pairs : sequence of P pairs (which depths, which thresholds)
+    directions : ndarray of shape (K, d)
+    """
+
+    model: Any
+    thresholds: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
+    directions: np.ndarray
+
+    def start(self) -> dict[str, Any]:
+        shape = (len(self.pairs), self.thresholds.shape[1], 2 * len(self.directions))
+        return {"supports": np.full(shape, -np.inf), "width": 0.0}
+
+    def step(self, state: dict[str, Any], rows: Rows, n_threads: int) -> None:
+        depths = self.model.depths(rows.points, n_threads)
+        n_levels = self.thresholds.shape[1]
+        if depths.shape[1] == 3:
+            state["width"] = max(state["width"], float((depths[:, 2] - depths[:, 1]).max()))
+        for supports, (depth, threshold) in zip(state["supports"], self.pairs, strict=True):
+            levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
+            sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
+            if sizes[-1]:
+                # Short integers are sorted by their digits, in a fraction of the time.
+                short = levels.astype(np.min_scalar_type(n_levels))
+                order = np.argsort(short, kind="stable")[: sizes[-1]]
+                first = int(np.flatnonzero(sizes)[0])
+                out = np.empty_like(supports[first:])
+                points = rows.points[order]
+                write_supports(points, sizes[first:], self.directions, out, Resources(n_threads))
+                np.maximum(supports[first:], out, out=supports[first:])
+
+    def merge(self, state: dict[str, Any], other: dict[str, Any]) -> None:
+        np.maximum(state["supports"], other["supports"], out=state["supports"])
+        state["width"] = max(state["width"], other["width"])

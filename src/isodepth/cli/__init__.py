@@ -28,4 +28,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except SystemExit as stop:
         return int(stop.code or 0)
-    return 0

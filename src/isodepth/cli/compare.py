@@ -7,7 +7,8 @@ numbers, whichever command is asked.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -66,20 +67,20 @@ def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, tes
 
 
 @click.command(cls=Command)
-@click.argument("a")
-@click.argument("b")
+@click.argument("x")
+@click.argument("y")
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(0)
 @click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
 @cli.output_options("the gap at every level")
 def compare(
-    a: str, b: str, scheduler: str | None, reading: cli.Reading, settings: Options, test: Options,
+    x: str, y: str, scheduler: str | None, reading: cli.Reading, settings: Options, test: Options,
     outputs: cli.Outputs,
 ) -> Answer:  # fmt: skip
     """Compare two tables.
 
-    A and B are tables, or folders of them, which are read in chunks. One observation per row;
+    X and Y are tables, or folders of them, which are read in chunks. One observation per row;
     columns are matched by name. Prints their distance, the columns that contribute most, and the
     level at which they differ most. The distance is between columns of numbers; categories are
     compared by the test (--permutations).
@@ -93,15 +94,15 @@ def compare(
       isodepth compare june.csv july.csv --permutations 99 --plot gaps.png --report report.html
       cat june.csv | isodepth compare - july.csv
     """
-    if scheduler is not None or any(map(_is_large, (a, b))):
-        comparison = _compare_chunks((a, b), reading, settings, test, scheduler)
-        about: Options = {"names": tables.file_names((a, b))}
+    if scheduler is not None or any(map(_is_large, (x, y))):
+        comparison = _compare_chunks((x, y), reading, settings, test, scheduler)
+        about: Options = {"names": tables.file_names((x, y))}
     else:
-        comparison, about = compare_tables((a, b), reading, settings, test)
+        comparison, about = compare_tables((x, y), reading, settings, test)
     outputs.save(comparison, **about)
     whole = {"columns": comparison.columns, **comparison.to_dict()}
     content = {name: value for name, value in whole.items() if name not in ("levels", "gaps")}
-    return _answer([str(comparison)], content, (a, b), reading, settings["scale"], outputs.page)
+    return _answer([str(comparison)], content, (x, y), reading, settings["scale"], outputs.page)
 
 
 def _answer(
@@ -120,19 +121,13 @@ def _answer(
 
 
 def _is_large(path: str) -> bool:
-    try:
-        return os.path.isdir(path) or os.path.getsize(path) > LARGE_BYTES
-    except (OSError, ValueError):
-        return False  # what is wrong with it is said where it is read
+    return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
 def _compare_chunks(
-    paths: Sequence[str],
-    reading: cli.Reading,
-    settings: Options,
-    test: Options,
+    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options,
     scheduler: str | None,
-) -> Any:
+) -> Any:  # fmt: skip
     from isodepth.chunked.entry import compare
     from isodepth.chunked.passes import Runner
     from isodepth.progress import progress_bar
@@ -162,27 +157,28 @@ def _compare_chunks(
 
 def _client(scheduler: str) -> Any:
     distributed = load_extra("distributed", "dask", "--scheduler")
-    try:
-        return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise InvalidOptionError(
-            f"--scheduler {scheduler}: no Dask scheduler answers there ({error}); give an address "
-            "such as tcp://host:8786"
-        ) from error
+    why = "it is not an address with a port"
+    # Checked here: after such an address a client of Dask does not end.
+    if re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^/]+:\d+", scheduler):
+        try:
+            return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
+        except OSError as error:
+            why = f"no Dask scheduler answers there ({error})"
+    raise InvalidOptionError(f"--scheduler {scheduler}: {why}; give one such as tcp://host:8786")
 
 
 # -- test -----------------------------------------------------------------------------------------
 
 
 @click.command(cls=Command)
-@click.argument("a")
-@click.argument("b")
+@click.argument("x")
+@click.argument("y")
 @cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options()
 @cli.output_options("the statistics of all permutations and the observed one")
 def test(
-    a: str, b: str, reading: cli.Reading, settings: Options, test: Options, outputs: cli.Outputs
+    x: str, y: str, reading: cli.Reading, settings: Options, test: Options, outputs: cli.Outputs
 ) -> Answer:
     """Test whether two tables differ significantly.
 
@@ -197,14 +193,14 @@ def test(
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --permutations 99 --plot chance.png
     """
-    result, files = compare_tables((a, b), reading, settings, test)
-    outputs.save(result, "null", **files)
+    result, about = compare_tables((x, y), reading, settings, test)
+    outputs.save(result, "null", **about)
     tested = getattr(result, "test", result)
     lines, content = [str(tested)], tested.to_dict()
     if result is not tested:
         lines.append(f"  distance {result.distance:.6g}: {result.signature}")
         content |= {"distance": result.distance, "distance_signature": result.signature}
-    return _answer(lines, content, (a, b), reading, settings["scale"], outputs.page)
+    return _answer(lines, content, (x, y), reading, settings["scale"], outputs.page)
 
 
 # -- report ---------------------------------------------------------------------------------------
@@ -246,9 +242,11 @@ def report(
     if len(names) == 1:
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(
-                f"a report is of two tables or a monitor, got {files[0]} alone; give a "
-                "second table, or --group-by COLUMN"
+                f"a report needs two tables or a monitor, got {names[0] if group_by else files[0]} "
+                "alone; give a second table, or --group-by COLUMN"
             )
+        others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
+        _refuse(ctx, others, "does not apply to the report of a monitor")
         result = isodepth.DepthMonitor.load(files[0])
     elif len(names) == 2:
         if samples is None:
@@ -257,11 +255,8 @@ def report(
             result = compare_samples(samples[0], samples[1], reading, settings, test)
             about = {"names": names}
     else:
-        for name in test:
-            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise InvalidOptionError(
-                    f"{name} belongs to the test of two tables, got {len(names)}; leave it out"
-                )
+        alone = [*test, "category", "numeric"]
+        _refuse(ctx, alone, f"belongs to the comparison of two tables, got {len(names)}")
         if samples is None:
             samples = tables.aligned(tables.read_tables(tables.open_sources(files), reading))
         options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
@@ -269,3 +264,10 @@ def report(
     outputs.save(result, **about)
     kind = result.result_type
     return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})
+
+
+def _refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
+    """Refuse those of the options that are given."""
+    for name in sorted(names):
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise InvalidOptionError(f"{name} {why}; leave it out")

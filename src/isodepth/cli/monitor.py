@@ -156,7 +156,7 @@ def reset(monitor: str) -> Answer:
       isodepth monitor reset monitor.npz
     """
     isodepth.DepthMonitor.load(monitor, autosave=True).reset()
-    return Answer(["the evidence starts again"], {"monitor": monitor, "reset": True})
+    return Answer(["evidence reset"], {"monitor": monitor, "reset": True})
 
 
 # -- output ---------------------------------------------------------------------------------------

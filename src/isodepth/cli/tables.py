@@ -144,7 +144,7 @@ def read_samples(
     if group_by is None:
         return file_names(files), aligned(read_tables(open_sources(files), reading))
     if len(files) != 1:
-        raise InvalidOptionError(f"--group-by takes one table apart, got {len(files)} of them")
+        raise InvalidOptionError(f"--group-by divides one table, got {len(files)} of them")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
     found = read_tables(sources, reading, without=[group_by], text=text)

@@ -28,6 +28,13 @@ class Table(NamedTuple):
     ----------
     points : ndarray, shape (n, d)
     columns : tuple of str, length d, or None
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> X = isodepth.Table(np.array([[0.0, 1.0], [2.0, 3.0]]), ("temp", "wind"))
+    >>> isodepth.compare(X, X).columns
+    ('temp', 'wind')
     """
 
     points: NDArray[Any]

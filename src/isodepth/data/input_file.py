@@ -81,14 +81,12 @@ def open_input(path: Any) -> InputFile:
         if member is not None and not file.exists():
             return _from_path(Path(member[1]))._replace(member=member[2])
         return _from_path(file)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        refuse(file, "there is no such file", error)
-    except OSError as error:
-        refuse(file, error.strerror or str(error), error)
     except UnreadableFileError:
         raise
-    except ValueError as error:  # a path with a null byte
-        refuse(file, str(error), error)
+    except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+        absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        reason = getattr(error, "strerror", None) or str(error)
+        refuse(file, "there is no such file" if absent else reason, error)
 
 
 def as_path(path: Any, error: type[Exception]) -> Path:
@@ -121,7 +119,7 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
     ]
     odd = [file for file in files if _ending(file)[0] not in ENDINGS]
     if odd:
-        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
         refuse(
             folder,
             f"{odd[0].relative_to(folder)}{more} in this folder is not a table: the known endings "

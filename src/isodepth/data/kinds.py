@@ -269,7 +269,7 @@ def _refuse_two_kinds(
         (numbers, _), (others, value) = such[True], such[False]
         raise InvalidInputError(
             f"column {name!r} holds numbers in {numbers} and {value!r} in {others}: make it a "
-            "category, or leave it out"
+            f"category (kinds={{{name!r}: 'category'}}, --category {name}), or leave it out"
         )
 
 

@@ -78,6 +78,10 @@ def check_points(
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Like `check_points`, where values may still be missing or infinite."""
     columns = None
+    if isinstance(X, str) or hasattr(X, "__fspath__"):
+        raise InvalidInputError(
+            f"{name} must be a table, got {X!r:.80}; read a file with isodepth.read_table or pandas"
+        )
     if not isinstance(X, np.ndarray) and looks_like_frame(X):
         X, columns = read_frame(X, name)
     array = to_array(X, name)
@@ -262,8 +266,12 @@ def check_same_columns(
     return x_columns if x_columns is not None else y_columns
 
 
-def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | None:
+def check_weights(
+    weights: Any, n: int, name: str = "weights", first_row: int | None = None
+) -> np.ndarray | None:
     """Check the weights of one sample; None stands for equal weights.
+
+    With `first_row` they are those of some rows from there on, and may all be zero.
 
     Returns
     -------
@@ -283,9 +291,10 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> np.ndarray | N
         at = int(bad.argmax())
         raise InvalidInputError(
             f"{name} must be finite and not negative, got {int(bad.sum())} other value(s), the "
-            f"first {array[at]:g} at position {at}; drop these rows or give them weight 0"
+            f"first {array[at]:g} at position {at + (first_row or 0)}; drop these rows or give "
+            "them weight 0"
         )
-    if not (array > 0).any():
+    if first_row is None and not (array > 0).any():
         raise InvalidInputError(f"{name} are all zero; at least one row needs a positive weight")
     return array
 

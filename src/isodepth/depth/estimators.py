@@ -202,19 +202,19 @@ class AIIRWDepth(DepthEstimator, AIIRW):
 
 
 class SteadyIRWDepth(DepthEstimator, SteadyIRW):
-    """Integrated rank-weighted depth, as exact as sixteen times as many directions would make it.
+    """IRW depth with a control variate: as accurate as with sixteen times as many directions.
 
     IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2. The mean of the square
-    (2 F - 1)**2 over *all* directions is known in closed form, and it moves with |2 F - 1|: where
-    the directions drawn give too large a mean square, their mean size is too large as well, and is
-    corrected in proportion (a control variate). The result estimates the same depth, without bias,
-    for directions that are uniform one by one (every family but an array of one's own).
+    (2 F - 1)**2 over *all* directions is known in closed form, and is correlated with |2 F - 1|:
+    where the mean square over the sampled directions is too large, the mean of |2 F - 1| is
+    corrected in proportion. The result estimates the same depth, without bias, for every family of
+    directions that are uniform one by one (all but a given array).
 
-    Points that span fewer dimensions than they have are looked at in their span, where a uniform
-    direction of space is seen as a uniform direction.
+    Points that span fewer dimensions than they have columns are projected on their span, where the
+    projection of a uniform direction is again uniform.
 
     The tokens of a text lie at nearly equal distances from each other, so their depths differ
-    little, and the noise of a thousand plain directions is enough to shuffle them.
+    little, and with a thousand directions their order under plain IRW is mostly random.
 
     Parameters
     ----------

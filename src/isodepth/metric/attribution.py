@@ -106,7 +106,7 @@ def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
 
 
 def shares_of_directions(
-    apart_along: Callable[[np.ndarray], np.ndarray],
+    apart_along: Callable[[slice], np.ndarray],
     shares: np.ndarray,
     directions: np.ndarray,
     gaps: np.ndarray,
@@ -122,7 +122,7 @@ def shares_of_directions(
 
     Parameters
     ----------
-    apart_along : function of directions (B, d)
+    apart_along : function of a slice of B directions
         Gives the differences of the two supports at each level, along u and along -u, (L, 2B).
     shares, gaps : ndarrays of shape (L,)
     directions : ndarray of shape (K, d)
@@ -135,11 +135,11 @@ def shares_of_directions(
     size = max(1, _BLOCK_NUMBERS // (4 * len(gaps)))
     squares = np.zeros(d)
     for start in range(0, len(directions), size):
-        block = directions[start : start + size]
+        some = slice(start, start + size)
         # In units of the mean of the level: no power overflows.
-        ratios = np.abs(apart_along(block)[positive]) / gaps[positive, None]
+        ratios = np.abs(apart_along(some)[positive]) / gaps[positive, None]
         each = (weights[positive] @ ratios**q).reshape(2, -1).sum(axis=0)
-        squares += each @ block.astype(np.float64) ** 2
+        squares += each @ directions[some].astype(np.float64) ** 2
     entries = squares / squares.sum()
     found = np.maximum(((d + q) * entries - 1.0) / q, 0.0)
     return found / found.sum()

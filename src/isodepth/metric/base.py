@@ -395,8 +395,9 @@ def _checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSourc
             given["memory_mb"], "memory_mb", 0, low_open=True, high_open=True
         )
     seed = given["random_state"]
-    if not (seed is None or isinstance(seed, np.random.Generator)):
-        settings["random_state"] = check_integer(seed, "random_state", 0)
+    if not isinstance(seed, np.random.Generator | None):
+        hint = "; or a numpy.random.Generator, or None"
+        settings["random_state"] = check_integer(seed, "random_state", 0, hint)
     return settings, source
 
 

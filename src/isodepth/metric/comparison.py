@@ -161,10 +161,8 @@ class Comparison(ReportableResult):
         is 0, they are equal.
         """
         if self._q < math.inf:
-            shares = shares_of_directions(
-                lambda rows: self._supports(0, rows) - self._supports(1, rows),
-                *(self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q),
-            )
+            about = self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q
+            shares = shares_of_directions(self._apart, *about)
         else:
             shares = shares_of_levels(self._gaps)
         return self._named(shares)
@@ -190,6 +188,11 @@ class Comparison(ReportableResult):
         if self.missing is None or self.missing.kept is None:
             return found
         return replace(found, rows=np.flatnonzero(self.missing.kept[1])[found.rows])
+
+    def _apart(self, some: slice) -> np.ndarray:
+        """Differences (L, 2B) of both supports along B of the directions and their opposites."""
+        directions = self._gaps.vectors[some]
+        return self._supports(0, directions) - self._supports(1, directions)
 
     def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         plan, regions = self._gaps.plan, self.regions[side]

@@ -44,7 +44,7 @@ from isodepth.metric.signature import Origin, Signature
 class FittedMetric:
     """A metric with its directions and levels sampled: fit each sample once, compare any two.
 
-    Made by :meth:`isodepth.Metric.fit`. Everything it compares is looked at along the same
+    Made by :meth:`isodepth.Metric.fit`. Everything is compared along the same
     directions, also where the metric has no fixed seed, and nothing is sampled again: what many
     pairs, or the permutations of a test, have in common is done once.
 

@@ -90,13 +90,10 @@ class BatchReader:
         out: a batch of 500 rows is one of 500 rows as given, some of which will lack a value. Of a
         source that does not fit into `memory_mb` rows are drawn with the `seed`.
         """
-        texts: dict[str, list[str]] = {}
-        found: tuple[ColumnKind, ...] = ()
         if is_chunked(reference):
             split_columns([reference], ["the reference"], kinds)  # an error where there are any
-            rows = load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
-        else:
-            rows, texts, found = _read_mixed(reference, "reference", dtype, nan_policy, kinds)
+            reference = load_rows(reference, "reference", dtype, nan_policy, memory_mb, seed)
+        rows, texts, found = _read_mixed(reference, "reference", dtype, nan_policy, kinds)
         width, precision = rows.points.shape[1], str(rows.points.dtype)
         values = {name: tuple(sorted(set(own))) for name, own in texts.items()}
         reader = cls(width, rows.columns, precision, nan_policy, rows.report, values, found)
@@ -132,10 +129,9 @@ class BatchReader:
         if self.given:
             return self._read_frame(batch)
         if is_chunked(batch):
-            rows = load_rows(batch, "batch", self.dtype, self.nan_policy)
-        else:
-            batch = in_order(batch, self.columns, "the batch", "the reference")
-            rows = _read_rows(batch, "batch", self.dtype, self.nan_policy)
+            batch = load_rows(batch, "batch", self.dtype, self.nan_policy)
+        batch = in_order(batch, self.columns, "the batch", "the reference")
+        rows = _read_rows(batch, "batch", self.dtype, self.nan_policy)
         called = "the reference", "the batch"
         check_same_width(self.n_features, rows.points.shape[1], *called)
         check_same_columns(self.columns, rows.columns, *called)

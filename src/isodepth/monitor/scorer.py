@@ -119,12 +119,9 @@ def _contributions(gaps: np.ndarray, directions: np.ndarray, q: float) -> np.nda
     # In units of the largest gap: no power overflows.
     top = gaps.max()
     means = top * np.mean((gaps / (top or 1.0)) ** q, axis=1) ** (1 / q)
-    done = 0
 
-    def along(block: np.ndarray) -> np.ndarray:
-        nonlocal done
-        first, done = done, done + len(block)
-        return np.hstack([there[:, first:done], back[:, first:done]])
+    def along(some: slice) -> np.ndarray:
+        return np.hstack([there[:, some], back[:, some]])
 
     equal = np.full(len(gaps), 1.0 / len(gaps))
     return shares_of_directions(along, equal, directions, means, q)

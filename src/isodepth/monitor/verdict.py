@@ -37,7 +37,7 @@ class Verdict(PlottableResult):
         What the caller calls it.
     group : str or None
     n_rows : int
-        Rows that were looked at, those with missing values left out.
+        Rows that were scored, without those with missing values.
     score : float
         Distance from the reference; with a tolerance, the largest difference of shares that
         contaminated rows cannot explain. With categories, the larger of the scores of numbers and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,15 +64,9 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     rows, columns = np.arange(n), np.arange(m)
     symmetric = found.among_themselves and np.array_equal(values, values.T)
     if symmetric and n >= 2:
-        from scipy.cluster.hierarchy import dendrogram
-
         above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
-        drawn = dendrogram(
-            _linkage(found), ax=above, no_labels=True, color_threshold=0,
-            above_threshold_color=style.QUIET,
-        )  # fmt: skip
+        rows = columns = _dendrogram(found, above, style.QUIET, no_labels=True)
         above.axis("off")
-        rows = columns = np.array(drawn["leaves"])
     image = ax.imshow(values[np.ix_(rows, columns)], cmap=style.SCALE, aspect="auto")
     style.color_bar(image, ax, "distance", shrink=0.7)
     if max(n, m) <= _MOST_NUMBERS:
@@ -196,16 +191,11 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'average distance at which samples are joined'
     """
-    from scipy.cluster.hierarchy import dendrogram
-
     found = symmetric_matrix(matrix)
     ax = ax or style.new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
     labels = [style.short(label) for label in found.labels]
-    dendrogram(
-        _linkage(found), ax=ax, labels=labels, orientation="left", color_threshold=0,
-        above_threshold_color=style.FIRST,
-        leaf_font_size=min(8.0, 50 * style.root_figure(ax).get_figheight() / len(found)),
-    )  # fmt: skip
+    size = min(8.0, 50 * style.root_figure(ax).get_figheight() / len(found))
+    _dendrogram(found, ax, style.FIRST, labels=labels, orientation="left", leaf_font_size=size)
     style.dress(ax, "Which samples are close to each other", grid="x",
           x="average distance at which samples are joined")  # fmt: skip
     ax.spines["left"].set_visible(False)
@@ -225,13 +215,18 @@ def symmetric_matrix(matrix: Any) -> LabeledMatrix:
     return found
 
 
-def _linkage(matrix: LabeledMatrix) -> np.ndarray:
-    """Samples joined step by step, those at the least average distance first, as SciPy has it."""
-    from scipy.cluster.hierarchy import linkage as join
+def _dendrogram(matrix: LabeledMatrix, ax: Axes, color: str, **options: Any) -> np.ndarray:
+    """Draw a dendrogram with average linkage; the samples in its order."""
+    from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
     condensed = squareform(np.asarray(matrix.values, dtype=float), checks=False)
-    return join(condensed, method="average", optimal_ordering=len(matrix) <= 500)
+    tree = linkage(condensed, method="average", optimal_ordering=len(matrix) <= 500)
+    options |= {"color_threshold": 0, "above_threshold_color": color}
+    with warnings.catch_warnings():
+        # Equal samples are joined at distance 0, and SciPy asks for an axis of no length.
+        warnings.filterwarnings("ignore", "Attempting to set identical", UserWarning)
+        return np.array(dendrogram(tree, ax=ax, **options)["leaves"])
 
 
 def _classical_scaling(values: np.ndarray) -> tuple[np.ndarray, float]:

@@ -96,8 +96,7 @@ def alarm_promise(summary: dict[str, Any]) -> str:
     if policy["arl"] is not None:
         text = f"On average at least {policy['arl']:g} batches lie between false alarms"
     else:
-        text = f"An undrifted stream ever raises an alarm with probability {policy['alpha']:g}"
-    text += " at most" if policy["arl"] is None else ""
+        text = f"Without drift, the probability of any alarm is at most {policy['alpha']:g}"
     if policy["tolerance"]:
         text += f", with up to {policy['tolerance']:.0%} of the rows of a batch contaminated"
     if policy["patience"] > 1:

@@ -194,7 +194,7 @@ def _add_category_means(rows: PooledSample, found: Findings) -> None:
     if len(pairs) > _PAIRS:
         pairs = [pairs[k] for k in rows.rng.choice(len(pairs), _PAIRS, replace=False)]
         found.notes.append(
-            f"means by category were looked at in {_PAIRS} pairs of a column and a value at random"
+            f"means by category were compared in {_PAIRS} pairs of a column and a value at random"
         )
     ranks, draws = unit_ranks(rows.points.T) - 0.5, rows.permutations
     step = max(1, BLOCK // max(len(rows.points), draws.count))

@@ -38,7 +38,7 @@ class Component(NamedTuple):
     name : str
         Such as "directions", "columns", "shape", "dependence", "regions", "categories".
     kind : str
-        What it stands for here: "location", "spread", "shape", "dependence", "regions", "shares".
+        What change it indicates: "location", "spread", "shape", "dependence", "regions", "shares".
     carrier : str
         The column, pair of columns, direction or function of a row where it is largest.
     value : float
@@ -234,15 +234,14 @@ class TwoSampleResult(ReportableResult):
     @property
     def verdict(self) -> str:
         """One sentence: whether the samples differ, and what changed in which columns."""
-        beyond = (
-            f" by more than {self.tolerance:.3g} of the rows could explain"
-            if self.tolerance
-            else ""
-        )
-        p = f"(p = {p_text(self.p_value)})"
+        n, p = len(self.null_distribution), p_text(self.p_value)
         if not self.significant:
-            return f"no significant difference{beyond and ' beyond the tolerance'} {p}"
-        return f"the samples differ{beyond} {p}: {self.what}"
+            beyond = " beyond the tolerance" if self.tolerance else ""
+            least = self.p_value * (n + 1) < 1.5
+            possible = f", the smallest possible with {n} permutations" if least else ""
+            return f"no significant difference{beyond} (p = {p}{possible})"
+        more = f" by more than {self.tolerance or 0:.3g} of the rows could explain"
+        return f"the samples differ{more if self.tolerance else ''} (p = {p}): {self.what}"
 
     @property
     def effect(self) -> Effect | None:
@@ -298,7 +297,7 @@ class TwoSampleResult(ReportableResult):
         return plain(result)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """One row a column."""
+        """One row for each column."""
         names = ColumnTest._fields
         return {name: [getattr(column, name) for column in self.columns] for name in names}
 
@@ -333,7 +332,7 @@ class TwoSampleResult(ReportableResult):
             lines.append(str(self.missing))
         lines += self.notes
         if self.moved_from is not None:
-            lines.append(f"worked out on the host, to which rows were moved from {self.moved_from}")
+            lines.append(f"computed on the host, to which rows were copied from {self.moved_from}")
         return "\n  ".join([*lines, self.signature])
 
 

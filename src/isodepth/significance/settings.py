@@ -14,6 +14,7 @@ from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, omit_missing
 from isodepth.data.validation import (
+    OMIT_HINT,
     check_boolean,
     check_choice,
     check_integer,
@@ -130,7 +131,7 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
         missing = MissingPair(left_x.report, left_y.report)
         kept = left_x.kept, left_y.kept
         X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
-    x, y, columns = check_pair(X, Y)
+    x, y, columns = check_pair(X, Y, hint=OMIT_HINT)
     for name, points in (("X", x), ("Y", y)):
         if len(points) < 2:
             raise InvalidInputError(

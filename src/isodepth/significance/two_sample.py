@@ -61,8 +61,8 @@ def two_sample_test(
 
     Several statistics (ranks along directions, single columns, rank correlations, and the distance
     DR between trimmed regions) are compared with those of the same rows under permuted labels. If
-    the rows (or blocks of rows) are exchangeable, a p-value of at most a comes up with a
-    probability of at most a, exactly, for any number of rows and any distribution.
+    the rows (or blocks of rows) are exchangeable, the probability of a p-value of at most a is at
+    most a, exactly, for any number of rows and any distribution.
 
     With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *except
     for a share c of the rows of each*. See :doc:`/significance` for what is guaranteed.
@@ -72,8 +72,8 @@ def two_sample_test(
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
         At least two rows each. Columns of frames are matched by name, in the order of X; texts,
         booleans and categories are compared by the shares of their values.
-        Permutations are worked out on the host: tensors of another device are moved there, once,
-        and the result says so.
+        The test is computed on the host: tensors on another device are copied there once, and
+        `moved_from` of the result names it.
     method : {"aggregated", "regions"}
         All statistics, or the distance DR between trimmed regions alone.
     n_permutations : int
@@ -108,7 +108,7 @@ def two_sample_test(
     levels : int or None
         For ``method="regions"``: how many levels are compared; 20.
     random_state : None, int or numpy.random.Generator
-        Where directions and permutations come from. None draws anew at every call: the p-value
+        Seed of the directions and permutations. With None every call samples new ones: the p-value
         then varies from call to call, by about sqrt(p (1 - p) / n_permutations).
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
@@ -122,8 +122,8 @@ def two_sample_test(
     Notes
     -----
     Weights are not taken: rows whose weights follow different distributions are not exchangeable,
-    even where the weighted distributions are equal. Rows that stand for several equal ones are
-    repeated (`numpy.repeat`).
+    even where the weighted distributions are equal. Repeat rows that represent several equal ones
+    (`numpy.repeat`).
 
     Examples
     --------

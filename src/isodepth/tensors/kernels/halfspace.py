@@ -116,6 +116,7 @@ def _by_bins(
         if len(cut) > 1:
             projections = None
             projections = products(directions[which], points)
+        assert projections is not None
         _open(projections, edges[which], upto, best, budget // 3)
     return best
 

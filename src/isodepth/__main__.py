@@ -1,0 +1,7 @@
+"""`python -m isodepth`: the command line, where the script `isodepth` is not on the path."""
+
+import sys
+
+from isodepth.cli import main
+
+sys.exit(main())
