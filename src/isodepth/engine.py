@@ -52,11 +52,6 @@ class Resources(NamedTuple):
         """How many threads may be used."""
         return available_cores() if self.n_jobs is None else self.n_jobs
 
-    @property
-    def limits(self) -> dict[str, int | float]:
-        """As the passes of `isodepth._core` take them."""
-        return {"n_threads": self.n_threads, "memory_mb": self.memory_mb}
-
 
 ALONE = Resources(n_jobs=1)
 

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.covariance import EmpiricalCovariance
 
 from isodepth import AIIRWDepth, IRWDepth
 from isodepth.core.regions import Sample
 from isodepth.depth import whitening
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+
+@pytest.mark.parametrize("covariance", ["oas", 3, object()])
+def test_what_is_no_covariance(covariance: object) -> None:
+    with pytest.raises(InvalidOptionError, match="covariance must be one of"):
+        AIIRWDepth(covariance=covariance).fit(np.eye(5))
+
+
+def test_a_covariance_that_cannot_be_estimated() -> None:
+    class Refusing(EmpiricalCovariance):
+        def fit(self, X: np.ndarray, y: None = None) -> Refusing:
+            raise ValueError("too few rows")
+
+    with pytest.raises(InvalidInputError, match=r"cannot be estimated .*too few rows"):
+        AIIRWDepth(covariance=Refusing()).fit(np.eye(5))
 
 
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
