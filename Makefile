@@ -48,8 +48,8 @@ STUB        := src/isodepth/_core/__init__.pyi
 
 # What the wheel is tested with; all of tests/ in the workflow that publishes.
 RELEASE_TESTS ?= tests/core_kernels tests/core tests/metric tests/cli
-# The Pythons that it is installed for, such as "python3.11 python3.13".
-RELEASE_PYTHONS ?= $(PYTHON)
+# The Pythons that it is installed for: all from 3.11 on that are found here.
+RELEASE_PYTHONS ?= $(foreach v,11 12 13 14 15,$(shell python3.$v -c "print('python3.$v')" 2>/dev/null))
 
 # How many mutants, drawn with which seed, in which packages of src/isodepth.
 MUTANTS  ?= 150

@@ -7,12 +7,9 @@
 // equation squares the condition number.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "arrays.hpp"
 #include "parallel.hpp"
@@ -22,21 +19,21 @@ namespace isodepth {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // Four running sums in a fixed order.
-template <class A, class B> inline double dot(const A* x, const B* y, int64_t n) {
+inline double dot(const double* x, const double* y, int64_t n) {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     int64_t k = 0;
     for (; k + 4 <= n; k += 4)
-        for (int i = 0; i < 4; i++) sum[i] += double(x[k + i]) * double(y[k + i]);
-    for (; k < n; k++) sum[0] += double(x[k]) * double(y[k]);
+        for (int i = 0; i < 4; i++) sum[i] += x[k + i] * y[k + i];
+    for (; k < n; k++) sum[0] += x[k] * y[k];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 inline double length(const double* x, int64_t n) { return std::sqrt(dot(x, x, n)); }
 
-template <class T> inline double distance_between(const T* x, const T* y, int64_t n) {
+inline double distance_between(const double* x, const double* y, int64_t n) {
     double total = 0.0;
     for (int64_t k = 0; k < n; k++) {
-        const double difference = double(x[k]) - double(y[k]);
+        const double difference = x[k] - y[k];
         total += difference * difference;
     }
     return std::sqrt(total);
@@ -52,19 +49,10 @@ class ActiveSet {
 
     ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    bool contains(int64_t id) const { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
-
-    // Start from one row; false if that is the query itself.
-    template <class T> bool start(Rows<T> rows, int64_t id, const T* query) {
-        ids = {id};
-        weights = {1.0};
-        return factorize(rows, query);
-    }
-
     // Factorize the active rows anew; false when they are dependent, touch the query, or there are none. With
     // a height between the distance to the hull and that to the nearest active row neither the first
     // coordinate nor the others drown.
-    template <class T> bool factorize(Rows<T> rows, const T* query) {
+    bool factorize(Rows<double> rows, const double* query) {
         height_ = std::numeric_limits<double>::infinity();
         for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
         if (ids.empty() || height_ == 0.0) return false;
@@ -75,8 +63,9 @@ class ActiveSet {
 
     // Let a row enter with weight zero; false, and nothing changes, when there is no place for it, it is
     // active already, or it depends on those that are.
-    template <class T> bool enter(Rows<T> rows, int64_t id, const T* query) {
-        if (count() == capacity_ || contains(id) || !append(count(), rows[id], query)) return false;
+    bool enter(Rows<double> rows, int64_t id, const double* query) {
+        if (count() == capacity_ || std::find(ids.begin(), ids.end(), id) != ids.end()) return false;
+        if (!append(count(), rows[id], query)) return false;
         ids.push_back(id);
         weights.push_back(0.0);
         return true;
@@ -109,13 +98,12 @@ class ActiveSet {
     }
 
     // Set `offset`, `distance` and `reach` to those of the present combination of the factorized rows.
-    template <class T> void move(Rows<T> rows, const T* query) {
+    void move(Rows<double> rows, const double* query) {
         std::fill(offset.begin(), offset.end(), 0.0);
         reach = 0.0;
         for (int64_t i = 0; i < count(); i++) {
-            const T* row = rows[ids[i]];
-            for (int64_t k = 0; k < rows.d; k++)
-                offset[k] += weights[i] * (double(row[k]) - double(query[k]));
+            const double* row = rows[ids[i]];
+            for (int64_t k = 0; k < rows.d; k++) offset[k] += weights[i] * (row[k] - query[k]);
             reach = std::max(reach, distance_between(row, query, rows.d));
         }
         distance = length(offset.data(), rows.d);
@@ -154,10 +142,10 @@ class ActiveSet {
     }
 
     // Add column `at` to the factorization; false when it depends on those before.
-    template <class T> bool append(int64_t at, const T* row, const T* query) {
+    bool append(int64_t at, const double* row, const double* query) {
         double* column = basis(at);
         column[0] = height_;
-        for (int64_t k = 1; k < width_; k++) column[k] = double(row[k - 1]) - double(query[k - 1]);
+        for (int64_t k = 1; k < width_; k++) column[k] = row[k - 1] - query[k - 1];
         const double size = length(column, width_);
         for (int64_t i = 0; i < at; i++) triangle(i, at) = 0.0;
         for (int twice = 0; twice < 2; twice++)

@@ -26,19 +26,9 @@ template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 // Arrays that are written to in place.
-template <class T> using OutVector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // What is handed to Python.
 template <class T> using Result = nb::ndarray<nb::numpy, T, nb::c_contig>;
-
-// A new array of that shape, owned by Python.
-template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
-    size_t count = 1;
-    for (size_t size : shape) count *= size;
-    T* data = new T[count];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Result<T>(data, shape.size(), shape.begin(), owner);
-}
 
 // Rows (n, d) of somebody else's array.
 template <class T> struct Rows {
@@ -56,6 +46,13 @@ template <class T> Result<T> as_array(std::vector<T> values, std::initializer_li
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Result<T>(kept->data(), shape.size(), shape.begin(), owner);
+}
+
+// A new array of zeros.
+template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
+    size_t count = 1;
+    for (size_t size : shape) count *= size;
+    return as_array(std::vector<T>(count), shape);
 }
 
 // The result of `work()`, during which other threads of Python may run.

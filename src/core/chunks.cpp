@@ -7,28 +7,24 @@
 
 namespace isodepth {
 
-using Weights = std::optional<Vector<int64_t>>;
 template <class T> using Centers = std::optional<Vector<T>>;
 using Typical = std::optional<double>;
 
 // Rows (n, d), moved and scaled by a frame, and the directions (K, d) along which they are looked at.
 template <class T> class Chunk {
   public:
-    DirectionTask<T> task = {};
+    DirectionTask<T> task;
 
     Chunk(Matrix<T> points, Vector<T> center, int exponent, Matrix<T> directions, Weights weights,
           int64_t n_threads)
-        : points_(points),
+        : task(task_of<T>(points, directions, weights, {},
+                          {n_threads, std::numeric_limits<double>::infinity()})),
+          points_(points),
           directions_(directions),
           weights_(weights),
           frame_(center.data(), int64_t(center.shape(0)), exponent) {
-        task.points = points.data(), task.n = task.m = int64_t(points.shape(0));
-        task.directions = directions.data(), task.count = int64_t(directions.shape(0));
-        task.weights = weights ? weights->data() : nullptr, task.d = int64_t(points.shape(1));
-        task.resources = {n_threads, std::numeric_limits<double>::infinity()};
-        if (task.n == 0 || center.shape(0) != points.shape(1) || directions.shape(1) != points.shape(1) ||
-            (weights && weights->shape(0) != points.shape(0)))
-            throw nb::value_error("points (n, d), center (d,), directions (K, d) and weights (n,) must fit");
+        if (center.shape(0) != points.shape(1))
+            throw nb::value_error("points (n, d) and center (d,) must fit");
     }
 
     // Calls `work(rows, along, k)` with the projections (n,), which it may change, on each direction k.
@@ -43,7 +39,7 @@ template <class T> class Chunk {
     template <class Work> void over_row_blocks(Work work) const {
         constexpr int64_t each = 4;  // directions whose projections stay in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
-            const Tiles<T> rows(task.points + start * task.d, stop - start, task.d, 1, &frame_);
+            const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);
             const Workspace<T> along(each * rows.n);
             for (int64_t first = 0; first < task.count; first += each) {
                 const int64_t some = std::min(each, task.count - first);
@@ -59,25 +55,6 @@ template <class T> class Chunk {
     Frame<T> frame_;
 };
 
-// Projections x, or |x - center| where there are centers; what is rounding becomes -1.
-template <class T> struct Deviations {
-    Centers<T> centers;  // (K,)
-    std::optional<Rounding<T>> rounding;
-
-    // Without a typical size nothing is rounding; with a negative one, only zero is.
-    Deviations(Centers<T> centers, Typical typical, int64_t d) : centers(centers) {
-        if (typical) rounding.emplace(d, T(*typical));
-        if (typical && *typical < 0) rounding->share = 0;
-    }
-    void operator()(const Tiles<T>& rows, T* along, int64_t k) const {
-        if (!centers) return;
-        const T center = centers->data()[k];
-        for (int64_t i = 0; i < rows.n; i++) along[i] = std::fabs(along[i] - center);
-        for (int64_t i = 0; rounding && i < rows.n; i++)
-            if (rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
-    }
-};
-
 // One array of many.
 template <class Value> static Result<Value> joined(const std::vector<std::vector<Value>>& parts) {
     size_t total = 0;
@@ -89,12 +66,15 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
 }
 
 // What a chunk has in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
-// other, and their weights.
+// other, and their weights. The numbers are projections x, or |x - center| where there are centers (K,); of
+// these, what is rounding beside a typical size becomes -1. With a negative typical size only zero does.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, Centers<T> centers,
                                                    Typical typical) {
     const auto& task = chunk.task;
-    const Deviations<T> deviations(centers, typical, task.d);
+    std::optional<Rounding<T>> rounding;
+    if (typical) rounding.emplace(task.d, T(*typical));
+    if (typical && *typical < 0) rounding->share = 0;
     const size_t count = size_t(task.count);
     std::vector<std::vector<T>> values(count);
     std::vector<std::vector<int64_t>> weights(count);
@@ -102,7 +82,10 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     {
         nb::gil_scoped_release released;
         chunk.over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
-            deviations(rows, along, k);
+            for (int64_t i = 0; centers && i < task.n; i++) {
+                along[i] = std::fabs(along[i] - centers->data()[k]);
+                if (rounding && rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
+            }
             const Numbers<T> numbers(along, task.n, task.weights);
             const auto [below, upto] = count_below<T, false>(numbers, low.data()[k], high.data()[k]);
             const int64_t inside = upto - below, wanted = most.data()[k];
@@ -155,7 +138,6 @@ template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T
     auto out = new_array<T>({size_t(chunk.task.n)});
     nb::gil_scoped_release released;
     const Rounding<T> rounding(chunk.task.d, T(typical));
-    std::fill_n(out.data(), chunk.task.n, T(0));
     chunk.over_row_blocks([&](const Tiles<T>& rows, T* along, int64_t k, int64_t start) {
         Spread<T> spread({medians.data()[k], mads.data()[k]}, rounding);
         if (spread.half_equal) spread.scale = scales.data()[k];
@@ -170,7 +152,7 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
     const RankCells<T> cells{middles.data(), scales.data(), bits};
     auto out = new_array<double>({size_t(chunk.task.n), 2});
     nb::gil_scoped_release released;
-    std::fill_n(out.data(), 2 * chunk.task.n, smallest ? std::numeric_limits<double>::infinity() : 0.0);
+    if (smallest) std::fill_n(out.data(), 2 * chunk.task.n, std::numeric_limits<double>::infinity());
     chunk.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
         const double* own = bounds.data() + k * int64_t(bounds.shape(1)) * 2;
         double* found = out.data() + 2 * start;

@@ -1,5 +1,4 @@
-// Medians, orders and the passes of the depths, as Python sees them.
-#include <numeric>
+// Projections, orders, quantiles and the passes of the depths, as Python sees them.
 
 #include "halfspace.hpp"
 #include "module.hpp"
@@ -8,60 +7,28 @@
 
 namespace isodepth {
 
-template <class T> using Optional = std::optional<T>;
-using Weights = Optional<Vector<int64_t>>;
-
-static const int64_t* weights_or_null(const Weights& weights, int64_t n) {
-    if (!weights) return nullptr;
-    if (int64_t(weights->shape(0)) != n) throw nb::value_error("weights must have one entry for each row");
-    return weights->data();
-}
-
-static int64_t total_of(const int64_t* weights, int64_t n) {
-    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
-}
-
-// Checks shapes; the points and what is asked of them have the same columns.
-template <class T> static DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
-                                                   const Weights& weights, const Optional<Matrix<T>>& queries,
-                                                   Resources resources) {
-    const int64_t n = points.shape(0), d = points.shape(1);
-    if (n == 0 || directions.shape(0) == 0) throw nb::value_error("points and directions must not be empty");
-    if (int64_t(directions.shape(1)) != d || (queries && int64_t(queries->shape(1)) != d))
-        throw nb::value_error("points, directions and queries need the same number of columns");
-    DirectionTask<T> task = {};
-    task.points = points.data(), task.directions = directions.data(), task.resources = resources;
-    task.n = n, task.d = d, task.count = int64_t(directions.shape(0));
-    task.weights = weights_or_null(weights, n), task.total = total_of(task.weights, n);
-    task.queries = queries ? queries->data() : nullptr, task.m = queries ? int64_t(queries->shape(0)) : n;
-    return task;
-}
-
-template <class Value> using Located = std::pair<Result<Value>, Optional<Result<int64_t>>>;
+template <class Value> using Located = std::pair<Result<Value>, std::optional<Result<int64_t>>>;
 
 // A pass that finds a value for each target and, where asked for, the direction that gave it.
 template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*, int64_t*)>
 static Located<Value> located(Matrix<T> points, Matrix<T> directions, Weights weights,
-                              Optional<Matrix<T>> queries, bool locate, int64_t n_threads, double memory_mb) {
+                              std::optional<Matrix<T>> queries, bool locate, int64_t n_threads,
+                              double memory_mb) {
     const auto task = task_of(points, directions, weights, queries, {n_threads, memory_mb});
     auto out = new_array<Value>({size_t(task.m)});
-    Optional<Result<int64_t>> where;
+    std::optional<Result<int64_t>> where;
     if (locate) where = new_array<int64_t>({size_t(task.m)});
-    if (task.m) {
-        nb::gil_scoped_release released;
-        pass(task, out.data(), where ? where->data() : nullptr);
-    }
+    nb::gil_scoped_release released;
+    if (task.m) pass(task, out.data(), where ? where->data() : nullptr);
     return {std::move(out), std::move(where)};
 }
 
 template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matrix<T> directions,
-                                                          Weights weights, Optional<Matrix<T>> queries,
+                                                          Weights weights, std::optional<Matrix<T>> queries,
                                                           int64_t n_threads, double memory_mb) {
-    const auto task = task_of(points, directions, weights, queries, {n_threads, memory_mb});
-    auto out = new_array<double>({size_t(task.m)});
-    nb::gil_scoped_release released;
-    if (task.m) mean_rank_weights(task, out.data());
-    return out;
+    return located<T, double, mean_rank_weights<T>>(points, directions, weights, queries, false, n_threads,
+                                                    memory_mb)
+        .first;
 }
 
 template <class T>
@@ -70,10 +37,8 @@ static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> 
     const auto task = task_of<T>(points, directions, weights, {}, {1, 0});
     if (task.total >= 1 << 26) throw nb::value_error("the weights must add up to less than 2**26");
     auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
-    {
-        nb::gil_scoped_release released;
-        centered_ranks(task, sizes.data(), squares.data());
-    }
+    nb::gil_scoped_release released;
+    centered_ranks(task, sizes.data(), squares.data());
     return {std::move(sizes), std::move(squares)};
 }
 
@@ -84,6 +49,18 @@ static Result<double> mean_squared_rank(Matrix<double> distances, Vector<double>
     auto out = new_array<double>({size_t(n)});
     nb::gil_scoped_release released;
     mean_squared_ranks(distances.data(), shares.data(), n, n_threads, out.data());
+    return out;
+}
+
+template <class T> static Result<T> project(Matrix<T> points, Matrix<T> directions, int64_t n_threads) {
+    const int64_t n = points.shape(0), d = points.shape(1), count = directions.shape(0);
+    auto out = new_array<T>({size_t(count), size_t(n)});
+    nb::gil_scoped_release released;
+    const Tiles<T> tiles(rows_of(points), n_threads);
+    auto fill = [&](int64_t first, int64_t stop) {
+        tiles.project(directions.data() + first * d, stop - first, out.data() + first * n);
+    };
+    over_rows(count, n, n_threads, fill, 16);
     return out;
 }
 
@@ -118,62 +95,41 @@ template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
 template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weights, int64_t n_threads) {
     const int64_t n = rows.shape(0), d = rows.shape(1), *own = weights_or_null(weights, n);
     if (n == 0 || d == 0) throw nb::value_error("rows must not be empty");
-    Optional<DistinctRows<T>> distinct;
+    std::vector<T> out;
+    std::vector<int64_t> inverse(n), sums;  // no sums where all are equal
     {
         nb::gil_scoped_release released;
-        distinct.emplace(rows.data(), n, d, n_threads);
+        const DistinctRows<T> distinct(rows.data(), n, d, n_threads);
+        out.resize(distinct.count() * d);
+        distinct.write(out.data(), inverse.data());
+        if (own || distinct.count() < n) sums.resize(distinct.count());
+        for (int64_t i = 0; !sums.empty() && i < n; i++) sums[inverse[i]] += own ? own[i] : 1;
+        if (std::all_of(sums.begin(), sums.end(), [&](int64_t sum) { return sum == sums[0]; })) sums.clear();
     }
-    const size_t count = size_t(distinct->count());
-    auto out = new_array<T>({count, size_t(d)});
-    auto inverse = new_array<int64_t>({size_t(n)}), merged = new_array<int64_t>({count});
-    bool equal = !own && int64_t(count) == n;
-    {
-        nb::gil_scoped_release released;
-        distinct->write(out.data(), inverse.data());
-        if (!equal) {
-            int64_t* sums = merged.data();
-            std::fill_n(sums, count, 0);
-            for (int64_t i = 0; i < n; i++) sums[inverse.data()[i]] += own ? own[i] : 1;
-            equal = std::all_of(sums, sums + count, [=](int64_t sum) { return sum == sums[0]; });
-        }
-    }
-    return nb::make_tuple(std::move(out), std::move(inverse),
-                          equal ? nb::object(nb::none()) : nb::cast(std::move(merged)));
+    const size_t count = out.size() / d;
+    const nb::object none = nb::none();
+    return nb::make_tuple(as_array(std::move(out), {count, size_t(d)}),
+                          as_array(std::move(inverse), {size_t(n)}),
+                          sums.empty() ? none : nb::cast(as_array(std::move(sums), {count})));
 }
 
-// Calls `work(row, numbers, workspace)` for the rows (K, n) of a matrix, with a workspace for each thread.
-template <class T, class Work>
-static void over_matrix(const Matrix<T>& rows, const Weights& weights, int64_t n_threads, Work work) {
+template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
     const int64_t count = rows.shape(0), n = rows.shape(1), *own = weights_or_null(weights, n);
-    if (n == 0) throw nb::value_error("there is no median of no numbers");
+    if (n == 0) throw nb::value_error("there is no quantile of no numbers");
+    if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
+    auto out = new_array<T>({size_t(count)});
     nb::gil_scoped_release released;
     const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
+    const double rank = q * double(total - 1);
+    // Half of a total is exact also where a double cannot count it.
+    const int64_t first = q == 0.5 ? (total - 1) / 2 : int64_t(rank), last = std::min(first + 1, total - 1);
+    const T share = q == 0.5 ? T(0.5) * T((total - 1) % 2) : T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t row) {
         const auto& workspace =
             workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
-        work(row, Numbers<T>(rows.data() + row * n, n, own, total), workspace);
-    });
-}
-
-template <class T>
-static std::pair<Result<T>, Result<T>> medians_and_mads(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    auto medians = new_array<T>({rows.shape(0)}), mads = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        const auto found = median_and_mad(of, workspace);
-        medians.data()[row] = found.median, mads.data()[row] = found.mad;
-    });
-    return {std::move(medians), std::move(mads)};
-}
-
-template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
-    if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
-    auto out = new_array<T>({rows.shape(0)});
-    over_matrix<T>(rows, weights, n_threads, [&](int64_t row, const Numbers<T>& of, const auto& workspace) {
-        const double rank = q * double(of.total - 1);
-        const int64_t first = int64_t(rank), last = std::min(first + 1, of.total - 1);
-        const auto [lower, upper] = at_ranks(of, first, last, workspace);
-        const T share = T(rank - double(first));
+        const Numbers<T> numbers(rows.data() + row * n, n, own, total);
+        const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
         // Symmetric under a change of sign, and nothing can overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
     });
@@ -187,25 +143,22 @@ template <class T> static void bind(nb::module_& m) {
     const auto locate = "locate"_a = false, threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
     m.def("largest_outlyingness", located<T, T, largest_outlyingness<T>>, points, directions, weights,
           queries, locate, threads, memory,
-          "Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, "
-          "d); and which direction gave it.");
+          "Largest |<u, x> - median| / MAD of points or queries over directions, and which gave it.");
     m.def("smallest_halfspace", located<T, int64_t, smallest_halfspaces<T>>, points, directions, weights,
           queries, locate, threads, memory,
-          "Smallest weight of a closed halfspace with the point on its boundary, over directions and their "
-          "opposites; and which direction gave it.");
+          "Smallest weight of a closed halfspace at points or queries, and which direction gave it.");
     m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
           "The mean over directions of min(F, 1 - F), F being the mid-rank.");
     m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
+    m.def("project", project<T>, points, directions, threads,
+          "Projections (K, n) of points (n, d) on directions (K, d).");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
     m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
     m.def("center_and_exponent", center_and_exponent<T>, points,
           "A middle (d,) of the points, and the power of two next to the typical distance from it.");
     m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
-          "Distinct rows in lexicographic order, where each given row is among them, and their weights, None "
-          "where all are equal.");
-    m.def("median_and_mad", medians_and_mads<T>, rows, weights, threads,
-          "The median, and the median absolute deviation from it, of each row of (K, n).");
+          "Distinct rows, rising, where each given row is among them, and weights; None for equal ones.");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }

@@ -1,7 +1,8 @@
 // Passes over directions: blocks of them, whose projections stay in the cache, are taken by threads.
 #pragma once
 
-#include "arrays.hpp"
+#include <numeric>
+
 #include "project.hpp"
 
 namespace isodepth {
@@ -9,14 +10,6 @@ namespace isodepth {
 // Up to this many points are looked at along several directions at once, one in each lane: at 50 points 1.5
 // to 2.7 times as fast as one direction after the other.
 constexpr int64_t few_points = 64;
-
-// Calls `work(first, stop)` for slices of n rows on several threads; each row is `operations` operations.
-template <class Work> void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work) {
-    constexpr int64_t each = 4096;
-    const int64_t parts = (n + each - 1) / each;
-    parallel_for(worker_count(n_threads, parts, n * operations), parts,
-                 [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
-}
 
 // A sample, the directions along which it is looked at, and the points whose depth is asked for.
 template <class T> struct DirectionTask {
@@ -32,6 +25,34 @@ template <class T> struct DirectionTask {
     bool few() const { return n <= few_points && !weights && !queries; }
 };
 
+using Weights = std::optional<Vector<int64_t>>;
+
+inline const int64_t* weights_or_null(const Weights& weights, int64_t n) {
+    if (!weights) return nullptr;
+    if (int64_t(weights->shape(0)) != n) throw nb::value_error("weights must have one entry for each row");
+    return weights->data();
+}
+
+inline int64_t total_of(const int64_t* weights, int64_t n) {
+    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
+}
+
+// Checks shapes; the points and what is asked of them have the same columns.
+template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
+                                            const Weights& weights, const std::optional<Matrix<T>>& queries,
+                                            Resources resources) {
+    const int64_t n = points.shape(0), d = points.shape(1);
+    if (n == 0 || directions.shape(0) == 0) throw nb::value_error("points and directions must not be empty");
+    if (int64_t(directions.shape(1)) != d || (queries && int64_t(queries->shape(1)) != d))
+        throw nb::value_error("points, directions and queries need the same number of columns");
+    DirectionTask<T> task = {};
+    task.points = points.data(), task.directions = directions.data(), task.resources = resources;
+    task.n = n, task.d = d, task.count = int64_t(directions.shape(0));
+    task.weights = weights_or_null(weights, n), task.total = total_of(task.weights, n);
+    task.queries = queries ? queries->data() : nullptr, task.m = queries ? int64_t(queries->shape(0)) : n;
+    return task;
+}
+
 // The points and the queries of a task, moved and scaled by the frame of the points.
 template <class T> class DirectionPass {
   public:
@@ -41,8 +62,9 @@ template <class T> class DirectionPass {
     explicit DirectionPass(const DirectionTask<T>& task)
         : DirectionPass(task, Frame<T>(task.points, task.n, task.d)) {}
     DirectionPass(const DirectionTask<T>& task, const Frame<T>& frame)
-        : task(task), points(task.points, task.n, task.d, task.resources.n_threads, &frame) {
-        if (task.queries) queries_.emplace(task.queries, task.m, task.d, task.resources.n_threads, &frame);
+        : task(task), points({task.points, task.n, task.d}, task.resources.n_threads, &frame) {
+        if (task.queries)
+            queries_.emplace(Rows<T>{task.queries, task.m, task.d}, task.resources.n_threads, &frame);
     }
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 

@@ -8,7 +8,7 @@ namespace isodepth {
 static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matrix<double> queries,
                              int64_t n_threads) {
     auto smallest = without_gil(
-        [&] { return smallest_masses({rows_of(points), masses.data()}, rows_of(queries), n_threads); });
+        [&] { return smallest_masses(rows_of(points), masses.data(), rows_of(queries), n_threads); });
     return as_array(std::move(smallest), {queries.shape(0)});
 }
 
@@ -22,12 +22,10 @@ static auto planar_outlyingness(Matrix<double> points, Matrix<double> rounding, 
 
 void bind_exact(nb::module_& m) {
     m.def("halfspace_masses", halfspace_masses, "points"_in, "masses"_in, "queries"_in, "n_threads"_a = 1,
-          "Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, "
-          "d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.");
+          "Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).");
     m.def("planar_outlyingness", planar_outlyingness, "points"_in, "rounding"_in, "masses"_in,
           "spread_masses"_in, "heavy"_a, "n_threads"_a = 1,
-          "Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the "
-          "first n, of masses (n,).");
+          "Largest outlyingness (m,) of the last m of the points (n + m, 2) among the first n.");
 }
 
 }  // namespace isodepth

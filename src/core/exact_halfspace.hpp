@@ -15,17 +15,11 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 
 #include "parallel.hpp"
 #include "predicates.hpp"
 
 namespace isodepth {
-
-struct WeightedSample {
-    Rows<double> points;  // (n, d), distinct, not all in one hyperplane; d >= 2
-    const int64_t* masses;
-};
 
 // The vectors seen from the query after some elimination steps, as in Bareiss' method: coordinate k of vector
 // j is a positive multiple of the determinant of the rows eliminated and j in the pivot columns and k.
@@ -42,18 +36,19 @@ struct Projected {
 
 class HalfspaceSearch {
   public:
-    // `pause()` is called now and then; if it says so, a search is given up.
-    HalfspaceSearch(WeightedSample sample, std::function<bool()> pause) : sample_(sample), pause_(pause) {
+    // In points (n, d), distinct, not all in one hyperplane, d >= 2, of masses (n,).
+    HalfspaceSearch(Rows<double> points, const int64_t* masses) : points_(points), masses_(masses) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
     // Lower `best` to the smallest mass of a halfspace at the query over all eliminations that begin with
-    // vector `first`; in the plane, where nothing is eliminated, over all.
-    void search(const double* query, int64_t first, std::atomic<int64_t>& best) {
+    // vector `first`; in the plane, where nothing is eliminated, over all. `check()` is called now and then.
+    template <class Check>
+    void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
         if (query != origin_) look_from(query);
         best_ = &best;
         if (d_ == 2) lower(at_query_ + planar_sweep(0));
-        else if (first < levels_[0].count && best > at_query_) search_level(0, first, first + 1, at_query_);
+        else if (first < levels_[0].count) search_level(0, first, first + 1, at_query_, check);
     }
 
   private:
@@ -62,10 +57,10 @@ class HalfspaceSearch {
     // Products of two larger numbers, and their errors, do not underflow: these may be known to be exact.
     static constexpr double safe = 1e-75;
 
-    const WeightedSample sample_;
-    const std::function<bool()> pause_;
-    const int64_t n_ = sample_.points.n, d_ = sample_.points.d;
-    Determinants exact_{sample_.points};
+    const Rows<double> points_;
+    const int64_t* const masses_;
+    const int64_t n_ = points_.n, d_ = points_.d;
+    Determinants exact_{points_};
     const double* origin_ = nullptr;  // the query
     int64_t at_query_ = 0;            // mass of the point there
     std::atomic<int64_t>* best_ = nullptr;
@@ -87,13 +82,13 @@ class HalfspaceSearch {
         for (int64_t i = 0; i < n_; i++) {
             bool distinct = false;
             for (int64_t k = 0; k < d_; k++) {
-                const auto [value, error] = two_sum(sample_.points[i][k], -query[k]);
+                const auto [value, error] = two_sum(points_[i][k], -query[k]);
                 state.vectors[state.count * d_ + k] = {value, std::abs(error)};
                 distinct = distinct || value != 0.0;
             }
             state.ids[state.count] = i;
             if (distinct) state.count++;
-            else at_query_ += sample_.masses[i];
+            else at_query_ += masses_[i];
         }
         std::iota(state.columns.begin(), state.columns.end(), int64_t(0));
         std::fill(state.skip.begin(), state.skip.end(), 0);
@@ -105,23 +100,23 @@ class HalfspaceSearch {
         }
     }
 
-    // Whether to go on after all eliminations of vectors start..stop.
-    bool search_level(int64_t level, int64_t start, int64_t stop, int64_t spent) {
+    // Eliminate each of the vectors start..stop, as long as there is something to be gained.
+    template <class Check>
+    void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, Check& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
-        for (int64_t row = start; row < stop; row++) {
+        for (int64_t row = start; row < stop && *best_ > at_query_; row++) {
             const int64_t point = state.ids[row];
             if (state.skip[point] || (level > 0 && point < chosen_[level - 1])) continue;
             const int64_t cost = spent + eliminate(level, row);
             if (cost >= best_->load(std::memory_order_relaxed)) continue;
             if (level + 3 == d_) {
                 lower(cost + planar_sweep(level + 1));
-                if (*best_ == at_query_ || pause_()) return false;
+                check();
             } else {
                 std::fill(next.skip.begin(), next.skip.end(), 0);
-                if (!search_level(level + 1, 0, next.count, cost)) return false;
+                search_level(level + 1, 0, next.count, cost, check);
             }
         }
-        return true;
     }
 
     static double certainty(TwoTerms x) { return std::abs(x.value) - x.error; }
@@ -197,7 +192,7 @@ class HalfspaceSearch {
                 continue;
             }
             state.skip[point] = 1;
-            (component_sign(level, j, pivot) == sign ? ahead : behind) += sample_.masses[point];
+            (component_sign(level, j, pivot) == sign ? ahead : behind) += masses_[point];
             choose(level, row, pivot);  // the sign just taken may have changed that
         }
         return std::min(ahead, behind);
@@ -206,7 +201,7 @@ class HalfspaceSearch {
     // Smallest mass on one side of a line through the origin, the line turning by pi, after d - 2 steps.
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
-        auto mass = [&](const Line& line) { return sample_.masses[state.ids[line.vector]]; };
+        auto mass = [&](const Line& line) { return masses_[state.ids[line.vector]]; };
         constexpr double infinity = std::numeric_limits<double>::infinity();
         int64_t left = 0, total = 0;
         lines_.clear();
@@ -257,8 +252,9 @@ class HalfspaceSearch {
 };
 
 // The smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
-inline std::vector<int64_t> smallest_masses(WeightedSample sample, Rows<double> queries, int64_t n_threads) {
-    const int64_t n = sample.points.n, d = sample.points.d, m = queries.n;
+inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* masses, Rows<double> queries,
+                                            int64_t n_threads) {
+    const int64_t n = points.n, d = points.d, m = queries.n;
     // Searches are shared out by the vector that is eliminated first.
     const int64_t pieces = d > 2 ? n : 1;
     const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
@@ -266,21 +262,9 @@ inline std::vector<int64_t> smallest_masses(WeightedSample sample, Rows<double> 
     PerWorker<HalfspaceSearch> searches(workers);
     std::vector<std::atomic<int64_t>> best(m);
     for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
-    Signals signals;
-    std::atomic<bool> stopped{false};
-    parallel_for(workers, m * pieces, [&](int64_t worker, int64_t part) {
-        // A part may take long, so signals are looked for inside, by the first worker for all.
-        auto pause = [&signals, &stopped, worker] {
-            try {
-                if (worker == 0) signals.check();
-            } catch (...) {
-                stopped = true;
-                throw;
-            }
-            return stopped.load(std::memory_order_relaxed);
-        };
-        auto make = [&] { return std::make_unique<HalfspaceSearch>(sample, pause); };
-        searches.of(worker, make).search(queries[part / pieces], part % pieces, best[part / pieces]);
+    parallel_checked(workers, m * pieces, [&](int64_t worker, int64_t part, auto& check) {
+        auto& search = searches.of(worker, [&] { return std::make_unique<HalfspaceSearch>(points, masses); });
+        search.search(queries[part / pieces], part % pieces, best[part / pieces], check);
     });
     return {best.begin(), best.end()};
 }

@@ -8,8 +8,6 @@
 
 #include <complex>
 #include <numbers>
-#include <numeric>
-#include <utility>
 
 #include "parallel.hpp"
 #include "predicates.hpp"

@@ -49,7 +49,8 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
     const Frame<T> frame(task.points, n, d);
-    const Workspace<T> rows(n * d), tiles(d * together), along(n * together);
+    const Tiles<T> tiles({task.directions, task.count, d}, 1);
+    const Workspace<T> rows(n * d), along(n * together);
     const Workspace<float> columns(n * together);
     const Workspace<int32_t> weights(n, 1);
     const Workspace<FewMasses> masses(n);
@@ -58,13 +59,10 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
     double once = 0.0;  // what the products of weights add up to, over all pairs
     for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
     for (int64_t first = 0; first < task.count; first += together) {
-        for (int64_t k = 0; k < together; k++) {
-            T* lane = &tiles[k / lanes<T> * d * lanes<T> + k % lanes<T>];
-            const T* direction = task.directions + std::min(first + k, task.count - 1) * d;
-            for (int64_t column = 0; column < d; column++) lane[column * lanes<T>] = direction[column];
+        for (int64_t k = 0; k < together; k += lanes<T>) {
+            const int64_t tile = std::min((first + k) / lanes<T>, tiles.count - 1);
+            project_rows(tiles.tile(tile), rows.data(), n, d, &along[k], together);
         }
-        for (int64_t k = 0; k < together; k += lanes<T>)
-            project_rows(&tiles[k * d], rows.data(), n, d, &along[k], together);
         // Rounded to floats they are in the same order unless some become equal.
         std::copy_n(along.data(), n * together, columns.data());
         if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
@@ -105,11 +103,9 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
         out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
 }
 
-// Sums over directions of |2 F - 1| times the total weight, which is the mass up to a point less the mass
-// from it on, and of its square unless null: (n,) each.
+// Add up over directions |2 F - 1| times the total weight, which is the mass up to a point less the mass from
+// it on, and its square unless null: (n,) each, zero before.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
-    std::fill_n(sizes, task.n, 0);
-    if (squares) std::fill_n(squares, task.n, 0);
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++) {
             int32_t balance[together], size = 0;

@@ -1,8 +1,6 @@
 // Bindings of what lies between depth order and distance.
 #include "gaps.hpp"
 
-#include "arrays.hpp"
-#include "ascent.hpp"
 #include "module.hpp"
 #include "tables.hpp"
 
@@ -13,39 +11,15 @@ using Sizes = Vector<int64_t>;
 template <class T> static Prefixes<T> prefixes(const Matrix<T>& rows, const Sizes& sizes) {
     return {rows.data(), sizes.data(), int64_t(sizes.shape(0)), int64_t(rows.shape(1))};
 }
-template <class T> static Tiles<T> tiles(const Matrix<T>& rows, int64_t n_threads) {
-    return Tiles<T>(rows.data(), rows.shape(0), rows.shape(1), n_threads);
-}
 template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
-                                    Matrix<T> directions, double q, int64_t n_threads, double memory_mb,
-                                    std::optional<std::tuple<Vector<double>, Sizes, int64_t>> known,
-                                    int64_t chunk_rows) {
+                                    Matrix<T> directions, double q, int64_t n_threads, double memory_mb) {
     auto gaps = new_array<double>({sizes_x.shape(0)});
     auto codes = new_array<int64_t>({sizes_x.shape(0)});
     nb::gil_scoped_release released;
     const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-    KnownGaps before;
-    if (known) before = {std::get<0>(*known).data(), std::get<1>(*known).data(), std::get<2>(*known)};
-    level_gaps(samples, tiles(directions, n_threads), q, before, chunk_rows, {n_threads, memory_mb},
-               gaps.data(), codes.data());
+    level_gaps(samples, Tiles<T>(rows_of(directions), n_threads), q, {n_threads, memory_mb}, gaps.data(),
+               codes.data());
     return std::pair(gaps, codes);
-}
-
-template <class T> static Result<double> ascent(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
-                                                Matrix<double> starts, int64_t n_climbers, int64_t steps,
-                                                double slack, int64_t n_threads) {
-    std::vector<double> tops;
-    size_t count;
-    {
-        nb::gil_scoped_release released;
-        const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-        const auto climbers =
-            ascend(samples, starts.data(), starts.shape(0), n_climbers, steps, slack, n_threads);
-        for (const auto& climber : climbers)
-            tops.insert(tops.end(), climber.best.begin(), climber.best.end());
-        count = climbers.size();
-    }
-    return as_array(std::move(tops), {count, x.shape(1)});
 }
 
 template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
@@ -53,7 +27,7 @@ template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Mat
     auto out = new_array<T>({sizes.shape(0), 2 * directions.shape(0)});
     nb::gil_scoped_release released;
     const Prefixes<T> sample[1] = {prefixes(ordered, sizes)};
-    write_supports(sample, tiles(directions, n_threads), {n_threads, memory_mb}, out.data());
+    write_supports(sample, Tiles<T>(rows_of(directions), n_threads), {n_threads, memory_mb}, out.data());
     return out;
 }
 
@@ -71,7 +45,6 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
 static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
     const int64_t n = falling.shape(0);
     std::vector<int64_t> ends;
-    ends.reserve(size_t(n));
     for (int64_t i = 0, first = 0; i < n; i++)
         if (falling.data()[first] - falling.data()[i] > tolerance) ends.push_back(first = i);
     ends.push_back(n);
@@ -86,8 +59,6 @@ static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double>
                          double end, double last) {
     std::vector<double> pieces, shares;
     std::vector<int64_t> sizes_x, sizes_y;
-    const size_t most = counts_x.shape(0) + counts_y.shape(0);
-    pieces.reserve(2 * most), shares.reserve(most), sizes_x.reserve(most), sizes_y.reserve(most);
     int64_t x = 0, y = 0;
     double start = 0.0, stop;
     do {
@@ -112,12 +83,7 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
-          "n_threads"_a, "memory_mb"_a, "known"_a = nb::none(), "chunk_rows"_a = 0,
-          "The gap of each level, and the direction of the largest; `known` has gaps and codes of other "
-          "directions, and how many these are.");
-    m.def("ascent", ascent<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "starts"_in,
-          "n_climbers"_a, "steps"_a, "slack"_a, "n_threads"_a,
-          "Directions of larger gaps than along the starts.");
+          "n_threads"_a, "memory_mb"_a, "The gap of each level, and the direction of the largest.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
           "memory_mb"_a,
           "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");

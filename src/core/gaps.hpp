@@ -1,16 +1,9 @@
 // Gaps between the supports of two samples at all levels: the largest over directions, or a mean of order q.
 #pragma once
 
-#include <cmath>
-
 #include "support.hpp"
 
 namespace isodepth {
-
-// A direction and a sign in one number: k stands for u_k, and -1 - k for its opposite.
-inline int32_t code_of(int64_t direction, bool upward) {
-    return int32_t(upward ? direction : -1 - direction);
-}
 
 // ratio^q, without a call for the orders that are in use.
 inline double power(double ratio, double q) {
@@ -50,21 +43,13 @@ template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, in
     return out[0];
 }
 
-// The largest gaps (levels,) along the first directions and where they are attained, or nothing.
-struct KnownGaps {
-    const double* gaps = nullptr;
-    const int64_t* codes = nullptr;
-    int64_t directions = 0;
-};
-
 // The gap of each level along the directions so far and their opposites: the largest, where it is attained,
 // and the mean of order q unless q = inf. Of equal gaps the first that was added is named. A sum of powers
 // overflows or vanishes where the mean does not, so sums are kept in units of the largest gap.
 template <class T> class LevelGaps {
   public:
-    LevelGaps(int64_t levels, double q, int64_t directions, KnownGaps known)
-        : known_(known),
-          mean_(!std::isinf(q)),
+    LevelGaps(int64_t levels, double q, int64_t directions)
+        : mean_(!std::isinf(q)),
           q_(q),
           count_(2.0 * double(directions)),
           largest_(levels),
@@ -72,12 +57,10 @@ template <class T> class LevelGaps {
           sums_(mean_ ? levels : 0) {}
     static constexpr int64_t bytes = sizeof(T) + 12;  // of a level
 
-    // Start with `levels` levels from `first` on.
-    void start(int64_t first, int64_t levels) {
-        for (int64_t i = 0; i < levels; i++) {
-            largest_[i] = known_.gaps ? T(known_.gaps[first + i]) : T(0);
-            codes_[i] = known_.gaps ? int32_t(known_.codes[first + i]) : 0;
-        }
+    // Start with `levels` levels.
+    void start(int64_t levels) {
+        std::fill_n(largest_.data(), levels, T(0));
+        std::fill_n(codes_.data(), levels, 0);
         if (mean_) std::fill_n(sums_.data(), levels, 0.0);
     }
 
@@ -101,7 +84,6 @@ template <class T> class LevelGaps {
     }
 
   private:
-    KnownGaps known_;
     bool mean_;
     double q_, count_;
     Workspace<T> largest_;
@@ -126,30 +108,30 @@ template <class T> class LevelGaps {
     ISODEPTH_INLINE void raise(int64_t level, T gap, const Range<T>& x, const Range<T>& y, int64_t first) {
         if (!(gap > largest_[level])) return;
         largest_[level] = gap;
-        codes_[level] = first_code(gap, x, y, known_.directions + first);
+        codes_[level] = first_code(gap, x, y, first);
     }
 
-    // The first direction of a tile with that gap. Not inlined: it is seldom asked for.
+    // The first direction of a tile with that gap: k stands for u_k, and -1 - k for its opposite. Not
+    // inlined: it is seldom asked for.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {
         int64_t k = 0;
         while (k + 1 < lanes<T> && std::abs(x.top[k] - y.top[k]) != gap &&
                std::abs(x.low[k] - y.low[k]) != gap)
             k++;
-        return code_of(first + k, std::abs(x.top[k] - y.top[k]) == gap);
+        return int32_t(std::abs(x.top[k] - y.top[k]) == gap ? first + k : -1 - first - k);
     }
 };
 
 // Gap of each level over the directions and their opposites: the largest, or the mean of order q.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
-                                   KnownGaps known, int64_t chunk_rows, Resources resources, double* gaps,
-                                   int64_t* codes) {
-    const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes, chunk_rows);
+                                   Resources resources, double* gaps, int64_t* codes) {
+    const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);
     PerWorker<LevelGaps<T>> found(walk.workers);  // of a chunk
-    auto make = [&] { return std::make_unique<LevelGaps<T>>(walk.levels, q, directions.n, known); };
+    auto make = [&] { return std::make_unique<LevelGaps<T>>(walk.levels, q, directions.n); };
     walk.run([&](int64_t worker, int64_t tile, int64_t level, int64_t end, const Moves<T>* moves) {
         auto& own = found.of(worker, make);
-        if (tile == 0) own.start(level, end - level);
+        if (tile == 0) own.start(end - level);
         walk.for_each_run(moves, level, end, [&](int64_t from, int64_t to, auto& x, auto& y) {
             own.add(from - level, to - level, x, y, directions.start(tile), directions.size(tile));
         });

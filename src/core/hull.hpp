@@ -3,7 +3,6 @@
 #pragma once
 
 #include <queue>
-#include <tuple>
 
 #include "active_set.hpp"
 #include "project.hpp"
@@ -16,7 +15,43 @@ constexpr double exact_gap = 1e-13;
 // A sample as it is, and in tiles.
 struct HullRows {
     Rows<double> rows;
-    Tiles<double> tiles{rows.data, rows.n, rows.d, 1};
+    Tiles<double> tiles{rows, 1};
+
+    // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
+    // k, and that sum; one with at most `good` will do. The last rows, which are the outermost, are looked at
+    // first.
+    template <class Term> std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query,
+                                                            double good, Term term) const {
+        constexpr int64_t each = lanes<double>;
+        std::pair<int64_t, double> found{start, std::numeric_limits<double>::infinity()};
+        for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > good; tile--) {
+            Vec<double> sum[vectors] = {};
+            const double* column = tiles.tile(tile);
+            for (int64_t k = 0; k < tiles.d; k++, column += each)
+                for (int v = 0; v < vectors; v++)
+                    sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
+            Mask<double> lower = {};
+            for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
+            if (!any<double>(lower)) continue;
+            double sums[each];
+            for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
+            const int64_t first = tiles.start(tile);
+            for (int64_t j = std::max(start, first); j < std::min(stop, first + each); j++)
+                if (sums[j - first] < found.second) found = {j, sums[j - first]};
+        }
+        return found;
+    }
+
+    // The row of start..stop that lies furthest along a direction, seen from a point, and how far.
+    std::pair<int64_t, double> furthest(int64_t start, int64_t stop, const double* direction,
+                                        const double* from) const {
+        auto behind = [=](int64_t k, Vec<double> step, Vec<double> sum) {
+            return multiply_add<double>(broadcast(-direction[k]), step, sum);
+        };
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const auto [row, product] = lowest(start, stop, from, -infinity, behind);
+        return {row, -product};
+    }
 };
 
 // The point of a hull nearest to a query: a positive combination of affinely independent rows (the active
@@ -28,8 +63,10 @@ class NearestPoint {
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance to the hull
     double spent = 0.0;  // coordinates of rows looked at so far
+    int64_t steps;       // still to be taken; each one brings the point closer
 
-    NearestPoint(int64_t n_rows, int64_t dim) : active(dim, std::min(n_rows, dim + 1)) {}
+    NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
+        : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
     // Find the point nearest to `query` in the hull of the first `stop` rows, from the active rows
     // given, if any. Where their combination is the nearest point for the first `solved` rows, with the
@@ -46,10 +83,13 @@ class NearestPoint {
         };
         if (!active.factorize(rows, query)) {
             solved = 0;
+            spent += double(stop * rows.d);
             auto square = [](int64_t, Vector step, Vector sum) {
                 return multiply_add<double>(step, step, sum);
             };
-            if (!active.start(rows, lowest(among, 0, stop, query, enough * enough, square).first, query)) {
+            active.ids = {among.lowest(0, stop, query, enough * enough, square).first};
+            active.weights = {1.0};
+            if (!active.factorize(rows, query)) {  // a row is the query itself
                 active.distance = lower = 0.0;
                 return true;
             }
@@ -57,7 +97,7 @@ class NearestPoint {
         active.move(rows, query);
         bool improved = true;
         double promise = infinity;  // by how much the best of all rows was to bring the point closer
-        for (int64_t step = 0; step < max_steps; step++) {
+        for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
                 // Rounding of the rows themselves: the query is inside.
@@ -67,7 +107,8 @@ class NearestPoint {
             if (solved == stop) return true;
             // Not all are looked at while there are some that promise nearly as much.
             const double square = active.distance * active.distance, good = square - useful * promise;
-            const auto [entering, slope] = lowest(among, solved, stop, query, good, product);
+            spent += double((stop - solved) * rows.d);
+            const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
             const bool all = !(slope <= good);
             if (all) {
                 const double proven = slope > 0.0 ? slope / active.distance : 0.0;
@@ -90,37 +131,7 @@ class NearestPoint {
     }
 
   private:
-    // Far more steps than a projection takes: each one brings the point closer.
-    static constexpr int64_t max_steps = 1'000'000;
     static constexpr double useful = 0.25;
-
-    // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
-    // k, and that sum; one with at most `good` will do. The last rows, which are the outermost, are looked at
-    // first.
-    template <class Term> std::pair<int64_t, double> lowest(const HullRows& among, int64_t start,
-                                                            int64_t stop, const double* query, double good,
-                                                            Term term) {
-        constexpr int64_t each = lanes<double>;
-        const Tiles<double>& rows = among.tiles;
-        spent += double((stop - start) * rows.d);
-        std::pair<int64_t, double> found{-1, std::numeric_limits<double>::infinity()};
-        for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > good; tile--) {
-            Vec<double> sum[vectors] = {};
-            const double* column = rows.tile(tile);
-            for (int64_t k = 0; k < rows.d; k++, column += each)
-                for (int v = 0; v < vectors; v++)
-                    sum[v] = term(k, load(column + v * width<double>) - query[k], sum[v]);
-            Mask<double> lower = {};
-            for (int v = 0; v < vectors; v++) lower |= (Mask<double>)(sum[v] < broadcast(found.second));
-            if (!any<double>(lower)) continue;
-            double sums[each];
-            for (int v = 0; v < vectors; v++) store(sums + v * width<double>, sum[v]);
-            const int64_t first = rows.start(tile);
-            for (int64_t j = std::max(start, first); j < std::min(stop, first + each); j++)
-                if (sums[j - first] < found.second) found = {j, sums[j - first]};
-        }
-        return found;
-    }
 };
 
 // What is known of the distance of a row to the hull of the other sample.

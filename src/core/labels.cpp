@@ -26,13 +26,11 @@ static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words,
 void bind_labels(nb::module_& m) {
     m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a,
           "n_threads"_a = 1,
-          "The largest differences (F, count) between the shares of the two parts of each labeling in a "
-          "half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.");
+          "The largest differences (F, count) of the shares of both parts in half-lines, and in intervals.");
     m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,
           "q"_a, "p"_a, "n_threads"_a = 1,
-          "DR between the two parts of each labeling of points (n, d), with plain means of order q over "
-          "directions and p over levels; bit b of words[i, r] says whether row r is in the first part of "
-          "labeling 64 i + b.");
+          "DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row "
+          "r is in the first part of labeling 64 i + b.");
 }
 
 }  // namespace isodepth

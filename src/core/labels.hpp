@@ -20,11 +20,12 @@ struct Labels {
 
     // Calls `use(first, last, words)` for the labelings first..last of each word, with the words (n,) of the
     // rows in another order.
-    template <class Use> void in_order(const Workspace<uint32_t>& order, uint64_t* room, Use use) const {
+    template <class Use> void in_order(const Workspace<uint32_t>& order, Use use) const {
+        const Workspace<uint64_t> room(n);
         for (int64_t first = 0; first < count; first += word_bits) {
             const uint64_t* from = words + first / word_bits * n;
             for (int64_t i = 0; i < n; i++) room[i] = from[order[i]];
-            use(first, std::min(count, first + word_bits), room);
+            use(first, std::min(count, first + word_bits), room.data());
         }
     }
 };
@@ -77,7 +78,7 @@ class LabelDistances {
     // For each labeling, (count,).
     std::vector<double> find() {
         const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
-        const Tiles<double> tiles(task_.points.data, n, task_.points.d, n_threads);
+        const Tiles<double> tiles(task_.points, n_threads);
         const Rounding<double> rounding(tiles.d, typical_size(tiles));
         parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
                      [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
@@ -104,13 +105,12 @@ class LabelDistances {
     void find_centers(const Tiles<double>& tiles, Rounding<double> rounding, int64_t direction) {
         const int64_t n = labels_.n;
         Workspace<double> values(n), parts(2 * n + 1);
-        Workspace<uint64_t> room(n);
         Sorter<double> sorter(n);
         tiles.project(task_.directions[direction], 1, values.data());
         for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
         sorter.sort(values.data(), n);
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
-        labels_.in_order(sorter.index, room.data(), [&](int64_t first, int64_t last, auto words) {
+        labels_.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
                 // What does not belong to a part is overwritten by the next that does.
                 double *x = parts.data(), *y = x + n;
@@ -225,11 +225,10 @@ inline void share_differences(const double* values, int64_t functions, Labels la
                               int64_t n_threads, double* half_lines, double* intervals) {
     const int64_t n = labels.n, workers = worker_count(n_threads, functions, n * functions * labels.count);
     parallel_for(workers, functions, [&](int64_t, int64_t function) {
-        Workspace<uint64_t> room(n);
         Sorter<double> sorter(n);
         sorter.sort(values + function * n, n);
         const std::vector<int64_t> ends = find_cuts(sorter.keys.data(), n, cuts);
-        labels.in_order(sorter.index, room.data(), [&](int64_t first, int64_t last, auto words) {
+        labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             int32_t size[word_bits] = {}, in_x[word_bits] = {};
             int64_t start = 0;
             double top[word_bits] = {}, low[word_bits] = {};

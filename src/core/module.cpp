@@ -1,7 +1,5 @@
 // The module: which instruction sets this processor has, and the passes of all other files.
 #include "module.hpp"
-#include "arrays.hpp"
-#include "project.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -12,8 +10,8 @@ namespace isodepth {
 // The instruction sets of this processor and operating system, narrowest first. Not by
 // __builtin_cpu_supports: its tables are missing where the run-time library is not that of the compiler
 // (zig).
-static nb::list instruction_sets() {
-    nb::list found;
+static nanobind::list instruction_sets() {
+    nanobind::list found;
     found.append("baseline");
 #if defined(__x86_64__)
     unsigned a, b, c, d;
@@ -32,32 +30,11 @@ static nb::list instruction_sets() {
     return found;
 }
 
-template <class T> static Result<T> project(Matrix<T> points, Matrix<T> directions, int64_t n_threads) {
-    const int64_t n = points.shape(0), d = points.shape(1), count = directions.shape(0);
-    auto out = new_array<T>({size_t(count), size_t(n)});
-    nb::gil_scoped_release released;
-    const Tiles<T> tiles(points.data(), n, d, n_threads);
-    constexpr int64_t each = 16;
-    const int64_t parts = (count + each - 1) / each;
-    parallel_for(worker_count(n_threads, parts, n * count), parts, [&](int64_t, int64_t part) {
-        const int64_t first = part * each, some = std::min(each, count - first);
-        tiles.project(directions.data() + first * d, some, out.data() + first * n);
-    });
-    return out;
-}
-
-template <class T> static void bind_project(nb::module_& m) {
-    m.def("project", project<T>, "points"_in, "directions"_in, "n_threads"_a = 1,
-          "Projections (K, n) of points (n, d) on directions (K, d).");
-}
-
 }  // namespace isodepth
 
 NB_MODULE(CORE_NAME, m) {
     using namespace isodepth;
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");
-    bind_project<float>(m);
-    bind_project<double>(m);
     bind_labels(m);
     bind_depths(m);
     bind_hull(m);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -13,7 +12,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace isodepth {
@@ -40,7 +38,6 @@ template <class T> class Workspace {
     Workspace(int64_t count, T fill) : Workspace(count) { std::fill_n(values_.get(), count, fill); }
     T* data() const { return values_.get(); }
     T& operator[](int64_t i) const { return values_[i]; }
-    explicit operator bool() const { return bool(values_); }
 
   private:
     std::unique_ptr<T[]> values_;
@@ -83,93 +80,68 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// Calls `work(worker, part)` for every part of every round, on `workers` threads with this one. `next()`
-// prepares a round and returns how many parts it has, 0 when all is done; it is called by one thread while
-// the others wait.
+// Calls `work(worker, part, check)` for every part 0..parts, on `workers` threads with this one.
 //
-// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts, so
-// parts should take less than a tenth of a second. An exception in any thread ends the others at their
-// next part and is thrown again here.
-template <class Next, class Work> void parallel_rounds(int64_t workers, Next next, Work work) {
+// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts. Parts
+// that take more than a tenth of a second, or wait for others, call `check()` in between. An exception in any
+// thread ends the others at their next check and is thrown again here.
+template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
     std::atomic<int64_t> part{0};
-    std::atomic<bool> stop{false};
+    std::atomic<bool> failed{false};
     std::exception_ptr error;
     std::mutex guard;
-    auto note_error = [&] {
-        std::lock_guard<std::mutex> held(guard);
-        if (!error) error = std::current_exception();
-        stop = true;
-    };
-    int64_t parts = next();
-    auto advance = [&]() noexcept {
-        try {
-            parts = stop ? 0 : next();
-        } catch (...) {
-            note_error();
-            parts = 0;
-        }
-        part = 0;
-    };
-    std::barrier<decltype(advance)> all_done(workers, advance);
+    struct SomeoneFailed {};
     auto run = [&](int64_t worker) {
         Signals signals;
-        while (parts > 0) {
-            try {
-                for (int64_t i; !stop && (i = part++) < parts;) {
-                    work(worker, i);
-                    if (worker == 0) signals.check();
-                }
-            } catch (...) {
-                note_error();
-            }
-            all_done.arrive_and_wait();
+        auto check = [&] {
+            if (worker == 0) signals.check();
+            if (failed) throw SomeoneFailed();
+        };
+        try {
+            for (int64_t i; (i = part++) < parts; check()) work(worker, i, check);
+        } catch (...) {
+            std::lock_guard<std::mutex> held(guard);
+            if (!error) error = std::current_exception();
+            failed = true;
         }
     };
     std::vector<std::thread> helpers;
-    helpers.reserve(size_t(workers - 1));
-    for (int64_t worker = 1; worker < workers; worker++) {
-        try {
+    helpers.reserve(size_t(workers));
+    try {
+        for (int64_t worker = 1; worker < std::min(workers, parts); worker++)
             helpers.emplace_back(run, worker);
-        } catch (const std::system_error&) {
-            // No further thread is to be had: the work is done by those there are.
-            for (; worker < workers; worker++) all_done.arrive_and_drop();
-        }
+    } catch (const std::system_error&) {
+        // No further thread is to be had: the work is done by those there are.
     }
     run(0);
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
 }
 
-// Calls `work(worker, part)` for every part 0..parts: one round. Small passes are of one thread: these need
-// no barrier.
+// Calls `work(worker, part)` for every part 0..parts; these take less than a tenth of a second.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
-    if (std::min(workers, parts) > 1)
-        return parallel_rounds(std::min(workers, parts), [&] { return std::exchange(parts, 0); }, work);
-    Signals signals;
-    for (int64_t part = 0; part < parts; part++, signals.check()) work(0, part);
+    parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
 // Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part
 // before: what is kept of a step passes through the parts in their order, whatever the threads.
 template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
     const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
-    std::atomic<bool> failed{false};
-    parallel_for(workers, parts, [&](int64_t worker, int64_t part) {
-        Signals signals;
-        try {
-            for (int64_t step = 0; step < steps; step++) {
-                while (done[step].load(std::memory_order_acquire) < part && !failed)
-                    std::this_thread::yield();
-                if (failed) return;
-                work(worker, part, step);
-                done[step].store(part + 1, std::memory_order_release);
-                if (worker == 0) signals.check();
-            }
-        } catch (...) {
-            failed = true;  // nobody waits for what is never done
-            throw;
+    parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto& check) {
+        for (int64_t step = 0; step < steps; step++, check()) {
+            for (; done[step].load(std::memory_order_acquire) < part; check()) std::this_thread::yield();
+            work(worker, part, step);
+            done[step].store(part + 1, std::memory_order_release);
         }
     });
+}
+
+// Calls `work(first, stop)` for slices of n rows on several threads; each row is `operations` operations.
+template <class Work>
+void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work, int64_t each = 4096) {
+    const int64_t parts = (n + each - 1) / each;
+    parallel_for(worker_count(n_threads, parts, n * operations), parts,
+                 [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });
 }
 
 }  // namespace isodepth

@@ -7,9 +7,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <vector>
 
 #include "active_set.hpp"
 

@@ -1,9 +1,6 @@
 // Projections of points on directions.
 #pragma once
 
-#include <cmath>
-#include <vector>
-
 #include "arrays.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
@@ -68,7 +65,6 @@ template <class T> class Frame {
         for (int64_t i = 0; i < count; i++) some[i] = distance(i * step);
         std::nth_element(some, some + count / 2, some + count);
         T size = some[count / 2];
-        if (size == 0) size = *std::max_element(some, some + count);
         if (size == 0)
             for (int64_t i = 0; i < n; i++) size = std::max(size, distance(i));
         std::frexp(size, &exponent);
@@ -101,22 +97,21 @@ template <class T> class Tiles {
     int64_t count, n, d;  // tiles, rows, columns
 
     // With a frame the rows are moved and scaled.
-    Tiles(const T* rows, int64_t n, int64_t d, int64_t n_threads, const Frame<T>* frame = nullptr)
-        : count(std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>)),
-          n(n),
-          d(d),
+    Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr)
+        : count(std::max<int64_t>(1, (rows.n + lanes<T> - 1) / lanes<T>)),
+          n(rows.n),
+          d(rows.d),
           values_(count * d * lanes<T>) {
-        const int64_t parts = (count + tiles_each - 1) / tiles_each;
-        parallel_for(worker_count(n_threads, parts, 8 * n * d), parts, [&](int64_t, int64_t part) {
-            const int64_t stop = std::min((part + 1) * tiles_each, count);
-            for (int64_t tile = part * tiles_each; tile < stop; tile++)
+        auto fill = [&](int64_t first, int64_t stop) {
+            for (int64_t tile = first; tile < stop; tile++)
                 for (int64_t lane = 0; lane < lanes<T>; lane++) {
-                    const T* row = rows + std::min(start(tile) + lane, n - 1) * d;
+                    const T* row = rows[std::min(start(tile) + lane, n - 1)];
                     T* out = values_.data() + tile * d * lanes<T> + lane;
                     for (int64_t k = 0; k < d; k++)
                         out[k * lanes<T>] = frame ? frame->moved(row[k], k) : row[k];
                 }
-        });
+        };
+        over_rows(count, 8 * lanes<T> * d, n_threads, fill, 256);
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
@@ -150,7 +145,6 @@ template <class T> class Tiles {
     }
 
   private:
-    static constexpr int64_t tiles_each = 256;
     // The first entry of row i; the others follow at a distance of `lanes`.
     const T* row(int64_t i) const { return tile(i / lanes<T>) + i % lanes<T>; }
     Workspace<T> values_;

@@ -102,7 +102,8 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
     });
 }
 
-template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out) {
+// No direction gives a mean: there is none to locate.
+template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out, int64_t*) {
     // No weight is above half of 2 total. What a shift drops, at most 2**shift / total a direction, is below
     // the rounding of a double.
     const double largest = double(task.total) * double(task.count);

@@ -30,12 +30,10 @@ template <class T> class DistinctRows {
                 if (end - i > 1)
                     std::sort(&order_[i], &order_[end],
                               [&](int64_t a, int64_t b) { return comes_before(a, b); });
+                number_[i] = i > 0;
+                for (int64_t k = i + 1; k < end; k++)
+                    number_[k] = comes_before(order_[k - 1], order_[k], false);
             }
-        });
-        over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
-            for (int64_t i = start; i < stop; i++)
-                number_[i] =
-                    i > 0 && (sorted[i - 1] != sorted[i] || comes_before(order_[i - 1], order_[i], false));
         });
         std::partial_sum(number_.data(), number_.data() + n, number_.data());
     }

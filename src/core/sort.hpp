@@ -7,7 +7,6 @@
 // into the cache. Equal values keep their order.
 #pragma once
 
-#include <cmath>
 #include <numeric>
 
 #include "parallel.hpp"

@@ -1,8 +1,6 @@
 // Outlyingness: the largest |<u, x> - median| / MAD over directions u.
 #pragma once
 
-#include <numeric>
-
 #include "direction_pass.hpp"
 #include "select.hpp"
 
@@ -156,7 +154,7 @@ template <class T>
 void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& rounding, T* out) {
     const int64_t n = pass.task.n, d = pass.task.d, half = (n + 1) / 2;
     constexpr T inf = std::numeric_limits<T>::infinity();
-    const Tiles<T> tiles(pass.task.directions, pass.task.count, d, 1);
+    const Tiles<T> tiles({pass.task.directions, pass.task.count, d}, 1);
     const Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, inf), column(n);
     const Workspace<T> best(n * lanes<T>, T(0));
     for (int64_t i = 0; i < n; i++) pass.points.read(i, rows.data() + i * d, 1);

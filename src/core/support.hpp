@@ -4,15 +4,7 @@
 // a sample is first reduced to these rows, with the supports after each; between two of them nothing changes.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <vector>
-
-#include "parallel.hpp"
 #include "project.hpp"
-#include "simd.hpp"
 
 namespace isodepth {
 
@@ -130,17 +122,18 @@ template <class T, int Samples> class Walk {
     // `chunk_rows` rows of each sample, or as many as suit the cache and leave something to do for all
     // workers.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
-         int64_t level_bytes = 0, int64_t chunk_rows = 0)
-        : samples(samples), directions(directions), levels(0), rows_(chunk_rows) {
+         int64_t level_bytes = 0)
+        : samples(samples),
+          directions(directions),
+          levels(0),
+          rows_(std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024)) {
         int64_t rows = 0, longest = 0;
         for (const auto& sample : samples) {
             rows += sample.last();
             longest = std::max(longest, sample.last());
         }
         workers = worker_count(resources.n_threads, directions.count, rows * directions.n);
-        if (chunk_rows == 0) rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
-        if (chunk_rows == 0 && workers > 1)
-            rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
+        if (workers > 1) rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
         cut();
         rows_ = std::min(rows_, longest);
         const int64_t bytes = Samples * (rows_ + 2) * (sizeof(Range<T>) + 8) + levels * level_bytes;
@@ -232,19 +225,5 @@ void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, 
         });
     });
 }
-
-// The rows that give the range of projections on a tile of directions; of equal ones the first.
-template <class T> struct RangeRows {
-    int64_t top[lanes<T>] = {}, low[lanes<T>] = {};
-
-    // Take in move number i.
-    void take(const Moves<T>& moves, int64_t i) {
-        const Range<T>&before = moves.before(i), &after = moves.before(i + 1);
-        for (int64_t k = 0; k < lanes<T>; k++) {
-            if (after.top[k] > before.top[k]) top[k] = moves.row(i);
-            if (after.low[k] < before.low[k]) low[k] = moves.row(i);
-        }
-    }
-};
 
 }  // namespace isodepth

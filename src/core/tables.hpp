@@ -1,7 +1,6 @@
 // Distances between region tables: means of order p over levels of means of order q over directions.
 #pragma once
 
-#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -22,18 +21,15 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
         for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
         return largest * power(length * sum, 1.0 / p);
     }
-    if (length == 0) return 0.0;
-    double below = 0.0, mean = 0.0;
+    // As good as the limit: it differs by p / 2 times a variance of logarithms, which is below a million.
+    p = std::max(p, 1e-100);
+    double below = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        const double share = shares ? shares[i] : even, ratio = gaps[i] / largest;
         // A quotient may vanish though the gap does not.
-        const double log = ratio < 1e-300 ? std::log(gaps[i]) - std::log(largest) : std::log(ratio);
+        const double share = shares ? shares[i] : even, log = std::log(gaps[i]) - std::log(largest);
         below += share * std::expm1(p * log);
         sum += share * std::exp(p * log);
-        if (share > 0) mean += share * log;
     }
-    // The limit: it differs by p / 2 times a variance of logarithms, which is below a million.
-    if (p < 1e-100) return length == 1 ? largest * std::exp(mean) : 0.0;
     // Where half of the mass has no gap nothing is close to 1, and nothing cancels.
     const double log_sum = below > -0.5 ? std::log1p(below) : std::log(sum);
     return largest * std::exp((log_sum + std::log(length)) / p);

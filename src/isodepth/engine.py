@@ -52,11 +52,6 @@ class Resources(NamedTuple):
         """How many threads may be used."""
         return available_cores() if self.n_jobs is None else self.n_jobs
 
-    @property
-    def limits(self) -> dict[str, int | float]:
-        """As the passes of `isodepth._core` take them."""
-        return {"n_threads": self.n_threads, "memory_mb": self.memory_mb}
-
 
 ALONE = Resources(n_jobs=1)
 
@@ -129,7 +124,6 @@ def level_gaps(
     directions: np.ndarray,
     resources: Resources = ALONE,
     q: float = math.inf,
-    known: tuple[np.ndarray, np.ndarray, int] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gap of each level over u and -u for the given directions.
 
@@ -141,8 +135,6 @@ def level_gaps(
     directions : ndarray of shape (K, d)
     q : float in [1, inf]
         The order of the mean over directions; inf for the largest.
-    known : gaps and codes of directions before these, and how many these are, or None
-        For the largest over all of them; codes count on from there.
 
     Returns
     -------
@@ -165,7 +157,7 @@ def level_gaps(
     sizes_x, sizes_y = map(_sizes, prefix_sizes)
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     n_threads, memory_mb = resources.n_threads, resources.memory_mb
-    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb, known)
+    return core.gaps(x, y, sizes_x, sizes_y, units, q, n_threads, memory_mb)
 
 
 def write_supports(
@@ -239,16 +231,13 @@ def ascent(
     x, y, prefix_sizes : as in `level_gaps`, for the levels to climb for
     starts : ndarray of shape (C, d)
     steps : int
-        The most steps a climber takes, each one projection of both samples.
+        The most steps a climber takes, each one projection of a sample.
     slack : float
         A climber stops as close to the best that its corner can give, as a share of the gap.
     """
-    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    sizes_x, sizes_y = map(_sizes, prefix_sizes)
-    starts = np.ascontiguousarray(starts, dtype=np.float64)
-    return core.ascent(
-        x, y, sizes_x, sizes_y, starts, n_climbers, steps, slack, resources.n_threads
-    )
+    first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
+    sizes = _sizes(np.stack(prefix_sizes))
+    return core.ascent(first, second, sizes, starts, n_climbers, steps, slack, resources.n_threads)
 
 
 def write_quantiles(

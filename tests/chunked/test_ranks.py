@@ -52,6 +52,8 @@ def test_depths_lie_between_their_bounds(
     exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
 
+    alone: list[np.ndarray] = []
+
     def fold(work: Any) -> Any:
         state, other = work.start(), work.start()
         work.step(state, rows_of(sample.points[:1], sample.unit_masses[:1]), 1)
@@ -60,6 +62,7 @@ def test_depths_lie_between_their_bounds(
             work.step(other, rows_of(sample.points[1:], rest), 1)
         work.merge(state, other)
         assert (state.sum(axis=1) == sample.total).all()
+        alone.append(state == 1)
         return state
 
     pilot = rows_of(sample.points[:5], None)
@@ -67,6 +70,8 @@ def test_depths_lie_between_their_bounds(
     with mock.patch.object(depths, "_BITS", (bits,)):
         model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
     middle, low, high = model.depths(sample.points, 1).T
+    # The rank of a point that is alone in its cell is known.
+    assert np.ptp(model.bounds[alone[-1]], axis=-1).max(initial=0.0) == 0.0
     # What rounding does to sums of nine quotients.
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high * (1 + 1e-12)).all()

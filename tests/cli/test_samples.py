@@ -54,7 +54,7 @@ def test_lines_clusters_and_files(folder: Path) -> None:
         assert "cluster 1      august, july\ncluster 2      june, may\n" in text
         assert f"nearest        june and may, {wanted().values[2, 3]:.4g}" in text
         assert f"written to     d{ending}" in text
-    frame = pd.read_csv("d.csv", index_col="sample", float_precision="round_trip")
+    frame = pd.read_csv("d.csv", index_col="sample", dtype=str).astype(float)
     assert frame.columns.tolist() == frame.index.tolist() == sorted(SHIFTS)
     assert (np.load("d.npy") == frame.to_numpy()).all()
     assert (pd.read_parquet("d.parquet").set_index("sample").to_numpy() == frame.to_numpy()).all()
@@ -119,6 +119,28 @@ def test_a_column_is_appended_and_nothing_else_changes(folder: Path) -> None:
     cells = ["d", repr(depths[0]), "", *map(repr, depths[1:])]
     wanted = [f"{line},{cell}" for line, cell in zip(RAW.splitlines(), cells, strict=True)]
     assert Path("deep.csv").read_text().splitlines() == wanted
+
+
+def test_a_column_is_appended_to_columnar_files_and_arrays(folder: Path) -> None:
+    points = sample(0)
+    depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(points).depth_
+    frame = pd.DataFrame(points, columns=["temp", "dewp", "wind"])
+    frame.to_parquet("t.parquet")
+    frame.assign(temp=[None, *points[1:, 0]], note="dry").to_feather("t.feather")
+    np.save("t.npy", points)
+    run("depth", "t.parquet", "-o", "deep.feather", *QUICK)
+    pd.testing.assert_frame_equal(pd.read_feather("deep.feather"), frame.assign(depth=depths))
+    omitted = ("--drop-text", "--nan-policy", "omit", "-o", "deep.parquet")
+    run("depth", "t.feather", *omitted, *QUICK)
+    found = pd.read_parquet("deep.parquet")
+    assert found.columns.tolist() == ["temp", "dewp", "wind", "note", "depth"]
+    assert found["depth"].isna().tolist() == [True] + [False] * (len(points) - 1)
+    assert "has a column 'temp' already" in refusal(
+        "depth", "t.parquet", "-o", "d.parquet", "--name", "temp"
+    )
+    run("depth", "t.npy", "-o", "deep.npy", *QUICK)
+    np.testing.assert_array_equal(np.load("deep.npy"), np.column_stack([points, depths]))
+    assert "for a table that is read from .npy" in refusal("depth", "t.npy", "-o", "d.csv")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from twins import naive_means
 
 import isodepth
-from isodepth.core.directions import FAMILIES, seeded_vectors, unit_vectors
+from isodepth.core.directions import FAMILIES, mean_of_direction, seeded_vectors, unit_vectors
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 RANDOM_FAMILIES = [family for family in FAMILIES if family != "equispaced"]
@@ -141,3 +144,16 @@ def test_without_a_generator_directions_are_fresh() -> None:
 def test_there_is_at_least_one_direction(n_directions: float) -> None:
     with pytest.raises(InvalidOptionError, match="n_directions"):
         unit_vectors(3, n_directions)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
+def test_what_a_direction_sees_on_average(d: int) -> None:
+    for q in (1.0, 1.5, 2.0, 40.0):
+        # The rectangle rule is good to 2e-9 where the integrand has a kink.
+        mean = naive_means.moment(d, q, 20_000) ** (1 / q)
+        assert mean_of_direction(d, q) == pytest.approx(mean, rel=1e-7)
+    # E|u_1|^q tends to a constant times q^((1 - d) / 2).
+    for q in (1e9 * d, 1.1e8 * d, 1e12):
+        log = math.lgamma(d / 2) - 0.5 * math.log(math.pi) + 0.5 * (1 - d) * math.log(q / 2)
+        assert mean_of_direction(d, q) == pytest.approx(math.exp(log / q), rel=1e-13)
+    assert mean_of_direction(d, 1e307) == mean_of_direction(d, math.inf) == 1.0

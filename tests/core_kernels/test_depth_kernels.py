@@ -56,10 +56,8 @@ def middle(values: np.ndarray) -> np.floating:
 def test_medians_orders_and_quantiles(kind: str, dtype: str) -> None:
     for n in SIZES:
         rows = np.ascontiguousarray(made(kind, (n, 3), dtype).T)
-        found, mads = _core.median_and_mad(rows, n_threads=2)
-        for row, center, mad in zip(rows, found, mads, strict=True):
+        for row, center in zip(rows, _core.quantile(rows, 0.5, n_threads=2), strict=True):
             assert center == middle(row)
-            assert mad == middle(np.abs(row - center))
             assert np.array_equal(_core.order(row), row.argsort(kind="stable"))
         for q in (0.0, 0.3, 1.0):
             expected = np.quantile(rows.astype(float), q, axis=1)
@@ -77,18 +75,14 @@ def test_weights_are_repeated_values(seed: int, n: int) -> None:
     rows = rng.integers(-4, 5, (2, n)).astype(float) if seed % 2 else rng.standard_normal((2, n))
     weights = rng.integers(1, 6, n)
     repeated = np.ascontiguousarray(np.repeat(rows, weights, axis=1))
-    for found, expected in zip(
-        _core.median_and_mad(rows, weights), _core.median_and_mad(repeated), strict=True
-    ):
-        assert np.array_equal(found, expected)
-    assert np.array_equal(_core.quantile(rows, 0.3, weights), _core.quantile(repeated, 0.3))
+    for q in (0.3, 0.5):
+        assert np.array_equal(_core.quantile(rows, q, weights), _core.quantile(repeated, q))
 
 
 def test_medians_of_large_weights() -> None:
     """Exactly half of a weight that a double cannot count lies on either side."""
     rows, weights = np.array([[1.0, 5.0]]), np.array([2**59 + 1] * 2)
-    assert _core.median_and_mad(rows, weights)[0][0] == 3.0
-    assert np.array_equal(_core.median_and_mad(rows, weights), [[3.0], [2.0]])
+    assert _core.quantile(rows, 0.5, weights) == 3.0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -128,7 +122,8 @@ def test_ranks_along_axes(kind: str, dtype: str) -> None:
         points = made(kind, (n, 3), dtype)
         queries = np.concatenate([points[: min(n // 2, 600) + 1], made("normal", (5, 3), dtype)])
         center, exponent = _core.center_and_exponent(points)
-        moved, moved_queries = (np.ldexp(rows - center, -exponent) for rows in (points, queries))
+        with np.errstate(over="ignore"):  # queries far from denormal points
+            moved, moved_queries = (np.ldexp(p - center, -exponent) for p in (points, queries))
         for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
             units = np.ones(n, np.int64) if weights is None else weights
             total = units.sum()
@@ -258,9 +253,9 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
         lambda: _core.largest_outlyingness(np.ones((0, 2)), np.ones((4, 2))),
         lambda: _core.distinct_rows(np.ones((0, 2))),
         lambda: _core.quantile(np.ones((1, 2)), 1.5),
-        lambda: _core.median_and_mad(np.ones((1, 0))),
+        lambda: _core.quantile(np.ones((1, 0)), 0.5),
     ],
 )
 def test_wrong_shapes_are_refused(call) -> None:
-    with pytest.raises(ValueError, match=r"must|need|no median"):
+    with pytest.raises(ValueError, match=r"must|need|no quantile"):
         call()

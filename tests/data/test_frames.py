@@ -141,6 +141,8 @@ def test_a_series_is_told_how_to_become_a_table(series):
 def test_lazy_frames_are_told_to_collect():
     with pytest.raises(InvalidInputError, match=r"X\.collect\(\)"):
         check_points(pl.DataFrame({"a": [1.0]}).lazy())
+    with pytest.raises(InvalidInputError, match=r"X\.collect\(\)"):
+        isodepth.two_sample_test(*[pl.DataFrame({"a": [1.0]}).lazy()] * 2)
 
 
 def test_unknown_frames_are_refused():

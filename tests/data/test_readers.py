@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import InvalidOptionError, UnreadableFileError, read_table
+from isodepth import InvalidOptionError, UnreadableFileError, distance, read_table, scan
 from isodepth.data import readers
 from isodepth.data.input_file import table_files
 from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_with_options
@@ -106,6 +106,7 @@ def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: 
         ("", "it is empty"),
         ("\n\n", "it is empty"),
         ("a,b\n", "a header but no rows"),
+        ("a,b", "a header but no rows"),
         ("a,b\n1,2\n\n3,x\n", "line 4, column 2 ('b'): 'x' is not a number"),
         ("1,2\n3,x\n", "line 2, column 2: 'x' is not a number"),
         ("a,b\n1,2\n3,1_000\n", "'1_000' is not a number"),
@@ -148,6 +149,13 @@ def test_damaged_gzip(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
     for damaged in (whole[:-9], b"no gzip", whole[:30] + b"\xff" * 9 + whole[39:]):
         assert "gzip" in fault(write(tmp_path, damaged, "t.csv.gz"))
+    # Damaged where only reading the rows finds it, whole or in chunks.
+    long = gzip.compress(b"a\n" + b"\n".join(b"%d" % (i * i) for i in range(200_000)), 1)
+    for damaged in (long[:-9], long[:-200] + b"\xff" * 50 + long[-150:]):
+        path = write(tmp_path, damaged, "t.csv.gz")
+        assert "gzip" in fault(path)
+        with pytest.raises(UnreadableFileError, match="gzip"):
+            distance(scan(path), scan(path), levels=3, refine=0)
 
 
 # -- columns, text, notes -------------------------------------------------------------------------
@@ -474,6 +482,18 @@ def test_standard_input(tmp_path: Path, how: str) -> None:
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.stdout == "10.0\n", done.stderr
+
+
+def test_standard_input_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = io.TextIOWrapper(io.BytesIO())
+    typed.isatty = lambda: True  # type: ignore[method-assign]
+    damaged = io.TextIOWrapper(io.BytesIO(gzip.compress(b"a,b\n1,2\n")[:-9]))
+    for stream, said in (
+        (None, "it is closed"), (typed, "it is a terminal"), (damaged, "not compressed by gzip"),
+    ):  # fmt: skip
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(UnreadableFileError, match=said):
+            read_table("-")
 
 
 def test_no_file_of_a_folder_is_left_out_without_a_word(tmp_path: Path) -> None:

@@ -185,6 +185,7 @@ def test_matrix_knows_the_nearest() -> None:
         matrix.nearest("z")
     with pytest.raises(InvalidInputError, match="only sample"):
         isodepth.DistanceMatrix.of([[0.0]]).nearest("0")
+    assert isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
     between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
     assert between.nearest("a") == ("sample", 0.5)
     assert list(between._rows()) == ["sample_", "p", "sample"]

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.covariance import EmpiricalCovariance
 
 from isodepth import AIIRWDepth, IRWDepth
 from isodepth.core.regions import Sample
 from isodepth.depth import whitening
+from isodepth.errors import InvalidInputError, InvalidOptionError
+
+
+@pytest.mark.parametrize("covariance", ["oas", 3, object()])
+def test_what_is_no_covariance(covariance: object) -> None:
+    with pytest.raises(InvalidOptionError, match="covariance must be one of"):
+        AIIRWDepth(covariance=covariance).fit(np.eye(5))
+
+
+def test_a_covariance_that_cannot_be_estimated() -> None:
+    class Refusing(EmpiricalCovariance):
+        def fit(self, X: np.ndarray, y: None = None) -> Refusing:
+            raise ValueError("too few rows")
+
+    with pytest.raises(InvalidInputError, match=r"cannot be estimated .*too few rows"):
+        AIIRWDepth(covariance=Refusing()).fit(np.eye(5))
 
 
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
@@ -92,3 +109,9 @@ def test_points_off_a_constant_column_have_depth_zero() -> None:
     scores = depth.score_samples([center, center + [0, 0, 1e-6], center - [0, 0, 100.0]])
     assert scores[0] > 0.2
     assert (scores[1:] == 0).all()
+
+
+@pytest.mark.parametrize("covariance", whitening.COVARIANCES)
+def test_one_point_has_no_spread(covariance: str) -> None:
+    sample = Sample.of(np.array([[3.0, 4.0]]), None)
+    assert not whitening.whitening_matrix(sample, np.zeros((1, 2)), covariance).any()

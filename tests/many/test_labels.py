@@ -66,6 +66,15 @@ def test_a_frame_by_a_column(kind: Any, by: Any) -> None:
     check(isodepth.pairwise(kind(FRAME), by=by, **OPTIONS))
 
 
+def test_keys_that_cannot_be_sorted_keep_their_order() -> None:
+    frame = FRAME.assign(month=FRAME["month"].astype(object).replace({1: "1"}))
+    found = isodepth.pairwise(frame, by="month", **OPTIONS)
+    check(found, ("3", "1", "10"))
+    assert repr(found) == f"DistanceMatrix: distances between 3 samples\n  {found.signature}"
+    with pytest.raises(ValueError, match="only as a copy"):
+        np.asarray(found, dtype="float32", copy=False)
+
+
 def test_a_frame_by_two_columns() -> None:
     frame = FRAME.assign(site=np.tile(["x", "y"], 30))
     found = isodepth.pairwise(frame, by=["month", "site"], **OPTIONS)

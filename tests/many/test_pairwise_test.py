@@ -73,6 +73,7 @@ def test_permutations_suffice_for_many_pairs() -> None:
     result = isodepth.pairwise_test(bags, random_state=0)
     assert {len(test.null_distribution) for test in result.tests} == {50 * 21 - 1}
     assert result.adjusted_p_values.max() <= 0.02
+    assert str(result).splitlines()[-1] == "  and 11 more"
 
 
 def test_family_wise_error() -> None:

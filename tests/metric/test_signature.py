@@ -12,6 +12,7 @@ from strategies import eps_values, p_values
 import isodepth
 from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
 from isodepth.errors import InvalidInputError, SignatureError
+from isodepth.metric.signature import Signature
 
 LEVELS = st.one_of(
     st.just({"levels": "exact"}),
@@ -231,3 +232,13 @@ def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> Non
     other = Metric(depth=HalfspaceDepth(refine=3), levels=3, random_state=0).table(X)
     with pytest.raises(InvalidInputError, match="differ in depth "):
         first.distance_to(other)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_the_shape_of_a_table_is_known_before_it_is_made(width: int) -> None:
+    points = np.random.default_rng(0).normal(size=(20, width))
+    for directions in ("uniform", np.vstack([np.eye(width), np.ones((4, width))])):
+        metric = Metric(levels=7, n_directions=5, random_state=0, directions=directions)
+        found = Signature.parse(metric.signature).table_shape(width)
+        assert found == metric.table(points).values.shape
+    assert Signature.parse(Metric(random_state=0).signature).table_shape(width) == (0, 0)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from isodepth import DepthMonitor, InvalidInputError, scan
-from isodepth.monitor.mixed_scorer import CategoryShares
+from isodepth.monitor.mixed_scorer import CategoryShares, MixedScorer
 
 pd = pytest.importorskip("pandas")
 
@@ -82,6 +83,8 @@ def test_what_does_not_fit_is_refused() -> None:
         (scan(np.zeros((200, 2))), "the batch is no data frame but Source"),
         (table(rng).drop(columns="carrier"), "'carrier' is only in the reference"),
         (table(rng).assign(more=1.0), "'more' is only in the batch"),
+        (table(rng).assign(aa=1.0), "'aa' is only in the batch"),
+        (table(rng).drop(columns="delay"), "'delay' is only in the reference"),
         (table(rng).assign(carrier=None), "column 'carrier' of the batch has 200 missing"),
     ):
         with pytest.raises(InvalidInputError, match=said):
@@ -103,6 +106,78 @@ def test_differences_of_shares_by_hand() -> None:
     errors = shares.differences(counts, 4, True)
     angle = 2 * abs(np.arcsin(np.sqrt(0.25)) - np.arcsin(np.sqrt(0.75)))
     assert errors[0] == pytest.approx(angle / np.sqrt(2 / 4))
+
+
+def test_shares_that_moved_more_than_chance_would_move_any() -> None:
+    """The two-sided level 0.01 is divided by the number of values; new ones come first."""
+    categories = {"a": ("p", "q", "r", "s"), "b": ("t", "u", "v")}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        (before, codes) = (
+            np.stack([rng.choice(5, n, p=p), rng.choice(4, n)], axis=1)
+            for n, p in ((200, [0.5, 0.3, 0.1, 0.1, 0.0]), (50, rng.dirichlet([8, 5, 2, 1, 1])))
+        )
+        new = [("a", "x", 1), ("a", "y", 2)]
+        found = CategoryShares.fit(before, [4, 3]).changes(codes, categories, new)
+        assert [tuple(change) for change in found[:2]] == [
+            ("a", "y", 0.04, 0.0, True), ("a", "x", 0.02, 0.0, True)
+        ]  # fmt: skip
+        wanted = []
+        for at, (name, values) in enumerate(categories.items()):
+            for code, value in enumerate(values):
+                now, then = (np.mean(rows[:, at] == code) for rows in (codes, before))
+                apart = abs(np.arcsin(np.sqrt(now)) - np.arcsin(np.sqrt(then)))
+                z = 2 * apart / np.sqrt(1 / 50 + 1 / 200)
+                if norm.sf(z) * 2 * 9 <= 0.01:
+                    wanted.append((-z, (name, value, now, then, False)))
+        assert [tuple(change) for change in found[2:]] == [w for _, w in sorted(wanted)][:3]
+
+
+class Numbers:
+    """A scorer of two columns that always says the same."""
+
+    n_features = 2
+    null_score = staticmethod(lambda points, n_rows: 0.75)
+    score_and_columns = staticmethod(lambda points, n_rows: (0.75, np.array([0.25, 0.75])))
+
+
+@pytest.mark.parametrize("numbers", [Numbers(), None])
+@pytest.mark.parametrize(
+    ("tolerance", "n_rows", "left", "clean"),
+    [(0.0, 4, None, None), (0.3, 5, 0.25, 0.5), (0.45, 10, 0, 0.5)],
+)
+def test_scores_and_contributions_by_hand(
+    numbers: Any, tolerance: float, n_rows: int, left: Any, clean: Any
+) -> None:
+    shares = CategoryShares.fit(np.array([[0, 0], [0, 1], [1, 0], [0, 0]]), [2, 2])
+    scorer = MixedScorer(numbers, shares, tolerance, np.array([[0.1, 0.5], [0.2, 0.4]]))
+    rows = np.array([[7.0, 8.0, 1, 0], [7.0, 8.0, 1, 1], [7.0, 8.0, 1, 1], [7.0, 8.0, 0, 1]])
+    rows = rows if numbers else rows[:, 2:]
+    assert scorer.n_features == rows.shape[1]
+    if tolerance == 0:
+        # Shares 3/4 and 1/4 of both columns become 1/4 and 3/4.
+        left = clean = 2 * (np.arcsin(np.sqrt(0.75)) - np.arcsin(0.5)) / np.sqrt(1 / 4 + 1 / 4)
+    of_numbers = (0.75 * (2 if tolerance == 0 else 1) - 0.1) / 0.5 if numbers else -np.inf
+    score, columns = scorer.score_and_columns(rows, n_rows)
+    above, null = (left - 0.2) / 0.4, (clean - 0.2) / 0.4
+    assert score == pytest.approx(max(of_numbers, above), rel=1e-12)
+    assert scorer.null_score(rows, n_rows) == pytest.approx(max(of_numbers, null), rel=1e-12)
+    wanted = np.array([0.5, 0.5])
+    if numbers:
+        weights = np.square([of_numbers, max(above, 0.0)])
+        wanted = np.outer(weights / weights.sum(), [1, 1]) * [[0.25, 0.75], [0.5, 0.5]]
+    assert columns == pytest.approx(wanted.ravel(), rel=1e-12)
+
+
+def test_units_are_those_of_undrifted_batches() -> None:
+    rng, make = np.random.default_rng(5), lambda *_: Numbers()
+    points = np.column_stack([rng.normal(size=(4000, 2)), rng.integers(0, 3, (4000, 2))])
+    made = MixedScorer.fit(make, points, None, [3, 3], 0.0, 64, rng)  # type: ignore[arg-type]
+    assert made.units[0] == pytest.approx([6.0, 1.0])
+    draws = [made._parts(rng.permutation(points)[:64], 64, clean=True)[0][1] for _ in range(200)]
+    # Forty batches: their mean is known to a sixth of the deviation, and that to a ninth.
+    deviation = np.std(draws)
+    assert made.units[1] == pytest.approx([np.mean(draws), deviation], abs=0.5 * deviation)
 
 
 @pytest.mark.slow

@@ -247,6 +247,16 @@ def test_another_file_is_no_log_and_stays_as_it_is(tmp_path: Path, content: byte
     assert len(DepthMonitor.load(path).verdicts) == len(monitor.verdicts) == 1
 
 
+def test_a_line_of_a_log_must_be_that_of_its_batch(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.npz", tmp_path / "m.jsonl"
+    monitor = fresh(path=path)
+    first, second = (monitor.check(batch).score for batch in BATCHES[:2])
+    for number, score in ((0, second), (-1, first), (3, second), (1, second), (True, first)):
+        log.write_text(json.dumps({"batch": number, "score": score}) + "\n")
+        with pytest.raises(InvalidOptionError, match=r"said of its 2 batch\(es\); give another"):
+            DepthMonitor.load(path, autosave=True, log=log)
+
+
 def test_paths_are_checked_before_the_work(tmp_path: Path) -> None:
     for odd in ("m.txt", tmp_path / "absent" / "m.npz"):
         with pytest.raises(InvalidOptionError, match=r"named \*.npz|no folder"):
@@ -275,24 +285,81 @@ def written(path: Path, header: dict, arrays: dict) -> None:
     write_archive(path, CALIBRATED, kept, arrays)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"tolerance": 0.1}, {"kinds": {"c": "category"}}],
-    ids=["regions", "shares", "categories"],
-)
-def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> None:
-    if "kinds" in options:
-        pd = pytest.importorskip("pandas")
-        tables = [pd.DataFrame({"a": p[:, 0], "c": p[:, 1].round()}) for p in (REFERENCE, *BATCHES)]
-        monitor = DepthMonitor(tables[0], **{**OPTIONS, **options})
-        monitor.check(tables[1])
-    else:
-        monitor = fresh(**options)
-        monitor.check(BATCHES[0])
-    path = tmp_path / "m.npz"
+def added(where: Any, number: Any) -> Any:
+    """A function that adds a number to one entry of an array."""
+
+    def change(array: np.ndarray) -> np.ndarray:
+        changed = array.copy()
+        changed[where] += number
+        return changed
+
+    return change
+
+
+def twice(array: np.ndarray) -> np.ndarray:
+    return np.concatenate([array, array], axis=-1)
+
+
+# For every kind of monitor: parts of its file, and what each may not be, one thing at a time.
+REGIONS: dict[str, list[Any]] = {
+    "missing": [[1500, 1500], [1500, -1]], "missing_counts": [[0], [0, -1]], "width": [1],
+    "columns": [["a"], ["a", 1]], "scaled": [1], "seed": [True], "count": [3], "alarm_since": [3],
+    "table_sizes": [[40, 10], [40, 40], [0, 40]], "signatures": [lambda own: own * 2],
+    "labels": [["a", 1], "ab", [None]], "groups": [[None, None], [1]],
+    "strata": [
+        lambda own: own[:1], lambda own: [*own, [0, 40, 40, 0]],
+        lambda own: [[0, 10, 0, own[0][3]], own[1]], lambda own: [[0, 10, 11, own[0][3]], own[1]],
+        lambda own: [own[0], [*own[1][:3], own[1][3] + 1]],
+    ],
+    ":calibration": [lambda a: a[::-1], added(-1, np.inf), added(0, -np.inf)],
+    ":records": [
+        added((0, 0), 0.5), added((1, 1), -1), added((0, 0), 21), added((0, 2), 2),
+        added(0, [-20, 20, 0, 0, 0, 0, 0, 0, 0, 0]), added((1, 6), np.inf),
+    ],
+    ":contributions": [added((0, 0), np.inf), twice], ":scale": [lambda a: np.tile(a, (2, 1))],
+    ":missing": [lambda a: a.astype(float), added((0, 1), -1), twice],
+    ":logs": [lambda a: np.tile(a, (2, 1)), added(0, np.inf)],
+    ":tables": [lambda a: np.tile(a, (2, 1, 1, 1))],
+}  # fmt: skip
+SHARES: dict[str, list[Any]] = {
+    "count": [1], ":scale": [lambda a: 0 * a, lambda a: np.inf * a, lambda a: a[:, :1]],
+    ":ranks": [
+        lambda a: a.astype(float), added((0, 0), 2), added((0, 1), -(10**6)), added((0, 0), -10),
+    ],
+    ":directions": [
+        lambda a: a[:1], lambda a: a[:, :1], lambda a: a.astype(np.float32), added((0, 0), np.inf),
+    ],
+    ":centers": [lambda a: a[:, 1:], added((0, 1), np.inf)],
+    ":widths": [lambda a: a[:, 1:], lambda a: 0 * a, added(0, np.inf)],
+    ":cuts": [lambda a: a[:, ::-1], lambda a: a[:, :-1], added((0, -1), np.inf)],
+    ":shares": [lambda a: a[..., 1:], added((0, -1), 1.0), added((0, 0), -1.0)],
+}  # fmt: skip
+CATEGORIES: dict[str, list[Any]] = {
+    "categories": [lambda own: {**own, "c": [*own["c"][1:], 1]}],
+    "kinds": [lambda own: own[::-1], lambda own: [[*each[:4], "odd"] for each in own]],
+    ":units": [lambda a: a[:, :1], added((0, 0, 0), np.inf), lambda a: 0 * a, lambda a: -a, twice],
+    ":counts": [
+        lambda a: a[:, 1:], lambda a: a.astype(float), lambda a: 0 * a, added((0, 0), 1),
+        lambda a: a + [-(10**6), 10**6, 0, 0, 0, 0],
+    ],
+}  # fmt: skip
+CHANGES = {"regions": REGIONS, "shares": SHARES, "categories": CATEGORIES}
+
+
+@pytest.mark.parametrize("kind", ["regions", "shares", "categories"])
+def test_parts_that_make_no_sense_are_refused(tmp_path: Path, kind: str) -> None:
+    pd = pytest.importorskip("pandas")
+    path, batches = tmp_path / "m.npz", [REFERENCE, *BATCHES[:2]]
+    options: dict = {"tolerance": 0.1} if kind == "shares" else {"batch_size": [10, 40]}
+    if kind == "categories":
+        columns = [(p[:, 0], np.sign(p[:, 1]).astype(str), np.sign(p[:, 0])) for p in batches]
+        batches = [pd.DataFrame(dict(zip("ace", own, strict=True))) for own in columns]
+        options = {"kinds": {"c": "category", "e": "category"}}
+    monitor = DepthMonitor(batches[0], **{**OPTIONS, **options})
+    monitor.check(batches[1])
+    monitor.check(batches[2])
     monitor.save(path)
     header, arrays = read_archive(path, CALIBRATED)
-    own = ("format", "version", "kind", "algorithm")
 
     def refused(changed: dict, parts: dict) -> bool:
         written(path, changed, parts)
@@ -303,13 +370,15 @@ def test_parts_that_make_no_sense_are_refused(tmp_path: Path, options: dict) -> 
         return False
 
     assert not refused(header, arrays)
-    for name, value in header.items():
-        if name in own:
-            continue
+    for name, change in [(name, odd) for name, own in CHANGES[kind].items() for odd in own]:
+        parts, key = (arrays, name[1:]) if name[0] == ":" else (header, name)
+        changed = {**parts, key: change(parts[key]) if callable(change) else change}
+        assert refused(*((header, changed) if parts is arrays else (changed, arrays))), changed[key]
+    for name in header.keys() - {"format", "version", "kind", "algorithm"}:
         left = {key: given for key, given in header.items() if key != name}
         assert refused(left, arrays), name
         for odd in ("nonsense", -3, [], [[1]], {"a": 1}, 10**12):
-            if odd != value and (name, odd) != ("seed", 10**12):
+            if odd != header[name] and (name, odd) != ("seed", 10**12):
                 assert refused({**header, name: odd}, arrays), (name, odd)
     for name, array in arrays.items():
         left = {key: value for key, value in arrays.items() if key != name}

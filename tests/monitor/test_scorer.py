@@ -10,9 +10,11 @@ from twins import naive_shares as naive
 
 from isodepth import Metric
 from isodepth.data.frames import Table
+from isodepth.metric import attribution
 from isodepth.monitor.scorer import (
     RegionScorer,
     ShareScorer,
+    _contributions,
     contaminated_rows,
     largest_gap_shares,
     mean_table,
@@ -77,6 +79,14 @@ def test_columns_that_moved_are_named(q: float) -> None:
     same = RegionScorer(found.metric, [found.metric.table(points)], [300])
     score, columns = same.score_and_columns(points, 300)
     assert (score, columns.sum()) == (0, pytest.approx(1.0))
+
+
+def test_contributions_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    gaps, directions = RNG.random((5, 22)), metric(n_directions=11).fit(3).directions
+    whole = _contributions(gaps, directions, 2.0)
+    # Three directions at a time.
+    monkeypatch.setattr(attribution, "_BLOCK_NUMBERS", 60)
+    assert _contributions(gaps, directions, 2.0) == pytest.approx(whole, rel=1e-12)
 
 
 # -- with a tolerance -----------------------------------------------------------------------------

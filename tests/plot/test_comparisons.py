@@ -116,42 +116,6 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
     assert f"p = {test.p_value:.3g}" in texts(ax)
 
 
-def test_null_profile_is_that_of_permuted_labels(tested) -> None:
-    """Each permutation, compared by the public metric along the same directions."""
-    null = tested.null_profile
-    x, y = (regions.points for regions in tested.regions)
-    points = np.concatenate([x, y])
-    rng = np.random.default_rng(0)
-    metric = isodepth.Metric(
-        directions=tested._fitted.directions, levels=20, refine=20, random_state=0
-    )
-    for b in range(3):
-        first = np.zeros(len(points), dtype=bool)
-        first[rng.permutation(len(points))[: len(x)]] = True
-        again = metric.compare(points[first], points[~first])
-        np.testing.assert_allclose(null.gaps[b], again.gaps, rtol=1e-9)
-        np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
-        np.testing.assert_allclose(null.levels, again.levels)
-
-
-def test_blocks_change_sides_together() -> None:
-    """Rows of one block are one point: permutations see their whole blocks only."""
-    centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
-    x, y = centers[:10], centers[10:]
-    plain = isodepth.compare(x, y, depth="halfspace", random_state=0)
-    null = null_profile(plain, np.repeat([0, 1, 2, 3], 5), 19)
-    # Two blocks of four on each side: the pairs {0, 1}, {0, 2} and {0, 3}, as far apart as here.
-    possible = {
-        round(isodepth.distance(a, b, depth="halfspace", levels=20, random_state=0), 6)
-        for a, b in (
-            (centers[[0, 5]], centers[[10, 15]]),
-            (centers[[0, 10]], centers[[5, 15]]),
-            (centers[[0, 15]], centers[[5, 10]]),
-        )
-    }
-    assert {round(float(value), 6) for value in null.distances} == possible
-
-
 def test_blocks_of_a_test_reach_its_profile() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(20, 1)), rng.normal(size=(20, 1))

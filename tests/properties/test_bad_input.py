@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable
 
@@ -321,10 +323,19 @@ def test_options_are_keyword_only() -> None:
         isodepth.distance(X, Y, None)
 
 
-def test_a_metric_is_frozen() -> None:
-    metric = isodepth.Metric()
-    with pytest.raises(AttributeError):
-        metric.eps = 0.5
+def test_what_results_are_made_of_is_frozen() -> None:
+    """Samples, plans, tables and results are shared; estimators and running sums change."""
+    changing = {"Depth", "Minimized", "AIIRW", "_BagTransformer", "ReadResult", "RankEvidence",
+                "ExceedanceEvidence"}  # fmt: skip
+    found = set()
+    for package in ("core", "depth", "gap", "metric", "many", "data", "significance", "chunked",
+                    "monitor"):  # fmt: skip
+        home = importlib.import_module(f"isodepth.{package}")
+        for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
+            classes = vars(importlib.import_module(module.name)).values()
+            found |= {each for each in classes if isinstance(each, type)}
+    own = {each.__name__: vars(each).get("__dataclass_params__") for each in found}
+    assert {name for name, made in own.items() if made and not made.frozen} == changing
 
 
 # ---------------------------------------------------------------------------------------------

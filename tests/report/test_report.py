@@ -232,6 +232,18 @@ def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> None:
+    pd = pytest.importorskip("pandas")
+    x, y = (pd.DataFrame({"kind": list(values)}) for values in ("aabbc" * 8, "abccc" * 8))
+    test = isodepth.two_sample_test(x, y, n_permutations=59, random_state=3)
+    page = html.unescape(html_report(test))
+    (call,) = re.findall(r"result = (isodepth\.two_sample_test\(.*?\))\n", page)
+    again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
+    np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
+    assert again.p_value == test.p_value
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
     x, y = pair()
     page = html_report(isodepth.compare(x, y, directions=np.eye(3)), when="2020-01-02")

@@ -111,14 +111,23 @@ def test_new_categories_are_reported() -> None:
     result = run(X, Y)
     assert "only Y has carrier = DL" in result.notes
     assert result.p_value == 0.01
+    X["carrier"] = [f"D{i % 6}" for i in range(100)]
+    notes = run(X, Y).notes
+    assert "only X has carrier = D0, D1, D2, D3, D4, ..." in notes
+    assert "only Y has carrier = AA, B6, DL, UA" in notes
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.05])
 def test_categories_alone(tolerance: float | None) -> None:
     X, Y = flights(500, 0)[["carrier"]], flights(500, 1, 0.3)[["carrier"]]
     result = run(X, Y, tolerance=tolerance)
-    assert result.p_value == 0.01
+    assert result.p_value == run(X, Y, tolerance=tolerance, scale=None).p_value == 0.01
     assert run(X, X.copy(), tolerance=tolerance).p_value == 1
+    (column,) = result.columns
+    shares = [part["carrier"].value_counts(normalize=True) for part in (X, Y)]
+    assert column[:2] == ("carrier", "shares")
+    assert column.difference == pytest.approx(0.5 * abs(shares[0] - shares[1]).sum(), rel=1e-12)
+    assert column.shift is None
     with pytest.raises(InvalidInputError, match="regions need a column of numbers"):
         run(X, Y, method="regions")
     with pytest.raises(AttributeError, match="categories alone"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
 from isodepth._core import share_differences
+from isodepth.significance import aggregated
 from isodepth.significance.aggregated import (
     Moments,
+    _differs_in_shape,
     aggregated_statistics,
     region_statistics,
     waves,
@@ -31,7 +34,12 @@ from isodepth.significance.combination import (
     evidence_of_largest,
     permutation_p_value,
 )
-from isodepth.significance.pooled_sample import Permutations, PooledSample, unit_ranks
+from isodepth.significance.pooled_sample import (
+    Permutations,
+    PooledSample,
+    direction_text,
+    unit_ranks,
+)
 from isodepth.significance.settings import Settings, checked_settings
 from isodepth.significance.tolerance import (
     allowed_share,
@@ -218,6 +226,80 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
             for mine in drawn.labels
         ]  # fmt: skip
         assert found.parts[name] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "d", "blocked"), [(0, 1, False), (1, 2, True), (2, 3, False)])
+def test_statistics_of_the_aggregated_test(
+    monkeypatch: pytest.MonkeyPatch, seed: int, d: int, blocked: bool
+) -> None:
+    """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
+    # Two functions or three directions at a time.
+    monkeypatch.setattr(aggregated, "BLOCK", 350)
+    drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
+    codes = np.random.default_rng(seed).integers(0, 2, 26)
+    rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
+    found = aggregated_statistics(rows, settings_with(), lambda done: None)
+    labels = np.array(drawn.labels)
+
+    def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
+        waves = range(1, count + 1)
+        return np.square([[twin.wave(values.tolist(), m, j) for m in drawn.labels] for j in waves])
+
+    def change_of_mean(ranks: np.ndarray, inside: np.ndarray, mine: np.ndarray) -> float:
+        """Mean rank in the set less that of all rows, in X less in Y, by its standard error."""
+        counts = [inside[side].sum() for side in (mine, ~mine)]
+        x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
+        return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
+
+    columns = [*rows.points.T, *rows.whole_rows()[1]]
+    assert columns[d] == pytest.approx([math.hypot(*row) for row in rows.points.clip(-6, 6)])
+    falling = 1.0 / np.arange(1, 7)[:, None] ** 2
+    flat = [evidence(powers(values).sum(axis=0)) for values in columns]
+    smooth = [evidence((powers(values) * falling).sum(axis=0)) for values in columns]
+    along = [(powers(v, 4) * falling[:4]).sum(axis=0) for v in rows.along(rows.directions)]
+    changes = [
+        [change_of_mean(ranks, codes == v, mine) for mine in labels]
+        for ranks in unit_ranks(rows.points.T)
+        for v in (0, 1)
+    ]
+    for a, b in itertools.combinations(range(d + 1) if d > 1 else [], 2):
+        pair = columns[a].tolist(), columns[b].tolist()
+        changes.append([twin.correlation_change(*pair, mine) for mine in drawn.labels])
+    contrasts = [[twin.difference((codes == v).astype(float), m) for m in labels] for v in (0, 1)]
+    pearson = (np.square(contrasts).T / [np.mean(codes == v) for v in (0, 1)]).sum(axis=1)
+    wanted = {
+        "columns": np.max(smooth[:d], axis=0),
+        "whole rows": np.max(smooth[d:], axis=0),
+        "shape": np.max(flat, axis=0),
+        "directions": np.mean(along, axis=0),
+        "dependence": np.max(evidence(np.square(changes)), axis=0),
+        "categories": evidence(pearson * np.prod(rows.permutations.sizes, axis=0)),
+    }
+    assert found.parts.keys() == {*wanted, "regions"}
+    for name, values in wanted.items():
+        assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
+    names = [*rows.names, *rows.whole_rows()[0]]
+    assert found.leaders["columns"][1] == names[np.argmax([own[0] for own in smooth[:d]])]
+    assert found.leaders["shape"][1] == names[np.argmax([own[0] for own in flat])]
+    best = rows.directions[np.argmax([own[0] for own in along])]
+    assert found.leaders["directions"][1] == direction_text(best, rows.names)
+
+
+def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() -> None:
+    """Of a mixture much is left; of a shift, a spread, and of few values nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 600, 4))
+    y[:, 0] = np.sign(y[:, 0]) + 0.3 * rng.normal(size=600)
+    y[:, 1] += 0.7
+    y[:, 2] *= 1.5
+    x[:, 3], y[:, 3] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
+    points = np.concatenate([x, y])
+    rows = PooledSample(points, tuple("abcd"), np.eye(4), Permutations(600, 600, 1, rng), rng)
+    powers = np.square(waves(rows.permutations, points.T, 6))[:, :, 0].sum(axis=0)
+    assert (powers > 20).all()
+    assert _differs_in_shape(rows, powers).tolist() == [True, False, False, False]
+    more = replace(rows, points=np.where(points == 19.0, 19 + rng.random(points.shape), points))
+    assert _differs_in_shape(more, powers).tolist() == [True, False, False, True]
 
 
 # -- how statistics are combined ------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
+from isodepth.significance.result import Change
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -64,12 +66,6 @@ def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float)
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
-def test_a_translation_has_its_length_for_a_statistic() -> None:
-    X, _ = pair()
-    result = run(X, X + [3, 0, 4], method="regions", scale=None)
-    assert result.statistic == pytest.approx(5, rel=1e-12)
-
-
 def test_equal_samples_have_the_largest_p_value() -> None:
     X, _ = pair()
     for options in ({}, {"tolerance": 0.1}, {"method": "regions"}):
@@ -103,9 +99,10 @@ def test_z_scores_count_standard_deviations() -> None:
     result = run(X, Y)
     null = result.null_distribution
     assert result.null_mean == null.mean()
-    low, high = result.null_interval
-    assert np.mean((null >= low) & (null <= high)) == pytest.approx(0.95, abs=0.02)
+    assert np.quantile(null, [0.025, 0.975]).tolist() == list(result.null_interval)
     assert result.z_score == pytest.approx((result.statistic - null.mean()) / null.std())
+    for statistic, z in ((1.0, 0.0), (2.0, math.inf), (0.5, -math.inf)):
+        assert replace(result, statistic=statistic, null_distribution=np.ones(9)).z_score == z
 
 
 def test_columns_are_adjusted_for_the_largest_of_all() -> None:
@@ -116,6 +113,17 @@ def test_columns_are_adjusted_for_the_largest_of_all() -> None:
     assert min(column.p_value for column in rest) > 0.05
     p_values = [column.p_value for column in result.columns]
     assert p_values == sorted(p_values)
+
+
+def test_columns_say_how_far_apart_they_are() -> None:
+    X, Y = pair(d=2)
+    Y += [0, 1]
+    for column in run(X, Y, scale=[4.0, 0.5]).columns:
+        x, y = (part[:, int(column.column[-1])] for part in (X, Y))
+        apart = max(abs(np.mean(x <= value) - np.mean(y <= value)) for value in [*x, *y])
+        (spread,) = naive_settings.spread([[value] for value in [*x, *y]])
+        assert column.difference == pytest.approx(apart, rel=1e-12)
+        assert column.shift == pytest.approx((np.median(y) - np.median(x)) / spread, rel=1e-12)
 
 
 def test_a_difference_is_seen_and_named() -> None:
@@ -344,6 +352,31 @@ def test_the_result_is_readable() -> None:
     assert "and 2 more" in text
     assert "smallest tolerance not rejected: 0" in text
     assert "two-sample|method=aggregated|tolerance=0.05|permutations=99" in text
+
+
+def test_what_is_said_follows_from_the_numbers() -> None:
+    X, Y = pair()
+    result = run(X, Y + 2)
+    first = result.columns[0]
+    hidden = first._replace(difference=1.0, p_value=0.06)
+    for difference, said in ((0.079, "very small 7.9%"), (0.08, "small 8%"), (0.2, "medium 20%"),
+                             (0.31, "large 31%"), (0.999, "large 100%")):  # fmt: skip
+        effect = replace(result, columns=[hidden, first._replace(difference=difference)]).effect
+        size, shares = said.rsplit(" ", 1)
+        assert str(effect).startswith(f"{size} effect by columns, largest in {first.column} (med")
+        assert str(effect).endswith(
+            f" {abs(first.shift or 0):.2g} spreads apart, shares {shares} apart)"
+        )
+    assert replace(result, p_value=0.051).effect is None
+    tolerant = replace(result, smallest_tolerance=0.123)
+    assert tolerant.explained == "significant with every tolerance below 12%"
+    assert replace(tolerant, p_value=0.051).explained == ""
+    regions = [component for component in result.components if component.name == "regions"]
+    deepest = "the regions that hold the deepest rows"
+    assert replace(result, changes=[], components=regions).what == deepest
+    named = [Change("shares", (f"c{k}",), f"c{k}", 0.01) for k in range(7)]
+    for count, end in ((5, "c3 and c4"), (6, "c4 and 1 more change"), (7, "and 2 more changes")):
+        assert replace(result, changes=named[:count]).what.endswith(end)
 
 
 def test_the_result_can_be_pickled() -> None:

@@ -1,57 +1,15 @@
-"""Gradients: central differences, gradcheck, and what they must be for a translation."""
+"""Gradients of tensors: gradcheck, and what they must be for a translation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from metric.test_gradient import WAYS, two_samples
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-
-#: One setting a row: each takes another way through the depths, the levels or the supremum.
-WAYS = [
-    {"depth": "projection"},
-    {"depth": "halfspace", "levels": 9},
-    {"depth": "irw", "p": 1},
-    {"depth": "ai_irw", "p": float("inf")},
-    {"depth": "projection", "gap": "exact"},
-    {"depth": "halfspace", "eps": 0.5, "p": 0.5, "normalize": False},
-    {"depth": "projection", "q": 2},
-    {"depth": "irw", "q": 3.0, "levels": 6, "p": 1},
-]
-
-
-def two_samples(seed: int, n: int, m: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)), rng.normal(size=(m, d)) * 1.5 + rng.normal(size=d)
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_gradients_are_central_differences(seed):
-    """At 200 random points, along a random direction in the space of both samples.
-
-    Along it the distance is smooth but for the places where the order of depths or a support
-    changes, which a step of 1e-6 seldom meets; its third derivative is of the order of one.
-    """
-    options = {**WAYS[seed % len(WAYS)], "n_directions": 20, "random_state": seed}
-    x, y = two_samples(seed, 12, 15, 1 + seed % 3)
-    X, Y = (torch.tensor(rows, requires_grad=True) for rows in (x, y))
-    value = isodepth.distance(X, Y, **options)
-    value.backward()
-    rng = np.random.default_rng(seed + 1000)
-    ways = rng.normal(size=x.shape), rng.normal(size=y.shape)
-    step = 1e-6
-    plain = options if "gap" in options else {**options, "refine": 0}
-    ends = [
-        isodepth.distance(x + sign * step * ways[0], y + sign * step * ways[1], **plain)
-        for sign in (1, -1)
-    ]
-    expected = (ends[0] - ends[1]) / (2 * step)
-    found = sum(float((t.grad.numpy() * way).sum()) for t, way in zip((X, Y), ways, strict=True))
-    assert value.item() == isodepth.distance(x, y, **plain)
-    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
@@ -105,19 +63,6 @@ def test_only_what_requires_grad_gets_one_and_backward_scales_it():
     (3 * isodepth.distance(Z, y, random_state=0)).backward()
     assert y.grad is None
     torch.testing.assert_close(Z.grad, 3 * X.grad)
-
-
-def test_equal_rows_share_and_rows_without_weight_have_none():
-    X = torch.tensor([[0.0], [2.0], [2.0], [9.0]], dtype=torch.float64, requires_grad=True)
-    Y = torch.tensor([[5.0]], dtype=torch.float64)
-    weights = ([1, 1, 1, 0], None)
-    # Levels below 2/3 have 2 alone, the others 0 as well: gaps of 3 and 5.
-    value = isodepth.distance(X, Y, depth="halfspace", p=1, eps=0.1, weights=weights)
-    value.backward()
-    share = (2 / 3) / 0.9
-    assert value.item() == pytest.approx(3 * share + 5 * (1 - share))
-    expected = [-(1 - share), -share / 2, -share / 2, 0.0]
-    np.testing.assert_allclose(X.grad.numpy().ravel(), expected, rtol=1e-12)
 
 
 def test_the_gradient_of_a_gradient_is_refused():

@@ -108,6 +108,11 @@ def test_tables_pairs_and_regions_take_tensors(pair):
         ([[1.0, 2.0]], torch.ones(3, 2), "Y is a tensor and X is list"),
         (torch.ones(3, 2), torch.ones(3, 2).to_sparse(), r"layout torch\.sparse_coo.*to_dense"),
         (torch.ones(3, 2, dtype=torch.complex64), torch.ones(3, 2), "Complex data not supported"),
+        (
+            torch.ones(3, 2),
+            torch.quantize_per_tensor(torch.ones(3, 2), 1, 0, torch.qint8),
+            "quantized",
+        ),
         (torch.ones(3, 2, device="meta"), torch.ones(3, 2), "device meta"),
         (torch.ones(3), torch.ones(3, 2), r"shape \(n points, d columns\), got 1 dimension"),
         (torch.ones(3, 2), torch.ones(0, 2), "Y is empty"),

@@ -128,6 +128,8 @@ def test_bad_settings_are_named(tmp_path):
         Encoder(str(tmp_path), progress=False)(["a"])
     with pytest.raises(InvalidOptionError, match="there is no such folder"):
         Encoder(str(tmp_path / "elsewhere"), progress=False)(["a"])
+    with pytest.raises(InvalidOptionError, match="or a folder, got 3"):
+        Encoder(3)
     for settings in ({"special_tokens": "some"}, {"truncation": "no"}, {"precision": "half"}):
         with pytest.raises(InvalidOptionError):
             Encoder(**settings)

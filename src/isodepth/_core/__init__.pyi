@@ -8,28 +8,6 @@ from numpy.typing import NDArray
 def instruction_sets() -> list:
     """The instruction sets of this processor, narrowest first."""
 
-@overload
-def project(
-    points: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
-@overload
-def project(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    directions: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """Projections (K, n) of points (n, d) on directions (K, d)."""
-
 def share_differences(
     values: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -45,7 +23,7 @@ def share_differences(
     Annotated[NDArray[numpy.float64], dict(order="C")],
 ]:
     """
-    The largest differences (F, count) between the shares of the two parts of each labeling in a half-line, and in an interval, of values (F, n); half-lines end at most at `cuts` values.
+    The largest differences (F, count) of the shares of both parts in half-lines, and in intervals.
     """
 
 def label_distances(
@@ -67,7 +45,7 @@ def label_distances(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    DR between the two parts of each labeling of points (n, d), with plain means of order q over directions and p over levels; bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
+    DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row r is in the first part of labeling 64 i + b.
     """
 
 @overload
@@ -117,7 +95,7 @@ def largest_outlyingness(
     Annotated[NDArray[numpy.int64], dict(order="C")] | None,
 ]:
     """
-    Largest |<u, x> - median| / MAD over directions (K, d) of the points (n, d), or of queries (m, d); and which direction gave it.
+    Largest |<u, x> - median| / MAD of points or queries over directions, and which gave it.
     """
 
 @overload
@@ -167,7 +145,7 @@ def smallest_halfspace(
     Annotated[NDArray[numpy.int64], dict(order="C")] | None,
 ]:
     """
-    Smallest weight of a closed halfspace with the point on its boundary, over directions and their opposites; and which direction gave it.
+    Smallest weight of a closed halfspace at points or queries, and which direction gave it.
     """
 
 @overload
@@ -243,6 +221,28 @@ def centered_rank_sums(
     """
     Sums over directions of |2 F - 1| times the total weight, and of its square.
     """
+
+@overload
+def project(
+    points: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
+@overload
+def project(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    directions: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Projections (K, n) of points (n, d) on directions (K, d)."""
 
 @overload
 def order(
@@ -321,39 +321,7 @@ def distinct_rows(
     n_threads: int = 1,
 ) -> tuple:
     """
-    Distinct rows in lexicographic order, where each given row is among them, and their weights, None where all are equal.
-    """
-
-@overload
-def median_and_mad(
-    rows: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-]: ...
-@overload
-def median_and_mad(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ]
-    | None = None,
-    n_threads: int = 1,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-]:
-    """
-    The median, and the median absolute deviation from it, of each row of (K, n).
+    Distinct rows, rising, where each given row is among them, and weights; None for equal ones.
     """
 
 @overload
@@ -411,7 +379,7 @@ def nearest_in_hull(
     Annotated[NDArray[numpy.float64], dict(order="C")],
 ]:
     """
-    Weights (m, n) of the point of the hull of points (n, d) nearest to each query (m, d), the distance (m,) and a lower bound of it.
+    Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.
     """
 
 def hull_levels(
@@ -436,7 +404,29 @@ def hull_levels(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    Bounds of the Hausdorff distance of the hulls of first[:stops[0, l]] and second[:stops[1, l]] for each level l: lower (L,), at least as large as what is attained already, upper (L,), directions (L, d) and sides (L,).
+    Bounds of the Hausdorff distances of first[:stops[0, l]] and second[:stops[1, l]] for each l: lower (L,), at least what is attained already, upper (L,), directions (L, d) and sides (L,).
+    """
+
+def ascent(
+    first: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    second: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    stops: Annotated[
+        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    starts: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_climbers: int,
+    steps: int,
+    slack: float,
+    n_threads: int,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).
     """
 
 def halfspace_masses(
@@ -452,7 +442,7 @@ def halfspace_masses(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest mass (m,) of a closed halfspace that contains each query (m, d), for distinct points (n, d) that span d >= 2 dimensions. Products of d differences must neither overflow nor underflow.
+    Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
     """
 
 def planar_outlyingness(
@@ -472,7 +462,7 @@ def planar_outlyingness(
     n_threads: int = 1,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    Largest outlyingness (m,) over all directions of the last m of the points (n + m, 2) among the first n, of masses (n,).
+    Largest outlyingness (m,) of the last m of the points (n + m, 2) among the first n.
     """
 
 @overload
@@ -495,17 +485,6 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
-    known: tuple[
-        Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        int,
-    ]
-    | None = None,
-    chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
@@ -530,70 +509,11 @@ def gaps(
     q: float,
     n_threads: int,
     memory_mb: float,
-    known: tuple[
-        Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        int,
-    ]
-    | None = None,
-    chunk_rows: int = 0,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """
-    The gap of each level, and the direction of the largest; `known` has gaps and codes of other directions, and how many these are.
-    """
-
-@overload
-def ascent(
-    x: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    starts: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_climbers: int,
-    steps: int,
-    slack: float,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
-@overload
-def ascent(
-    x: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_x: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    prefix_sizes_y: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    starts: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_climbers: int,
-    steps: int,
-    slack: float,
-    n_threads: int,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """Directions of larger gaps than along the starts."""
+    """The gap of each level, and the direction of the largest."""
 
 @overload
 def supports(

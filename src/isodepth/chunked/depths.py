@@ -83,9 +83,10 @@ class RankCells(Pass):
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
         for some, values in numbers.along(pilot.points, n_threads):
-            middles[some], own = _core.median_and_mad(values, pilot.masses, n_threads)
-            widest = np.abs(values - middles[some, None]).max(axis=1)
-            mads[some] = np.where(own > 0, own, widest)
+            middles[some] = _core.quantile(values, 0.5, pilot.masses, n_threads)
+            away = np.abs(values - middles[some, None])
+            own = _core.quantile(away, 0.5, pilot.masses, n_threads)
+            mads[some] = np.where(own > 0, own, away.max(axis=1))
         scales = np.divide(1, mads, out=np.ones_like(mads), where=mads > 0)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 

@@ -152,12 +152,15 @@ def warn_of_different_spreads(
 
 
 def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
-    median, spread = (float(found[0]) for found in _core.median_and_mad(column[None], masses))
+    deviations = np.abs(column - _median(column, masses))
+    spread = _median(deviations, masses)
     if spread > 0:
         return spread
-    deviations = np.abs(column - median)
     positive = deviations > 0
     if not positive.any():
         return 1.0
-    heavy = None if masses is None else masses[positive]
-    return float(_core.median_and_mad(deviations[positive][None], heavy)[0][0])
+    return _median(deviations[positive], None if masses is None else masses[positive])
+
+
+def _median(numbers: np.ndarray, masses: np.ndarray | None) -> float:
+    return float(_core.quantile(numbers[None], 0.5, masses)[0])

@@ -301,9 +301,9 @@ def _explain_fault(
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
         refuse(file.path, error.strerror, error)
-    if "Empty CSV file" in str(error):
-        refuse(file.path, "it has a header but no rows", error)
     _check_rows(file, form, numbers)
+    if next(_walk(file, form), None) is None:
+        refuse(file.path, "it has a header but no rows", error)
     refuse(file.path, f"its cells cannot be told apart ({error})", error)
 
 

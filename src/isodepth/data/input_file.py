@@ -59,8 +59,9 @@ class InputFile(NamedTuple):
         """Open it for reading bytes, decompressed."""
         if self.content is not None:
             return io.BytesIO(self.content)
-        file = self.path.open("rb")
-        return cast(BinaryIO, gzip.open(file)) if self.compressed else file
+        if self.compressed:
+            return cast(BinaryIO, gzip.open(self.path))  # which closes the file as well
+        return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:
         """The first `size` bytes, or all of them."""

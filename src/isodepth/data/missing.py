@@ -45,11 +45,6 @@ class MissingReport:
     n_dropped: int
     counts: tuple[tuple[str, int], ...]
 
-    @property
-    def share(self) -> float:
-        """Rows left out, as a share of all."""
-        return self.n_dropped / self.n_rows
-
     def __str__(self) -> str:
         text = f"{self.n_dropped} of {self.n_rows} rows"
         return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text

@@ -156,10 +156,6 @@ class Depth(DepthSource):
             if not np.array_equal(value, defaults[name])
         }
 
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.changed_settings().items())
-        return f"{type(self).__name__}({inside})"
-
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def is_uninformative(self, sample: Sample) -> bool:

@@ -2,7 +2,7 @@
 
 The gaps that the directions attain are raised towards the supremum. First a few climbers start from
 the best directions found, for a few levels, and what they reach is tried on all levels: one step
-costs each of them one projection of both samples, so together they cost less than the thousand
+costs each of them one projection of a sample, so together they cost less than the thousand
 directions they start from. Then, where the samples are small enough that it costs no more than what
 went before, corners that could still reach further out are looked at one by one, as for the exact
 distance, until none is left or the allowance is spent.
@@ -22,7 +22,6 @@ from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.engine import (
     Resources,
     ascent,
-    direction_index,
     level_gaps,
     quantile_gaps,
     signed_directions,
@@ -32,8 +31,9 @@ from isodepth.hull import hausdorff_levels, raise_gaps
 WAYS = ("search", "exact")
 REGIONS = ("sample", "envelope")
 _MOST_LEVELS = 8
-_FEWEST_CLIMBERS = 8
-_MOST_CLIMBERS = 32
+_FEWEST_CLIMBERS = 10
+_MOST_CLIMBERS = 40
+_MOST_WINNERS = 32
 # Close enough to the best there is, as a share of the gap.
 _SLACK = 1e-3
 _FULL = 1e-10
@@ -160,28 +160,24 @@ def refine_gaps(
     if not cheap:
         chosen = chosen_levels(plan, gaps)
         sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-        won = np.zeros(len(directions), dtype=bool)
-        won[direction_index(codes)] = True
-        winners = np.flatnonzero(won)
-        few = winners[:: -(-len(winners) // _MOST_CLIMBERS)]
-        starts = [
-            signed_directions(directions, codes[chosen]),
-            _apart(x, y, sizes),
-            directions[few],
-        ]
+        winners = np.unique(codes)
+        few = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
+        starts = np.concatenate([signed_directions(directions, few), _apart(x, y, sizes)])
         tops = ascent(
             x,
             y,
             sizes,
-            np.concatenate(starts),
+            np.concatenate([starts, -starts]),
             # As many climbers as leave the cost in proportion to that of the search.
-            n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 16)),
+            n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12)),
             steps=steps,
             slack=_SLACK,
             resources=resources,
         )
-        known = gaps, codes, len(directions)
-        gaps, codes = level_gaps(x, y, plan.prefix_sizes, tops, resources, known=known)
+        climbed, where = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+        where += np.where(where >= 0, len(directions), -len(directions))
+        codes = np.where(climbed > gaps, where, codes)
+        gaps = np.maximum(climbed, gaps)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(

@@ -293,7 +293,7 @@ def _read_calibration(
     for entry in header["strata"]:
         group, size, smallest, count = (_count(number) for number in entry)
         own = scores[at : at + count]
-        _demand(count > 0 and len(own) == count and 0 < smallest <= size, "strata")
+        _demand(count > 0 and 0 < smallest <= size, "strata")
         _demand(np.isfinite(own).all() and (np.diff(own) >= 0).all(), "calibration")
         strata.append(Stratum(groups[group], size, smallest, own))
         at += count

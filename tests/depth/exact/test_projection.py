@@ -85,7 +85,7 @@ def test_affine_maps_change_nothing() -> None:
     masses = rng.integers(1, 4, size=40)
     expected = exact_projection_depth_2d(points, masses, points)
     sheared = points @ [[2.0, 1.0], [-1.0, 3.0]] + 5.0
-    for moved in (sheared, points * [1e150, 1e-150], points * 2.0**1020):
+    for moved in (sheared, points * [1e150, 1e-150], (points + 9) * 2.0**1020):
         found = exact_projection_depth_2d(moved, masses, moved)
         assert found == pytest.approx(expected, rel=1e-9)
 
