@@ -35,6 +35,9 @@ def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() ->
     assert depth[0] == 1.0
     assert (depth[1:] < 1.0).all()
     assert depth[1] == depth[2] == depth[3]
+    # One with half of what is left is deeper than others: at most twice as far away as they are.
+    depth = ProjectionDepth(random_state=0).fit(CORNERS, sample_weight=[20, 3, 2, 1]).depth_
+    assert depth.tolist() == [1.0, 1 / 3, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("covariance", ["empirical", "mcd", "ledoit-wolf"])

@@ -84,6 +84,15 @@ def test_columns_that_moved_are_named(q: float) -> None:
 def test_contributions_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     gaps, directions = RNG.random((5, 22)), metric(n_directions=11).fit(3).directions
     whole = _contributions(gaps, directions, 2.0)
+    means, equal = np.sqrt((gaps**2).mean(axis=1)), np.full(5, 0.2)
+    plain = attribution.shares_of_directions(
+        lambda some: gaps.reshape(5, 2, 11)[:, :, some].reshape(5, -1),
+        equal,
+        directions,
+        means,
+        2.0,
+    )
+    assert whole == pytest.approx(plain, rel=1e-12)
     # Three directions at a time.
     monkeypatch.setattr(attribution, "_BLOCK_NUMBERS", 60)
     assert _contributions(gaps, directions, 2.0) == pytest.approx(whole, rel=1e-12)
