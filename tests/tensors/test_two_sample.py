@@ -76,8 +76,8 @@ def test_mixtures_are_refused(pair):
 
 def test_the_result_says_where_rows_came_from(pair):
     found = isodepth.two_sample_test(*pair, **OPTIONS)
-    assert "moved" not in repr(found)
+    assert "copied" not in repr(found)
     assert "moved_from" not in found.to_dict()
     moved = replace(found, moved_from="cuda:1")
-    assert "moved from cuda:1" in repr(moved)
+    assert "copied from cuda:1" in repr(moved)
     assert json.loads(moved.to_json())["moved_from"] == "cuda:1"
