@@ -130,7 +130,7 @@ bench: $(ALL_ENV) core  ## time isodepth side by side with its peers
 	$(BIN)/python -m benchmarks
 
 reproduce: $(ALL_ENV) core  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
-	$(BIN)/python -m experiments all --size reduced --out out/reproduce
+	$(BIN)/python -m experiments all --size reduced --jobs 2 --out out/reproduce
 
 docs: $(DOCS_ENV) $(TEXT_ENV) core  ## build the documentation in docs/_build, gallery included
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -228,7 +228,7 @@ EXPERIMENT = Experiment(
     title="relative error of the supremum over directions, from 2 to 200 dimensions",
     sizes={
         "full": Settings(runs=20),
-        "reduced": Settings(runs=10, family_runs=20, cost_runs=7, cases=100),
+        "reduced": Settings(runs=4, family_runs=8, cost_runs=5, cases=40),
         "quick": Settings(
             runs=1, n=150, d=(2, 10), K=(50,), family_runs=2, family_d=(3, 5), cost_runs=1, cases=5
         ),

@@ -174,7 +174,7 @@ EXPERIMENT = Experiment(
     title="relative error against the number of directions K, DR and max-SW",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=30),
+        "reduced": Settings(runs=5),
         "quick": Settings(runs=3, n=200, K=(10, 100)),
     },
     parts=parts,

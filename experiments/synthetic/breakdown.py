@@ -178,7 +178,7 @@ EXPERIMENT = Experiment(
     title="the breakdown bound against what really breaks the distance",
     sizes={
         "full": Settings(runs=50),
-        "reduced": Settings(runs=10),
+        "reduced": Settings(runs=5),
         "quick": Settings(runs=1, n=40, directions=4),
     },
     parts=parts,

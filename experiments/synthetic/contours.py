@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
     title="depth contours of a contaminated bivariate sample",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=20),
+        "reduced": Settings(runs=10),
         "quick": Settings(runs=2, n=100, K=200, grid=30),
     },
     parts=parts,

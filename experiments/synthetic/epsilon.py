@@ -172,7 +172,7 @@ EXPERIMENT = Experiment(
     title="error against eps for 1, 10 and 20% of anomalies",
     sizes={
         "full": Settings(runs=10),
-        "reduced": Settings(runs=10),
+        "reduced": Settings(runs=5),
         "quick": Settings(runs=2, n=1000, K=100),
     },
     parts=parts,

@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
     title="nested regions of two contaminated samples and their gaps",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=20),
+        "reduced": Settings(runs=10),
         "quick": Settings(runs=2, n=100, K=200),
     },
     parts=parts,

@@ -193,7 +193,7 @@ EXPERIMENT = Experiment(
     title="relative error against the number of random levels",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=30),
+        "reduced": Settings(runs=10),
         "quick": Settings(runs=3, n=200, K=100, d=(2, 3)),
     },
     parts=parts,

@@ -218,7 +218,7 @@ EXPERIMENT = Experiment(
     title="relative error against the share of outliers, DR and other distances",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=5, shares=(0.025, 0.05, 0.1, 0.15, 0.2)),
+        "reduced": Settings(runs=2, n=200, shares=(0.05, 0.1, 0.2)),
         "quick": Settings(runs=2, n=60, K=100, shares=(0.05, 0.2)),
     },
     parts=parts,

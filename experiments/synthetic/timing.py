@@ -171,7 +171,7 @@ EXPERIMENT = Experiment(
     title="time against the number of directions K, DR and max-SW",
     sizes={
         "full": Settings(runs=100),
-        "reduced": Settings(runs=15),
+        "reduced": Settings(runs=5),
         "quick": Settings(runs=2, K=(10, 100)),
     },
     parts=parts,
