@@ -26,7 +26,9 @@ INSTALL := $(PIP) install --no-compile --no-build-isolation $(WITHOUT_CORE) --ed
 # Compiles the core while pip, which uses one processor, installs an environment: one after the other takes longer.
 CORE_AND := $(MAKE) --no-print-directory --jobs=2 core
 
-# On Linux with x86-64 the torch of PyPI brings gigabytes of CUDA; here it comes without.
+# On Linux with x86-64 the torch of PyPI depends on gigabytes of CUDA packages. The CPU build of the same version is
+# preferred if an index or a local folder of wheels has it; without one, PyPI's build is installed.
+TORCH     := torch==2.13.0
 TORCH_CPU := https://download.pytorch.org/whl/cpu
 
 # The oldest versions that pyproject.toml allows live apart from all others.
@@ -154,9 +156,9 @@ $(VENV)/.created:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# The second line installs a compiler where there is none.
+# setuptools builds rouge-score, which has no wheel. The second line installs a compiler if there is none.
 $(BUILD_ENV): $(VENV)/.created pyproject.toml
-	$(PIP) install --no-compile "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11"
+	$(PIP) install --no-compile "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11" "setuptools>=70.1"
 	$(BIN)/python tools/build_backend.py requires | xargs -r $(PIP) install
 	@touch $@
 
@@ -169,7 +171,7 @@ $(TEST_ENV): $(BUILD_ENV) pyproject.toml
 	@touch $@
 
 $(VENV)/.installed-torch: $(BUILD_ENV)
-	$(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),-$(PIP) install torch --index-url $(TORCH_CPU))
+	$(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),$(PIP) install --retries 1 --no-deps $(TORCH) --extra-index-url $(TORCH_CPU))
 	@touch $@
 
 $(ALL_ENV): $(VENV)/.installed-torch pyproject.toml

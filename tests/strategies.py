@@ -235,7 +235,7 @@ def eps_values() -> st.SearchStrategy[float]:
     return st.one_of(st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 0.7, 1.0]), st.floats(0.001, 1.0))
 
 
-def p_values() -> st.SearchStrategy[float]:
+def pvalues() -> st.SearchStrategy[float]:
     """Return a strategy of exponents in (0, inf]."""
     return st.one_of(st.sampled_from([1.0, 2.0, 3.0, float("inf")]), st.floats(0.25, 12.0))
 

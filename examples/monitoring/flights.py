@@ -60,7 +60,7 @@ def main(folder: Path) -> None:
         leading = ", ".join(f"{column} {share:.0%}" for column, share in verdict.columns[:3])
         print(
             f"{date(number)}  {verdict.n_rows} flights, {verdict.missing['n_dropped']:3d} left out "
-            f"score {verdict.score:5.2f}  p {verdict.p_value:4.2f}  "
+            f"score {verdict.score:5.2f}  p {verdict.pvalue:4.2f}  "
             f"evidence {verdict.evidence:7.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}"
         )
     save_picture(monitor_timeline(monitor), folder / "monitoring_flights.png")

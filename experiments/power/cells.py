@@ -95,8 +95,8 @@ class Cell:
         if self.group == "level":
             x, y, blocks = laws.null(self.kind, self.n, self.d, rng)
             result = self._result(x, y, seed, blocks=blocks)
-            smallest = min(column.p_value for column in result.columns)
-            return {"aggregated": result.p_value, "any column": smallest}
+            smallest = min(column.pvalue for column in result.columns)
+            return {"aggregated": result.pvalue, "any column": smallest}
         if self.group == "columns":
             return self._columns(*laws.unchanged_column(self.kind, self.n, rng), seed)
         x, y = self._draw(rng)
@@ -110,13 +110,13 @@ class Cell:
         found = {}
         if number < self.plain_tests:
             result = self._result(x, y, seed)
-            found["aggregated"] = result.p_value
+            found["aggregated"] = result.pvalue
             if self.regions:
                 # The p-value of this statistic alone is that of the test with method="regions".
-                own = {component.name: component.p_value for component in result.components}
+                own = {component.name: component.pvalue for component in result.components}
                 found["regions"] = own["regions"]
         for share in self._shares:
-            found[f"tolerance {share:g}"] = self._result(x, y, seed, tolerance=share).p_value
+            found[f"tolerance {share:g}"] = self._result(x, y, seed, tolerance=share).pvalue
         return found
 
     def _rivals(self, x: np.ndarray, y: np.ndarray, seed: int, number: int) -> dict[str, float]:
@@ -152,7 +152,7 @@ class Cell:
         """P-values of the unchanged column 0 and of the changed column 1."""
         found = {}
         for column in self._result(x, y, seed).columns:
-            found[column.column] = column.p_value
+            found[column.column] = column.pvalue
         return found
 
     def _kind(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:

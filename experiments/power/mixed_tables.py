@@ -19,7 +19,7 @@ SIZES = [0.6, 0.29, 0.05, 0.03, 0.015, 0.01, 0.005]
 CARRIERS = ["UA", "AA", "B6", "HA", "OO"]
 
 
-def null_p_value(seed: int) -> bool:
+def null_pvalue(seed: int) -> bool:
     """A test of two samples of one distribution, with categories of very different sizes."""
     import pandas as pd
 
@@ -37,7 +37,7 @@ def null_p_value(seed: int) -> bool:
 
 def _rejected(x: Any, y: Any, seed: int, **options: Any) -> bool:
     given = {"n_permutations": 199, "random_state": seed, "n_jobs": 1, **options}
-    return two_sample_test(x, y, **given).p_value <= 0.05
+    return two_sample_test(x, y, **given).pvalue <= 0.05
 
 
 def flights(rng: np.random.Generator, n: int, share: float = 0.1, new: float = 0.0) -> Any:
@@ -73,7 +73,7 @@ def unchanged_column(seed: int) -> bool:
     y["delay"] = np.where(rng.random(200) < 0.5, 0.1, 9.0)
     options = {"n_permutations": 199, "random_state": seed, "n_jobs": 1}
     columns = {each.column: each for each in two_sample_test(x, y, **options).columns}
-    return columns["distance"].p_value <= 0.05 or columns["origin"].p_value <= 0.05
+    return columns["distance"].pvalue <= 0.05 or columns["origin"].pvalue <= 0.05
 
 
 def stream(seed: int) -> dict[str, bool]:
@@ -93,7 +93,7 @@ def stream(seed: int) -> dict[str, bool]:
 
 
 PARTS: dict[str, tuple[Callable[[int], Any], int, str]] = {
-    "level": (null_p_value, 2000, "5% within three standard errors, or below"),
+    "level": (null_pvalue, 2000, "5% within three standard errors, or below"),
     "share 10% -> 16%, n = 1000": (moved_share, 500, "at least 80%"),
     "5% foreign values, tolerance 5%": (tolerated, 200, "0"),
     "unchanged columns": (unchanged_column, 1000, "5% within three standard errors, or below"),

@@ -328,5 +328,5 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     tolerance = 1e-6 if dtype == "float32" else 1e-14
     assert found.distance == pytest.approx(expected.distance, rel=tolerance)
     assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)
-    shares = dict(expected.column_shares)
-    assert dict(found.column_shares) == pytest.approx(shares, abs=100 * tolerance)
+    shares = dict(expected.contributions)
+    assert dict(found.contributions) == pytest.approx(shares, abs=100 * tolerance)

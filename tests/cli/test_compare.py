@@ -66,7 +66,7 @@ def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
     given = (*files[:2], "--drop", "day", "--permutations", 49, *QUICK)
     compared, tested = run_json("compare", *given), run_json("test", *given)
     assert compared["distance"] == tested["distance"]
-    assert compared["test"]["p_value"] == tested["p_value"]
+    assert compared["test"]["pvalue"] == tested["pvalue"]
     assert compared["scale"] == tested["scale"] == "pooled"
     run("report", *given, "-o", "r.html")
     page = Path("r.html").read_text("utf-8")
@@ -78,7 +78,7 @@ def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
     wanted = isodepth.two_sample_test(
         *(Table(t.points[:, 1:], NAMES[1:]) for t in tables[:2]), n_permutations=49, random_state=0
     )
-    assert tested["p_value"] == wanted.p_value
+    assert tested["pvalue"] == wanted.pvalue
 
 
 def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
@@ -89,7 +89,7 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
         text = [lines[0], *(f"{name}-{line}" for line in lines[1:])]
         Path(name).write_text("\n".join(text))
     named = run_json(*given, "--blocks", "day", "--columns", "temp,wind")
-    assert named["p_value"] == numbered["p_value"]
+    assert named["pvalue"] == numbered["pvalue"]
     assert [c["column"] for c in named["columns"]] == [c["column"] for c in numbered["columns"]]
     assert "has no column 'night'" in refusal(*given, "--blocks", "night")
 
@@ -138,7 +138,7 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
     exec(code, made)
     found = run_json("compare", *given[:2], *given[4:], *blocks, "--permutations", 19, *QUICK)
     assert made["result"].distance == found["distance"]
-    assert made["result"].test.p_value == found["test"]["p_value"]
+    assert made["result"].test.pvalue == found["test"]["pvalue"]
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -104,7 +104,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     assert {each["column"] for each in found["test"]["columns"]} == kinds.keys() - {"note"}
     alone = run_json("test", raw, raw, "--columns", "origin", *options[2:])
     assert "distance" not in alone
-    assert alone["p_value"] == 1
+    assert alone["pvalue"] == 1
     said = refusal("compare", raw, raw, "--columns", "origin")
     assert "no column of numbers to compare (categories: origin); the two-sample test" in said
     page = tmp_path / "report.html"

@@ -122,13 +122,13 @@ def test_what_the_forms_say() -> None:
     assert found["rows"] == [40, 29]
     assert found["missing"]["left_out"] == [0, 1]
     assert found["gaps"] == comparison.gaps.tolist()
-    assert found["test"]["p_value"] == comparison.test.p_value
-    assert [share["name"] for share in found["column_shares"]] == [
-        name for name, _ in comparison.column_shares
+    assert found["test"]["pvalue"] == comparison.test.pvalue
+    assert [share["name"] for share in found["contributions"]] == [
+        name for name, _ in comparison.contributions
     ]
     rows = comparison._rows()
-    tested = {column.column: column.p_value for column in comparison.test.columns}
-    assert rows["p_value"] == [tested[name] for name in rows["column"]]
+    tested = {column.column: column.pvalue for column in comparison.test.columns}
+    assert rows["pvalue"] == [tested[name] for name in rows["column"]]
     assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
     assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
@@ -140,7 +140,7 @@ def test_a_test_that_is_infinitely_far_out_is_valid_json() -> None:
     x = np.zeros((10, 1))
     y = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 9.0)])
     test = isodepth.two_sample_test(x, y, n_permutations=19, scale=None, random_state=0)
-    assert json.loads(test.to_json())["p_value"] == test.p_value
+    assert json.loads(test.to_json())["pvalue"] == test.pvalue
 
 
 def test_unknown_backends_are_refused() -> None:

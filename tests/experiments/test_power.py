@@ -108,7 +108,7 @@ def test_a_test_is_the_same_whenever_it_is_made() -> None:
     assert set(both[0]) | set(both[1]) == set(report.METHODS[:9])
     x, y = laws.changed("scale 1.3", 60, 2, np.random.default_rng(0))
     alone = cell._result(x, y, 5, method="regions")
-    assert cell._ours(x, y, 5, 0)["regions"] == alone.p_value
+    assert cell._ours(x, y, 5, 0)["regions"] == alone.pvalue
 
 
 @pytest.mark.parametrize("kind", [*laws.ATTACKS, "selective"])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from strategies import p_values
+from strategies import pvalues
 from twins import naive_tables
 
 import isodepth
@@ -44,7 +44,7 @@ MATRIX = pairwise(BAGS, **OPTIONS)
 @given(
     number=st.integers(0, 10**6),
     d=st.integers(1, 5),
-    p=p_values(),
+    p=pvalues(),
     depth=st.sampled_from(["halfspace", "projection", "irw", "ai_irw"]),
     normalize=st.booleans(),
     data=st.data(),

@@ -22,13 +22,13 @@ BAGS["c"] += [2, 0]
 
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.sampled_from([0.001, 0.01, 0.02, 0.3, 1.0]), min_size=1, max_size=8))
-def test_adjusted_is_the_smallest_level_at_which_holm_rejects(p_values: list[float]) -> None:
+def test_adjusted_is_the_smallest_level_at_which_holm_rejects(pvalues: list[float]) -> None:
     """Straight from the definition: step down while p_(k) <= level / (M - k)."""
-    found = holm_adjusted(np.array(p_values))
-    levels = sorted({min(1.0, p * k) for p in p_values for k in range(1, len(p_values) + 1)})
-    for i, p in enumerate(p_values):
+    found = holm_adjusted(np.array(pvalues))
+    levels = sorted({min(1.0, p * k) for p in pvalues for k in range(1, len(pvalues) + 1)})
+    for i, p in enumerate(pvalues):
         for level in levels:
-            ordered = sorted(p_values)
+            ordered = sorted(pvalues)
             stop = next(
                 (k for k, each in enumerate(ordered) if each * (len(ordered) - k) > level), None
             )
@@ -40,17 +40,17 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
     result = isodepth.pairwise_test(BAGS, random_state=3, n_permutations=199)
     assert result.labels == ("a", "b", "c")
     assert result.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
-    for (first, second), test, p in zip(result.pairs, result.tests, result.p_values, strict=True):
+    for (first, second), test, p in zip(result.pairs, result.tests, result.pvalues, strict=True):
         alone = isodepth.two_sample_test(
             BAGS[first], BAGS[second], random_state=3, n_permutations=199
         )
-        assert alone.p_value == test.p_value == p
+        assert alone.pvalue == test.pvalue == p
         assert alone.statistic == test.statistic
         assert result.test(second, first) is test
-    np.testing.assert_array_equal(result.adjusted_p_values, holm_adjusted(result.p_values))
+    np.testing.assert_array_equal(result.adjusted_pvalues, holm_adjusted(result.pvalues))
     assert repr(result).splitlines()[0].startswith("PairwiseTestResult: 2 of 3 pairs")
     frame = result.to_frame()
-    assert frame["adjusted_p_value"].tolist() == result.adjusted_p_values.tolist()
+    assert frame["adjusted_pvalue"].tolist() == result.adjusted_pvalues.tolist()
     assert frame["change"].tolist()[0] == ""
     assert "location" in frame["change"].tolist()[1]
     assert json.loads(result.to_json())["pairs"][1]["second"] == "c"
@@ -64,7 +64,7 @@ def test_samples_by_a_column_and_categories() -> None:
     frame["month"] = np.repeat([5, 6, 7], [40, 30, 50])
     result = isodepth.pairwise_test(frame, by="month", random_state=0, n_permutations=99)
     assert result.labels == ("5", "6", "7")
-    assert result.test(5, 7).p_value == 0.01
+    assert result.test(5, 7).pvalue == 0.01
     assert {"u", "v", "kind"} == {kind.column for kind in result.test(5, 6).kinds}
 
 
@@ -72,7 +72,7 @@ def test_permutations_suffice_for_many_pairs() -> None:
     bags = [RNG.normal(size=(8, 1)) + 9 * i for i in range(7)]
     result = isodepth.pairwise_test(bags, random_state=0)
     assert {len(test.null_distribution) for test in result.tests} == {50 * 21 - 1}
-    assert result.adjusted_p_values.max() <= 0.02
+    assert result.adjusted_pvalues.max() <= 0.02
     assert str(result).splitlines()[-1] == "  and 11 more"
 
 
@@ -84,8 +84,8 @@ def test_family_wise_error() -> None:
     for _ in range(families):
         bags = rng.normal(size=(5, 10, 1))
         result = isodepth.pairwise_test(bags, n_permutations=49, n_directions=1, random_state=rng)
-        adjusted += bool(result.adjusted_p_values.min() <= level)
-        alone += bool(result.p_values.min() <= level)
+        adjusted += bool(result.adjusted_pvalues.min() <= level)
+        alone += bool(result.pvalues.min() <= level)
     assert adjusted / families <= level + 3 * math.sqrt(level * (1 - level) / families)
     # 1 - 0.8**10 is 0.89 for independent pairs; these share samples.
     assert alone / families > 0.5

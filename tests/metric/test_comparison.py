@@ -50,7 +50,7 @@ def test_it_prints_sizes_and_where() -> None:
     first, second, third, fourth = repr(result).splitlines()
     distance = f"{result.distance:.6g}"
     assert first == f"Comparison: distance {distance} between 60 and 50 rows in 3 column(s)"
-    names = ", ".join(f"{name} {share:.0%}" for name, share in result.column_shares)
+    names = ", ".join(f"{name} {share:.0%}" for name, share in result.contributions)
     assert second.strip() == f"largest contributions: {names}"
     assert f"largest gap {result.largest_gap.gap:.6g} at level " in third
     assert fourth.strip() == result.signature

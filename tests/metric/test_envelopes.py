@@ -116,8 +116,8 @@ def test_where_they_differ() -> None:
     y[17] = [0, 0, 40, 0]
     for q in (2, math.inf):
         result = isodepth.compare(x, y, q=q, random_state=0, **ENVELOPE)
-        assert result.column_shares[0][0] == "column 1"
-        assert result.column_shares[0][1] > 0.8
+        assert result.contributions[0][0] == "column 1"
+        assert result.contributions[0][1] > 0.8
         assert result.rows_outside().rows[0] == 17
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.covariance import OAS
-from strategies import eps_values, p_values
+from strategies import eps_values, pvalues
 
 import isodepth
 from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
@@ -32,7 +32,7 @@ def fields(metric: Metric) -> dict[str, str]:
         {
             "depth": st.sampled_from(["ai_irw", "halfspace", "irw", "projection", "dual"]),
             "directions": st.sampled_from(["uniform", "sobol", "orthogonal", "equispaced"]),
-            "p": p_values(),
+            "p": pvalues(),
             "eps": eps_values(),
             "n_directions": st.integers(1, 10**6),
             "random_state": st.one_of(st.none(), st.integers(0, 2**32 - 1)),

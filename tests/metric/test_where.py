@@ -25,9 +25,9 @@ def test_shares_of_columns_are_those_of_the_twin() -> None:
     result = isodepth.compare(X, Y, random_state=0)
     widths = result.levels[:, 1] - result.levels[:, 0]
     wanted = naive_where.shares_of_levels(result.gaps, widths, result.direction)
-    assert in_order(result.column_shares) == pytest.approx(wanted, rel=1e-12)
-    assert sum(in_order(result.column_shares)) == pytest.approx(1.0, rel=1e-12)
-    shares = [share for _, share in result.column_shares]
+    assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-12)
+    assert sum(in_order(result.contributions)) == pytest.approx(1.0, rel=1e-12)
+    shares = [share for _, share in result.contributions]
     assert shares == sorted(shares, reverse=True)
 
 
@@ -37,27 +37,27 @@ def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
     x, y = (naive.depth_regions("halfspace", rows, U) for rows in (X, Y))
     result = isodepth.compare(X, Y, q=q, depth="halfspace", directions=U)
     wanted = naive_where.shares_of_directions(x, y, U, 0.1, q)
-    assert in_order(result.column_shares) == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+    assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize("q", [1, 2, 4, np.inf])
 def test_shares_of_a_translation_are_its_squares(q: float) -> None:
     rng = np.random.default_rng(2)
     x = rng.standard_normal((300, 4))
-    shares = isodepth.compare(x, x + [2, 0, 0, 1], q=q, random_state=0).column_shares
+    shares = isodepth.compare(x, x + [2, 0, 0, 1], q=q, random_state=0).contributions
     # Along a thousand directions; exact for the supremum.
     assert in_order(shares) == pytest.approx([0.8, 0, 0, 0.2], abs=0.06 if q < np.inf else 1e-6)
 
 
 def test_equal_samples_have_equal_shares() -> None:
     for q in (2, np.inf):
-        assert in_order(isodepth.compare(X, X, q=q).column_shares) == pytest.approx([1 / 3] * 3)
+        assert in_order(isodepth.compare(X, X, q=q).contributions) == pytest.approx([1 / 3] * 3)
 
 
 def test_shares_do_not_depend_on_units() -> None:
-    one = isodepth.compare(X, Y, q=2, random_state=0).column_shares
+    one = isodepth.compare(X, Y, q=2, random_state=0).contributions
     for size in (1e-200, 1e200):
-        other = isodepth.compare(size * X, size * Y, q=2, random_state=0).column_shares
+        other = isodepth.compare(size * X, size * Y, q=2, random_state=0).contributions
         assert in_order(other) == pytest.approx(in_order(one), rel=1e-9)
 
 
@@ -67,7 +67,7 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
     x, y = rng.standard_normal((2, 1500, 6))
     y[:, 2] += 0.6
     leaders = {
-        isodepth.compare(x, y, q=q, random_state=seed).column_shares[0][0] for seed in range(5)
+        isodepth.compare(x, y, q=q, random_state=seed).contributions[0][0] for seed in range(5)
     }
     assert leaders == {"column 2"}
 
@@ -124,11 +124,11 @@ def test_single_precision() -> None:
     x, y = X.astype(np.float32), Y.astype(np.float32)
     result = isodepth.compare(x, y, q=2, random_state=0)
     double = isodepth.compare(X, Y, q=2, random_state=0)
-    assert in_order(result.column_shares) == pytest.approx(in_order(double.column_shares), abs=0.02)
+    assert in_order(result.contributions) == pytest.approx(in_order(double.contributions), abs=0.02)
     assert set(result.rows_outside().rows) == set(double.rows_outside().rows)
 
 
 def test_names_of_columns() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     result = isodepth.compare(frame, Y, random_state=0)
-    assert {name for name, _ in result.column_shares} == {"a", "b", "c"}
+    assert {name for name, _ in result.contributions} == {"a", "b", "c"}

@@ -81,15 +81,15 @@ def calibration() -> Calibration:
     return Calibration(strata, "disjoint")
 
 
-def test_p_values_are_ranks() -> None:
+def test_pvalues_are_ranks() -> None:
     null = calibration().null_scores(100, None)
     assert (null.stratum, null.interpolated, null.exact) == (0, False, True)
-    assert [null.p_value(s) for s in (100.0, 20.0, 19.5, 0.0)] == [1 / 21, 2 / 21, 2 / 21, 1.0]
+    assert [null.pvalue(s) for s in (100.0, 20.0, 19.5, 0.0)] == [1 / 21, 2 / 21, 2 / 21, 1.0]
     assert central_interval(np.arange(200.0)) == (2.0, 197.0)
     assert central_interval(np.arange(99.0)) == (0.0, 98.0)
     # Of all places a new score can have among n + 1, exactly k have p <= k / (n + 1).
     scores = rng().normal(size=20)
-    found = [NullScores(0, np.sort(np.delete(scores, i))).p_value(scores[i]) for i in range(20)]
+    found = [NullScores(0, np.sort(np.delete(scores, i))).pvalue(scores[i]) for i in range(20)]
     assert sorted(found) == [k / 20 for k in range(1, 21)]
 
 
@@ -119,7 +119,7 @@ def test_sizes_between_are_interpolated() -> None:
     zeros = Calibration([Stratum(None, n, n, np.zeros(5)) for n in (10, 40)], "disjoint")
     null = zeros.null_scores(20, None)
     assert zeros.as_of_stratum(1.5, null) == 1.5
-    assert null.p_value(0.0) == 1.0
+    assert null.pvalue(0.0) == 1.0
     for rows in (1, 99, 401):
         asked = f"a monitor for {min(rows, 100)} to {max(rows, 400)} rows"
         with pytest.raises(InvalidInputError, match=rf"{rows} row\(s\).*100 to 400.*{asked}"):

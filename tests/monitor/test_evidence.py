@@ -22,7 +22,7 @@ from isodepth.monitor.evidence import (
     ExceedanceEvidence,
     RankEvidence,
     batch_uniform,
-    conformal_p_value,
+    conformal_pvalue,
     cutoffs,
     log_bets,
     log_ratio,
@@ -45,21 +45,21 @@ def enough(evidence: Any, threshold: float = 20.0) -> bool:
 @settings(deadline=None)
 @given(st.lists(P_VALUES, min_size=1, max_size=7), st.integers(1, 4), st.booleans())
 def test_the_recursion_is_the_sum_over_starts(
-    p_values: list[float], patience: int, restarting: bool
+    pvalues: list[float], patience: int, restarting: bool
 ) -> None:
     evidence = RankEvidence(restarting, patience)
-    for count, p in enumerate(p_values, 1):
+    for count, p in enumerate(pvalues, 1):
         found = evidence.step(p)
         expected = naive.evidence(
-            p_values[:count], module._BETS, module._POWERS.tolist(), patience, restarting
+            pvalues[:count], module._BETS, module._POWERS.tolist(), patience, restarting
         )
         assert found == pytest.approx(naive.log(expected), abs=ROUNDING)
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 4), st.floats(1e-9, 1.0))
-def test_p_values_are_smoothed_ranks(earlier: list[int], score: int, uniform: float) -> None:
-    found = conformal_p_value(float(score), np.array(earlier, dtype=float), uniform)
+def test_pvalues_are_smoothed_ranks(earlier: list[int], score: int, uniform: float) -> None:
+    found = conformal_pvalue(float(score), np.array(earlier, dtype=float), uniform)
     assert found == pytest.approx(naive.rank_pvalue(score, earlier, uniform), rel=1e-15)
 
 
@@ -89,12 +89,12 @@ def test_nothing_overflows_or_vanishes() -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(P_VALUES, min_size=2, max_size=30), st.data())
-def test_patience_sets_any_batch_aside(p_values: list[float], data: st.DataObject) -> None:
+def test_patience_sets_any_batch_aside(pvalues: list[float], data: st.DataObject) -> None:
     """What is left with patience 2 is never more than without any single batch at all."""
-    corrupt = data.draw(st.integers(0, len(p_values) - 1))
+    corrupt = data.draw(st.integers(0, len(pvalues) - 1))
     patient = RankEvidence(patience=2)
     without = np.full(N_BETS, -np.inf)
-    for count, p in enumerate(p_values):
+    for count, p in enumerate(pvalues):
         patient.step(1e-300 if count == corrupt else p)
         start = -math.log((count + 1) * (count + 2))
         without = np.logaddexp(without, start) + (0 if count == corrupt else log_bets(p))
@@ -195,7 +195,7 @@ def rank_steps(scores: np.ndarray, n_before: int, rng: np.random.Generator) -> l
     """Smoothed ranks of the scores after the first `n_before` among all before them."""
     uniform = 1.0 - rng.random(len(scores))
     return [
-        (conformal_p_value(scores[i], scores[:i], uniform[i]),)
+        (conformal_pvalue(scores[i], scores[:i], uniform[i]),)
         for i in range(n_before, len(scores))
     ]
 

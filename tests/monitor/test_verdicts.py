@@ -52,7 +52,7 @@ def test_an_alarm_after_a_change_and_not_before(options: dict) -> None:
     assert after[first].alarm_since == 31 + first
     assert after[first].columns[0][0] == "column 1"
     assert after[first].columns[0][1] > 0.7
-    assert after[first].p_value == 1 / (monitor.calibration.sizes[0] + 1)
+    assert after[first].pvalue == 1 / (monitor.calibration.sizes[0] + 1)
     if "arl" in options:
         assert alarms.count(True) < len(alarms[first:])
     else:
@@ -89,7 +89,7 @@ def test_a_verdict_says_it_all() -> None:
     assert (verdict.batch, verdict.label, verdict.n_rows, verdict.group) == (1, None, 60, None)
     assert verdict.score == monitor.score(batches(1)[0])
     assert verdict.null_interval[0] <= verdict.score <= verdict.null_interval[1]
-    assert 0 < verdict.p_value <= 1
+    assert 0 < verdict.pvalue <= 1
     assert verdict.threshold == 50
     assert (verdict.alarm, verdict.alarm_since) == (False, None)
     assert (verdict.calibration, verdict.interpolated, verdict.exact) == ("disjoint", False, True)
@@ -195,11 +195,11 @@ def test_another_size_is_refused_or_interpolated(tolerance: float) -> None:
 def test_constants_and_single_rows(tolerance: float) -> None:
     monitor = fresh(tolerance=tolerance)
     verdicts = [monitor.check(np.zeros((60, 3))) for _ in range(5)]
-    assert verdicts[0].p_value == 1 / (monitor.calibration.sizes[0] + 1)
+    assert verdicts[0].pvalue == 1 / (monitor.calibration.sizes[0] + 1)
     assert verdicts[-1].alarm
     monitor = fresh(np.ones((4000, 3)), tolerance=tolerance)
     same = [monitor.check(np.ones((60, 3))) for _ in range(30)]
-    assert {(verdict.p_value, verdict.alarm) for verdict in same} == {(1.0, False)}
+    assert {(verdict.pvalue, verdict.alarm) for verdict in same} == {(1.0, False)}
     for shift in (SHIFT, -SHIFT):
         other = copy.deepcopy(monitor)
         assert [other.check(np.ones((60, 3)) + shift) for _ in range(6)][-1].alarm

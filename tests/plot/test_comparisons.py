@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.plot import column_shares, gap_profile, null_distribution
+from isodepth.plot import contributions, gap_profile, null_distribution
 from isodepth.significance.null_profile import null_profile
 
 pytest.importorskip("matplotlib")
@@ -93,15 +93,15 @@ def test_more_steps_than_can_be_seen_are_averaged() -> None:
 
 
 def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
-    ax = column_shares(tested)
-    shares = [share for _, share in tested.column_shares]
+    ax = contributions(tested)
+    shares = [share for _, share in tested.contributions]
     assert [bar.get_width() for bar in ax.patches] == shares
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [name for name, _ in tested.column_shares]
-    pvalues = {column.column: column.p_value for column in tested.test.columns}
+    assert names == [name for name, _ in tested.contributions]
+    pvalues = {column.column: column.pvalue for column in tested.test.columns}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
-    assert hollow == [pvalues[name] > 0.05 for name, _ in tested.column_shares]
-    of_test = column_shares(tested.test, most=2)
+    assert hollow == [pvalues[name] > 0.05 for name, _ in tested.contributions]
+    of_test = contributions(tested.test, most=2)
     differences = [column.difference for column in tested.test.columns[:2]]
     assert [bar.get_width() for bar in of_test.patches] == differences
     assert "and 1 more column(s)" in texts(of_test)
@@ -113,7 +113,7 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
     assert sum(bar.get_height() for bar in ax.patches) == len(test.null_distribution)
     at = [float(np.mean(line.get_xdata())) for line in ax.lines]
     np.testing.assert_allclose(at, [np.quantile(test.null_distribution, 0.95), test.statistic])
-    assert f"p = {test.p_value:.3g}" in texts(ax)
+    assert f"p = {test.pvalue:.3g}" in texts(ax)
 
 
 def test_blocks_of_a_test_reach_its_profile() -> None:

@@ -22,7 +22,7 @@ from strategies import (
     gaussian_directions,
     lattice_pairs,
     make_case,
-    p_values,
+    pvalues,
 )
 from twins import naive
 
@@ -345,7 +345,7 @@ def test_irw_on_lattices_of_any_size(
 ) -> None:
     """Samples down to one point, ties everywhere, weights with zeros; shrinks when it fails."""
     weights = tuple(data.draw(st.one_of(st.none(), dyadic_weights(len(z)))) for z in pair)
-    p, eps = data.draw(p_values()), data.draw(eps_values())
+    p, eps = data.draw(pvalues()), data.draw(eps_values())
     directions = np.eye(pair[0].shape[1])
     metric = isodepth.Metric(depth="irw", p=p, eps=eps, directions=directions, refine=0)
     x, y = (

@@ -87,7 +87,7 @@ def test_settings_are_silent_and_right(case: str, options: dict) -> None:
         warnings.simplefilter("ignore", isodepth.DegenerateDepthWarning)
         warnings.simplefilter("ignore", isodepth.ScaleWarning)
         found = metric.compare(x, y, weights=weights)
-        shares = [share for _, share in found.column_shares]
+        shares = [share for _, share in found.contributions]
         outside = found.rows_outside()
     assert found.distance > 0
     assert np.isfinite(found.distance)

@@ -176,21 +176,21 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     """The test decides; the distance is a size beside it, never against an expectation."""
     text = " ".join("".join(read(pages["test"]).words).split())
     found = comparison.test.comparison
-    name, share = found.column_shares[0]
+    name, share = found.contributions[0]
     assert (
         f"Y differs significantly from X: {comparison.test.effect}, p = "
-        f"{comparison.test.p_value:.3g}, {comparison.test.what}; distance {found.distance:.3g}; "
+        f"{comparison.test.pvalue:.3g}, {comparison.test.what}; distance {found.distance:.3g}; "
         f"largest contributions: {name} {share:.0%}"
     ) in text
     assert "expected" not in text
     x, _ = pair()
     alike = isodepth.compare(x, x, n_permutations=39, n_directions=20, random_state=0)
-    assert alike.test.p_value == 1
+    assert alike.test.pvalue == 1
     assert "No significant difference between X and Y: p = " in html_report(alike)
     assert "differs" not in comparison_headline(alike, alike.test, ("X", "Y")).sentence
     assert "not tested; largest contributions" in pages["untested"]
     tolerant = compared(3.0, tolerance=0.1)
-    assert tolerant.test.p_value <= 0.05
+    assert tolerant.test.pvalue <= 0.05
     assert "beyond a share 0.1 of contaminated rows" in html_report(tolerant)
 
 
@@ -228,7 +228,7 @@ def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
     x, y = pair()
     again = eval(calls[0], {"isodepth": isodepth, "X": x, "Y": y})
     assert again.distance == comparison.distance
-    assert again.test.p_value == comparison.test.p_value
+    assert again.test.pvalue == comparison.test.pvalue
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -240,7 +240,7 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     (call,) = re.findall(r"result = (isodepth\.two_sample_test\(.*?\))\n", page)
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
-    assert again.p_value == test.p_value
+    assert again.pvalue == test.pvalue
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -252,7 +252,7 @@ def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
 
 
 def test_tables_hold_the_numbers_of_the_result(comparison, matrix, pages) -> None:
-    for name, share in comparison.column_shares:
+    for name, share in comparison.contributions:
         assert f'data-value="{html.escape(name)}"' in pages["comparison"]
         assert f'data-value="{share!r}"' in pages["comparison"]
     assert pages["matrix"].count("<tr>") >= 5 + 10

@@ -27,9 +27,9 @@ def random_result(rng: np.random.Generator) -> TwoSampleResult:
         kind = "shares" if shift is None else str(rng.choice(KINDS[:3]))
         columns.append(ColumnTest(f"column {at}", kind, float(rng.beta(0.5, 2)), shift, own))
     changes = [
-        Change(c.kind, (c.column,), f"the {c.kind} of {c.column}", c.p_value)
+        Change(c.kind, (c.column,), f"the {c.kind} of {c.column}", c.pvalue)
         for c in columns
-        if c.p_value <= 0.05 and rng.random() < 0.8
+        if c.pvalue <= 0.05 and rng.random() < 0.8
     ]
     tolerance = None if rng.random() < 0.5 else float(rng.uniform(0, 0.3))
     smallest = None
@@ -37,7 +37,7 @@ def random_result(rng: np.random.Generator) -> TwoSampleResult:
         low, high = (tolerance, 1.0) if p <= 0.05 else (0.0, tolerance)
         smallest = float(rng.uniform(low, high))
     return TwoSampleResult(
-        statistic=float(rng.normal()), p_value=p, null_distribution=null,
+        statistic=float(rng.normal()), pvalue=p, null_distribution=null,
         components=[Component("columns", "location", "column 0", 1.0, p)],
         changes=changes, columns=columns, n_rows=(100, 200), method="aggregated",
         tolerance=tolerance, smallest_tolerance=smallest, missing=None, notes=(), kinds=(),
@@ -47,7 +47,7 @@ def random_result(rng: np.random.Generator) -> TwoSampleResult:
 
 def contradictions(text: str, result: TwoSampleResult) -> list[str]:
     """What a sentence says that its numbers do not."""
-    p, found = result.p_value, []
+    p, found = result.pvalue, []
     shown = float(re.search(r"p = ([\d.e-]+\d)", text).group(1))  # type: ignore[union-attr]
     if (shown <= 0.05) != (p <= 0.05) or not np.isclose(shown, p, rtol=1e-2):
         found.append("p")
@@ -59,14 +59,14 @@ def contradictions(text: str, result: TwoSampleResult) -> list[str]:
     if effect:
         column = next(c for c in result.columns if c.column == effect.group(2))
         low, high = SIZES[effect.group(1)]
-        below = [c for c in result.columns if c.p_value <= 0.05]
+        below = [c for c in result.columns if c.pvalue <= 0.05]
         if not low <= column.difference < high or column not in below:
             found.append("effect")
         if column.difference < max(c.difference for c in below):
             found.append("largest")
         if ("medians" in text) != (column.shift is not None):
             found.append("medians")
-    if (effect is None) == (p <= 0.05 and any(c.p_value <= 0.05 for c in result.columns)):
+    if (effect is None) == (p <= 0.05 and any(c.pvalue <= 0.05 for c in result.columns)):
         found.append("effect is missing")
     bound = re.search(r"every tolerance below ([\d.e-]+)%", text)
     if bound and not (
@@ -84,7 +84,7 @@ def test_no_sentence_contradicts_its_numbers() -> None:
     for number in range(1000):
         result = random_result(rng)
         comparison: Any = SimpleNamespace(
-            distance=rng.exponential(), column_shares=[("column 0", 0.7), ("column 1", 0.3)]
+            distance=rng.exponential(), contributions=[("column 0", 0.7), ("column 1", 0.3)]
         )
         for about in (comparison, None):
             headline = comparison_headline(about, result, ("June", "July"))
@@ -93,7 +93,7 @@ def test_no_sentence_contradicts_its_numbers() -> None:
         assert contradictions(result.summary, result) == [], (number, result.summary)
 
 
-def test_p_values_are_shown_on_their_side_of_the_level() -> None:
+def test_pvalues_are_shown_on_their_side_of_the_level() -> None:
     assert [p_text(p) for p in (0.05, 0.0501, 0.050001, 0.3333333)] == [
         "0.05", "0.0501", "0.050001", "0.333",
     ]  # fmt: skip

@@ -26,12 +26,12 @@ def run(X: Any, Y: Any, **options: Any) -> Any:
 
 def test_a_share_that_moves_is_found_and_named() -> None:
     result = run(flights(1000, 0), flights(1000, 1, 0.25))
-    assert result.p_value == 0.01
+    assert result.pvalue == 0.01
     assert result.columns[0].column == "carrier"
     assert result.columns[0].kind == "shares"
     assert "the share of carrier = UA" in result.verdict
     assert "delay" not in result.verdict
-    assert next(c for c in result.components if c.name == "categories").p_value == 0.01
+    assert next(c for c in result.components if c.name == "categories").pvalue == 0.01
 
 
 def mixed(n: int, seed: int) -> Any:
@@ -110,7 +110,7 @@ def test_new_categories_are_reported() -> None:
     Y.loc[:14, "carrier"] = "DL"
     result = run(X, Y)
     assert "only Y has carrier = DL" in result.notes
-    assert result.p_value == 0.01
+    assert result.pvalue == 0.01
     X["carrier"] = [f"D{i % 6}" for i in range(100)]
     notes = run(X, Y).notes
     assert "only X has carrier = D0, D1, D2, D3, D4, ..." in notes
@@ -121,8 +121,8 @@ def test_new_categories_are_reported() -> None:
 def test_categories_alone(tolerance: float | None) -> None:
     X, Y = flights(500, 0)[["carrier"]], flights(500, 1, 0.3)[["carrier"]]
     result = run(X, Y, tolerance=tolerance)
-    assert result.p_value == run(X, Y, tolerance=tolerance, scale=None).p_value == 0.01
-    assert run(X, X.copy(), tolerance=tolerance).p_value == 1
+    assert result.pvalue == run(X, Y, tolerance=tolerance, scale=None).pvalue == 0.01
+    assert run(X, X.copy(), tolerance=tolerance).pvalue == 1
     (column,) = result.columns
     shares = [part["carrier"].value_counts(normalize=True) for part in (X, Y)]
     assert column[:2] == ("carrier", "shares")
@@ -138,8 +138,8 @@ def test_contaminated_categories_are_tolerated() -> None:
     for seed in range(5):
         X, Y = flights(1000, seed), flights(1000, 100 + seed)
         X.loc[:49, "carrier"] = "foreign"
-        assert run(X, Y, random_state=seed).p_value == 0.01
-        assert run(X, Y, random_state=seed, tolerance=0.05).p_value > 0.05
+        assert run(X, Y, random_state=seed).pvalue == 0.01
+        assert run(X, Y, random_state=seed, tolerance=0.05).pvalue > 0.05
 
 
 def test_rare_categories_are_pooled_by_both_samples_together() -> None:
@@ -196,5 +196,5 @@ def test_the_level_holds_with_categories_of_very_different_sizes() -> None:
             pd.DataFrame({"c": rng.choice(list("abcdef"), n, p=p), "x": rng.normal(size=n)})
             for n in (100, 70)
         )
-        rejected += run(X, Y, random_state=number).p_value <= 0.05
+        rejected += run(X, Y, random_state=number).pvalue <= 0.05
     assert rejected <= tests * 0.05 + 3 * np.sqrt(tests * 0.05 * 0.95)

@@ -32,7 +32,7 @@ from isodepth.significance.combination import (
     combined,
     evidence,
     evidence_of_largest,
-    permutation_p_value,
+    permutation_pvalue,
 )
 from isodepth.significance.pooled_sample import (
     Permutations,
@@ -47,7 +47,7 @@ from isodepth.significance.tolerance import (
     mean_differences,
     outlyingness,
     smallest_tolerance,
-    tolerant_p_value,
+    tolerant_pvalue,
     tolerant_statistics,
 )
 
@@ -345,11 +345,11 @@ def test_equal_statistics_are_equal_evidence(judge: Any, values: np.ndarray) -> 
     assert np.isfinite(found).all()
 
 
-def test_a_p_value_counts_what_is_as_large() -> None:
+def test_a_pvalue_counts_what_is_as_large() -> None:
     null = np.array([1.0, 2.0, 3.0, 3.0 * (1 - 1e-14)])
-    assert permutation_p_value(3.0, null) == (1 + 2) / 5
-    assert permutation_p_value(4.0, null) == 1 / 5
-    assert np.asarray(permutation_p_value(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
+    assert permutation_pvalue(3.0, null) == (1 + 2) / 5
+    assert permutation_pvalue(4.0, null) == 1 / 5
+    assert np.asarray(permutation_pvalue(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
 
 
 class AllLabelings:
@@ -374,7 +374,7 @@ class AllLabelings:
 
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column"])
 @pytest.mark.parametrize("tolerant", [False, True])
-def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
+def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> None:
     """Each labeling in turn is the given one: p <= a for a share of at most a of them."""
     rng = np.random.default_rng(1)
     points = rng.normal(size=(7, 2))
@@ -385,7 +385,7 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
     directions = np.vstack([np.eye(2), gaussian_directions(rng, 2, 3)])
     every = AllLabelings(7, 3)
     category = Category("group", ("a", "b"), rng.integers(0, 2, 7))
-    p_values, columns = [], []
+    pvalues, columns = [], []
     for b in range(len(every.labels)):
         rows = PooledSample(points, ("u", "v"), directions, every.with_first(b), rng, [category])
         if tolerant:
@@ -394,28 +394,28 @@ def test_the_p_value_is_exact_over_all_labelings(kind: str, tolerant: bool) -> N
         else:
             found = aggregated_statistics(rows, settings_with(), lambda done: None)
         scores = combined(found.evidence, found.weights)
-        p_values.append(permutation_p_value(scores[0], scores[1:]))
-        columns.append(found.columns.p_values())
-    count = len(p_values)
-    for found_p in (p_values, np.min(columns, axis=1)):
+        pvalues.append(permutation_pvalue(scores[0], scores[1:]))
+        columns.append(found.columns.pvalues())
+    count = len(pvalues)
+    for found_p in (pvalues, np.min(columns, axis=1)):
         for k in range(1, count + 1):
             assert np.sum(np.array(found_p) <= k / count + 1e-9) <= k
     # Continuous rows: few of the 35 labelings are tied.
     if kind == "continuous" and not tolerant:
-        assert len(set(np.round(p_values, 9))) >= 20
+        assert len(set(np.round(pvalues, 9))) >= 20
 
 
 # -- the tolerance --------------------------------------------------------------------------------
 
 
-def test_the_smallest_tolerance_is_where_the_p_value_passes_the_level() -> None:
+def test_the_smallest_tolerance_is_where_the_pvalue_passes_the_level() -> None:
     rng = np.random.default_rng(0)
     parts = {"columns": np.concatenate([[0.3], rng.uniform(0, 0.1, 199)]),
              "intervals": np.concatenate([[0.2], rng.uniform(0, 0.1, 199)])}  # fmt: skip
     smallest = smallest_tolerance(parts, 0.05)
     assert 0.1 < smallest < 0.3
-    assert tolerant_p_value(parts, smallest) > 0.05
-    assert tolerant_p_value(parts, smallest - 2e-4) <= 0.05
+    assert tolerant_pvalue(parts, smallest) > 0.05
+    assert tolerant_pvalue(parts, smallest - 2e-4) <= 0.05
     alike = {"columns": np.concatenate([[0.05], parts["columns"][1:]])}
     assert smallest_tolerance(alike, 0.05) == 0.0
 

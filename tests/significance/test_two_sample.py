@@ -52,7 +52,7 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
     ]
     assert result.statistic == pytest.approx(wanted[0], rel=1e-12)
     assert result.null_distribution.tolist() == pytest.approx(wanted[1:], rel=1e-12)
-    assert result.p_value == naive_permutation.p_value(wanted[0], wanted[1:])
+    assert result.pvalue == naive_permutation.pvalue(wanted[0], wanted[1:])
 
 
 @pytest.mark.parametrize("scale", ["pooled", None, [1.0, 4.0, 0.5]])
@@ -66,20 +66,20 @@ def test_the_comparison_has_the_statistic_for_its_distance(scale: Any, q: float)
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
 
 
-def test_equal_samples_have_the_largest_p_value() -> None:
+def test_equal_samples_have_the_largest_pvalue() -> None:
     X, _ = pair()
     for options in ({}, {"tolerance": 0.1}, {"method": "regions"}):
         result = run(X, X, **options)
-        assert result.p_value == 1
+        assert result.pvalue == 1
         assert not result.changes
-        assert all(column.p_value == 1 for column in result.columns)
+        assert all(column.pvalue == 1 for column in result.columns)
 
 
 def test_two_rows_each_can_only_be_dealt_out_in_three_ways() -> None:
     """The split that was given and its exchange are a third of all: p is never below that."""
     X, Y = np.array([[0.0], [1.0]]), np.array([[100.0], [101.0]])
     result = run(X, Y, n_permutations=999)
-    assert 0.28 < result.p_value < 0.39
+    assert 0.28 < result.pvalue < 0.39
 
 
 def test_too_few_permutations_for_any_rejection() -> None:
@@ -90,7 +90,7 @@ def test_too_few_permutations_for_any_rejection() -> None:
 
 def test_constant_data_are_no_difference() -> None:
     result = run(np.ones((5, 2)), np.ones((4, 2)))
-    assert (result.p_value, result.z_score) == (1.0, 0.0)
+    assert (result.pvalue, result.z_score) == (1.0, 0.0)
     assert result.verdict == "no significant difference (p = 1)"
 
 
@@ -109,10 +109,10 @@ def test_columns_are_adjusted_for_the_largest_of_all() -> None:
     X, Y = pair(200, 200, 4)
     result = run(X, Y + [0, 1.5, 0, 0], n_permutations=199)
     first, *rest = result.columns
-    assert (first.column, first.p_value) == ("column 1", 1 / 200)
-    assert min(column.p_value for column in rest) > 0.05
-    p_values = [column.p_value for column in result.columns]
-    assert p_values == sorted(p_values)
+    assert (first.column, first.pvalue) == ("column 1", 1 / 200)
+    assert min(column.pvalue for column in rest) > 0.05
+    pvalues = [column.pvalue for column in result.columns]
+    assert pvalues == sorted(pvalues)
 
 
 def test_columns_say_how_far_apart_they_are() -> None:
@@ -132,10 +132,10 @@ def test_a_difference_is_seen_and_named() -> None:
     Y = Table(rng.normal(size=(300, 2)) + [0.6, 0], ("warm", "wet"))
     for tolerance in (None, 0.05):
         result = run(X, Y, tolerance=tolerance)
-        assert result.p_value == 0.01
+        assert result.pvalue == 0.01
         assert result.columns[0][:2] == ("warm", "location")
-        assert result.columns[0].p_value == 0.01
-        assert result.columns[1].p_value > 0.05
+        assert result.columns[0].pvalue == 0.01
+        assert result.columns[1].pvalue > 0.05
         assert result.verdict.endswith("(p = 0.01): the location of warm")
 
 
@@ -155,7 +155,7 @@ def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
 def test_other_depths(depth: str) -> None:
     X, Y = pair(60, 50, 2)
     result = run(X, Y + [1.2, 0], method="regions", n_permutations=19, depth=depth)
-    assert (result.p_value, result.columns[0].column) == (0.05, "column 0")
+    assert (result.pvalue, result.columns[0].column) == (0.05, "column 0")
     assert result.comparison.distance == pytest.approx(result.statistic, rel=1e-12)
     assert f"depth={depth}" in result.signature
 
@@ -176,7 +176,7 @@ def test_the_verdict_names_the_change(change: Any, text: str) -> None:
     result = run(X[:, : Y.shape[1]], Y)
     # An unchanged column or pair is named beside it in 5% of the cases each.
     assert result.verdict.startswith(f"the samples differ (p = 0.01): {text}")
-    assert result.changes[0].p_value == 0.01
+    assert result.changes[0].pvalue == 0.01
     assert result.changes[0].text == text
 
 
@@ -199,7 +199,7 @@ def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
     """A small shift of each of 20 columns."""
     X, Y = pair(300, 300, 20)
     result = run(X, Y + 0.12)
-    assert result.p_value == 0.01
+    assert result.pvalue == 0.01
     assert "sum of the columns" in result.verdict or "most along" in result.verdict
 
 
@@ -213,7 +213,7 @@ def test_threads_do_not_matter(tolerance: float | None) -> None:
     other = run(X, Y, tolerance=tolerance, n_jobs=3)
     assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
     assert other.null_distribution == pytest.approx(one.null_distribution, rel=1e-9)
-    assert other.p_value == one.p_value
+    assert other.pvalue == one.pvalue
 
 
 @pytest.mark.parametrize("tolerance", [None, 0.1])
@@ -235,7 +235,7 @@ def test_units_do_not_matter_when_pooled() -> None:
     a = run(X, Y)
     # Powers of two: not even the rounding differs.
     b = run(X * [1, 1024, 0.25], Y * [1, 1024, 0.25])
-    assert a.p_value == b.p_value
+    assert a.pvalue == b.pvalue
     assert np.array_equal(a.null_distribution, b.null_distribution)
 
 
@@ -243,7 +243,7 @@ def test_data_far_from_zero_are_moved_there_first() -> None:
     X, Y = pair()
     a, b = run(X, Y), run(X + 1e6, Y + 1e6)
     assert b.statistic == pytest.approx(a.statistic, rel=1e-8)
-    assert b.p_value == a.p_value
+    assert b.pvalue == a.pvalue
 
 
 def test_the_callers_arrays_stay_as_they_are() -> None:
@@ -277,7 +277,7 @@ def test_a_tolerance_only_takes_away() -> None:
     smallest = found[0].smallest_tolerance
     assert smallest is not None
     assert 0.01 < smallest < 0.3
-    assert run(X, Y + 0.4, tolerance=smallest + 0.01).p_value > 0.05
+    assert run(X, Y + 0.4, tolerance=smallest + 0.01).pvalue > 0.05
 
 
 @pytest.mark.parametrize("change", laws.UNCHANGED)
@@ -290,7 +290,7 @@ def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None)
         # Columns are tested by themselves, with however few directions.
         few = {"n_permutations": 39, "n_directions": 4}
         result = run(X, Y, random_state=seed, tolerance=tolerance, **few)
-        called += next(c.p_value for c in result.columns if c.column == "column 0") <= 0.05
+        called += next(c.pvalue for c in result.columns if c.column == "column 0") <= 0.05
     # Of 30 tests at the level 5%, 6 or more are called once in 300.
     assert called <= 5
 
@@ -302,7 +302,7 @@ def test_contaminated_rows_do_not_hide_a_difference() -> None:
     # Far away, against the shift.
     X[:50, 1], Y[:50, 1] = 100, -100
     result = run(X, Y, tolerance=0.05)
-    assert (result.p_value, result.columns[0].column) == (0.01, "column 1")
+    assert (result.pvalue, result.columns[0].column) == (0.01, "column 1")
 
 
 # -- blocks and missing values --------------------------------------------------------------------
@@ -314,10 +314,10 @@ def test_dependent_rows_need_their_blocks() -> None:
     days = np.repeat(np.arange(20), 24)
     rows = rng.normal(size=(20, 2))[days] + 0.1 * rng.normal(size=(480, 2))
     X, Y = rows[days < 10], rows[days >= 10]
-    assert run(X, Y).p_value == 0.01
-    assert run(X, Y, blocks=days).p_value > 0.05
+    assert run(X, Y).pvalue == 0.01
+    assert run(X, Y, blocks=days).pvalue > 0.05
     as_pair = run(X, Y, blocks=(days[days < 10], days[days >= 10]))
-    assert as_pair.p_value == run(X, Y, blocks=days).p_value
+    assert as_pair.pvalue == run(X, Y, blocks=days).pvalue
 
 
 def test_blocks_of_one_row_are_rows() -> None:
@@ -358,7 +358,7 @@ def test_what_is_said_follows_from_the_numbers() -> None:
     X, Y = pair()
     result = run(X, Y + 2)
     first = result.columns[0]
-    hidden = first._replace(difference=1.0, p_value=0.06)
+    hidden = first._replace(difference=1.0, pvalue=0.06)
     for difference, said in ((0.079, "very small 7.9%"), (0.08, "small 8%"), (0.2, "medium 20%"),
                              (0.31, "large 31%"), (0.999, "large 100%")):  # fmt: skip
         effect = replace(result, columns=[hidden, first._replace(difference=difference)]).effect
@@ -367,10 +367,10 @@ def test_what_is_said_follows_from_the_numbers() -> None:
         assert str(effect).endswith(
             f" {abs(first.shift or 0):.2g} spreads apart, shares {shares} apart)"
         )
-    assert replace(result, p_value=0.051).effect is None
+    assert replace(result, pvalue=0.051).effect is None
     tolerant = replace(result, smallest_tolerance=0.123)
     assert tolerant.explained == "significant with every tolerance below 12%"
-    assert replace(tolerant, p_value=0.051).explained == ""
+    assert replace(tolerant, pvalue=0.051).explained == ""
     regions = [component for component in result.components if component.name == "regions"]
     deepest = "the regions that hold the deepest rows"
     assert replace(result, changes=[], components=regions).what == deepest
@@ -401,13 +401,13 @@ def test_numbers_of_any_size_do_not_overflow(options: dict[str, Any], value: flo
     assert np.isfinite(result.statistic)
     assert np.isfinite(result.null_distribution).all()
     assert result.columns[0].column == "column 1"
-    assert result.p_value <= 0.05
+    assert result.pvalue <= 0.05
 
 
 def test_a_wide_column_hides_nothing() -> None:
     X, Y = pair(200, 200, 2)
     result = run(X * [1e170, 1], (Y + [0, 0.8]) * [1e170, 1], scale=None)
-    assert result.p_value == 0.01
+    assert result.pvalue == 0.01
     assert result.verdict.endswith("the location of column 1")
 
 
@@ -512,7 +512,7 @@ def test_compare_folds_the_test_in() -> None:
     comparison = isodepth.compare(X, Y, n_permutations=99, random_state=0, eps=0.2)
     apart = run(X, Y)
     assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
-    assert comparison.test.p_value == apart.p_value
+    assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
     assert apart.summary in repr(comparison)
     tolerant = isodepth.compare(X, Y, n_permutations=99, random_state=0, tolerance=0.1, eps=0.2)
@@ -544,5 +544,5 @@ def test_columns_that_lie_one_after_the_other() -> None:
         found = isodepth.two_sample_test(
             np.asfortranarray(X), np.asfortranarray(Y), **options, **more
         )
-        assert found.p_value == expected.p_value
+        assert found.pvalue == expected.pvalue
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)

@@ -21,8 +21,8 @@ def test_the_level_is_exact_for_the_same_distribution(kind: str) -> None:
         result = two_sample_test(
             x, y, n_permutations=99, n_directions=20, blocks=blocks, random_state=number, n_jobs=1
         )
-        found.append(result.p_value)
-        columns.append(min(column.p_value for column in result.columns))
+        found.append(result.pvalue)
+        columns.append(min(column.pvalue for column in result.columns))
     for alpha in (0.05, 0.2, 0.5):
         share = np.mean(np.array(found) <= alpha + 1e-9)
         error = np.sqrt(alpha * (1 - alpha) / TESTS)
@@ -37,7 +37,7 @@ def rejections(draw: object, tests: int, **options: object) -> int:
     for number in range(tests):
         x, y = draw(np.random.default_rng(number))  # type: ignore[operator]
         result = two_sample_test(x, y, n_permutations=99, random_state=number, **options)  # type: ignore[arg-type]
-        found += result.p_value <= 0.05
+        found += result.pvalue <= 0.05
     return found
 
 

@@ -30,14 +30,14 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
         result = isodepth.two_sample_test(
             june, july, nan_policy="omit", blocks=blocks, n_permutations=count, random_state=0
         )
-        assert result.p_value == 1 / (1 + count)
+        assert result.pvalue == 1 / (1 + count)
     # By days, which is what there is: 30 against 31 of them. The pressure differs too, by 0.31 of
     # the rows, for which its p-value is about 0.25 with a standard error of 0.03. Dew point and
     # temperature are too close to say which comes first.
     assert {change[:2] for change in result.changes} == {
         ("location", ("dewp",)), ("location", ("temp",)),
     }  # fmt: skip
-    assert all(column.p_value > 0.1 for column in result.columns[2:])
+    assert all(column.pvalue > 0.1 for column in result.columns[2:])
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -59,7 +59,7 @@ def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int
     june.points[:faults, june.columns.index("wind_speed")] = 1048.36  # type: ignore[union-attr]
     for seed in range(20):
         found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=seed)
-        assert [name for name, _ in found.column_shares[:2]] == ["dewp", "temp"]
+        assert [name for name, _ in found.contributions[:2]] == ["dewp", "temp"]
 
 
 def test_half_a_month_is_not_another_distribution() -> None:
@@ -70,4 +70,4 @@ def test_half_a_month_is_not_another_distribution() -> None:
         Table(june.points[odd], june.columns), Table(june.points[~odd], june.columns),
         blocks=(days[odd], days[~odd]), nan_policy="omit", n_permutations=199, random_state=0,
     )  # fmt: skip
-    assert result.p_value > 0.05
+    assert result.pvalue > 0.05

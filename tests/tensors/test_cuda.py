@@ -204,7 +204,7 @@ def test_permutations_are_worked_out_on_the_host():
     X, Y = torch.from_numpy(x).cuda(), torch.from_numpy(y).cuda()
     blocks = torch.arange(110, device="cuda") // 2
     found = isodepth.two_sample_test(X, Y, blocks=blocks, **options)
-    assert (found.statistic, found.p_value) == (expected.statistic, expected.p_value)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     assert found.moved_from == "cuda:0"
     assert "moved from cuda:0" in repr(found)
     both = isodepth.compare(X, Y, refine=0, **options)

@@ -30,7 +30,7 @@ def test_tensors_give_what_arrays_give(pair, kind, tolerance):
     expected = isodepth.two_sample_test(x, y, tolerance=tolerance, **OPTIONS)
     X, Y = torch.from_numpy(x), torch.from_numpy(y)
     found = isodepth.two_sample_test(X, Y, tolerance=tolerance, **OPTIONS)
-    assert (found.statistic, found.p_value) == (expected.statistic, expected.p_value)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     assert np.array_equal(found.null_distribution, expected.null_distribution)
     assert found.signature == expected.signature
     assert found.moved_from is None
@@ -53,15 +53,15 @@ def test_blocks_may_be_tensors(pair):
     expected = isodepth.two_sample_test(*pair, blocks=blocks, **OPTIONS)
     X, Y = (torch.from_numpy(rows) for rows in pair)
     tensors = [torch.from_numpy(own) for own in blocks]
-    assert isodepth.two_sample_test(X, Y, blocks=tensors, **OPTIONS).p_value == expected.p_value
+    assert isodepth.two_sample_test(X, Y, blocks=tensors, **OPTIONS).pvalue == expected.pvalue
     joint = torch.cat(tensors)
-    assert isodepth.two_sample_test(X, Y, blocks=joint, **OPTIONS).p_value == expected.p_value
+    assert isodepth.two_sample_test(X, Y, blocks=joint, **OPTIONS).pvalue == expected.pvalue
 
 
 def test_a_comparison_has_its_test(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     found = isodepth.compare(X, Y, n_directions=30, **OPTIONS)
-    assert found.test.p_value == isodepth.compare(*pair, n_directions=30, **OPTIONS).test.p_value
+    assert found.test.pvalue == isodepth.compare(*pair, n_directions=30, **OPTIONS).test.pvalue
 
 
 def test_mixtures_are_refused(pair):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import eps_values, lattice_points, p_values
+from strategies import eps_values, lattice_points, pvalues
 from twins import naive
 
 import isodepth
@@ -76,7 +76,7 @@ def paper_formula(x: list[float], y: list[float], p: float, eps: float) -> float
 @given(
     distinct_numbers(st.integers(1, 12)),
     distinct_numbers(st.integers(1, 12)),
-    p_values(),
+    pvalues(),
     eps_values().filter(lambda eps: eps < 1),
 )
 def test_without_ties_it_is_the_integral_of_the_paper(x, y, p, eps):
@@ -85,7 +85,7 @@ def test_without_ties_it_is_the_integral_of_the_paper(x, y, p, eps):
 
 
 @settings(derandomize=True, deadline=None)
-@given(lattice_points(1), lattice_points(1), p_values(), eps_values(), st.booleans())
+@given(lattice_points(1), lattice_points(1), pvalues(), eps_values(), st.booleans())
 def test_with_ties_it_follows_the_definitions(x, y, p, eps, normalize):
     regions = [naive.depth_regions("halfspace", v.tolist(), [[1.0]]) for v in (x, y)]
     expected = naive.distance(*regions, [[1.0]], p, eps, normalize=normalize)

@@ -206,7 +206,7 @@ def learned_difference(rows: naive.Points, labels: Sequence[bool]) -> float:
     return max(found)
 
 
-def p_value(statistic: float, null: Sequence[float]) -> float:
+def pvalue(statistic: float, null: Sequence[float]) -> float:
     """Return (1 + how many are at least as large, up to rounding) / (1 + how many there are)."""
     reached = sum(value >= statistic or math.isclose(value, statistic, rel_tol=1e-9)
                   for value in null)  # fmt: skip

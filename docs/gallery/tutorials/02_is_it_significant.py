@@ -37,7 +37,7 @@ print(apart.verdict)
 # ``components`` what was combined.
 
 for component in apart.components:
-    print(f"{component.name:12}{component.kind:12}{component.carrier:28}p = {component.p_value}")
+    print(f"{component.name:12}{component.kind:12}{component.carrier:28}p = {component.pvalue}")
 
 fig, axes = plt.subplots(2, 1, figsize=(7.5, 6.4), layout="constrained")
 for ax, test, name in zip(axes, (alike, apart), ("One grower, split", "Two growers"), strict=True):
@@ -70,7 +70,7 @@ by_day = isodepth.two_sample_test(
 )
 for name, test in (("hours", by_hour), ("days", by_day)):
     print(
-        f"{name:6}observed {test.statistic:.2f}, by chance {test.null_mean:.2f}, p = {test.p_value}"
+        f"{name:6}observed {test.statistic:.2f}, by chance {test.null_mean:.2f}, p = {test.pvalue}"
     )
 
 # %%
@@ -83,7 +83,7 @@ X, Y = rng.normal(size=(2, 2000, 3))
 X[:80] = [9, 9, 0]
 plain = isodepth.two_sample_test(X, Y, random_state=0)
 tolerant = isodepth.two_sample_test(X, Y, tolerance=0.05, random_state=0)
-print(f"plain p = {plain.p_value}, with a tolerance p = {tolerant.p_value}")
+print(f"plain p = {plain.pvalue}, with a tolerance p = {tolerant.pvalue}")
 print(f"smallest tolerance that is not rejected: {tolerant.smallest_tolerance}")
 
 # %%

@@ -14,12 +14,12 @@ wine = load_wine(as_frame=True)
 first, second = (wine.data[wine.target == grower] for grower in (0, 1))
 
 # %%
-# **Shares.** ``column_shares`` averages the squared entries of the directions in which the
+# **Shares.** ``contributions`` averages the squared entries of the directions in which the
 # regions are furthest apart over all levels, with weights gap². For a pure shift by *m* they
 # are ``m_j² / |m|²``. Without ``scale`` the column with the largest numbers would dominate:
 
 result = isodepth.compare(first, second, scale="pooled", random_state=0)
-for column, share in result.column_shares[:5]:
+for column, share in result.contributions[:5]:
     print(f"{column:30}{share:.0%}")
 
 # %%
@@ -30,7 +30,7 @@ for column, share in result.column_shares[:5]:
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.columns:
-    print(f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.p_value:.3f}")
+    print(f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
 # Both in one picture: ``compare(..., n_permutations=...)`` makes the test along with the

@@ -50,7 +50,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     plain = isodepth.compare(*in_pascal, nan_policy="omit", random_state=0)
 print(caught[0].message)
-print("largest contribution:", plain.column_shares[0])
+print("largest contribution:", plain.contributions[0])
 
 # %%
 # ``scale="pooled"`` divides every column by its robust spread (median absolute deviation) in
@@ -75,7 +75,7 @@ choices = {"none, pressure in Pa": plain, "pooled": pooled, "reference": referen
 fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=True)
 at = np.arange(len(columns))
 for ax, (name, one) in zip(axes, choices.items(), strict=True):
-    shares = dict(one.column_shares)
+    shares = dict(one.contributions)
     ax.barh(at, [100 * shares[column] for column in columns], color="#0072b2")
     ax.set_title(f"{name}\ndistance {one.distance:.3g}", fontsize="medium")
     ax.set(xlabel="share, %", yticks=at, yticklabels=columns, xlim=(0, 100))

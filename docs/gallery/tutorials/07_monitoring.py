@@ -58,4 +58,4 @@ figure = monitor_timeline(monitor)
 patient = isodepth.DepthMonitor(first, batch_size=200, patience=2, n_directions=50, random_state=0)
 storm = batches[28] + [180, 180, 0, 0]
 verdict = patient.check(storm)
-print(f"one terrible day: p = {verdict.p_value:.4f}, alarm: {verdict.alarm}")
+print(f"one terrible day: p = {verdict.pvalue:.4f}, alarm: {verdict.alarm}")

@@ -188,6 +188,6 @@ def _line(verdict: Any) -> str:
     leading = ", ".join(f"{name} {share:.0%}" for name, share in verdict.columns[:2])
     label = "" if verdict.label is None else f"  ({verdict.label})"
     return (
-        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.score:8.4g}  {verdict.p_value:6.2g}  "
+        f"{verdict.batch:5d}  {verdict.n_rows:5d}  {verdict.score:8.4g}  {verdict.pvalue:6.2g}  "
         f"{verdict.evidence:8.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}{label}"
     )

@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def p_text(p_value: float) -> str:
+def p_text(pvalue: float) -> str:
     """A p-value with three digits, or as many as show on which side of 5% it lies.
 
     Examples
@@ -54,8 +54,8 @@ def p_text(p_value: float) -> str:
     >>> p_text(0.0123456), p_text(0.050001)
     ('0.0123', '0.050001')
     """
-    text = f"{p_value:.3g}"
-    return text if (float(text) <= 0.05) == (p_value <= 0.05) else f"{p_value:.9g}"
+    text = f"{pvalue:.3g}"
+    return text if (float(text) <= 0.05) == (pvalue <= 0.05) else f"{pvalue:.9g}"
 
 
 def named_shares(shares: Any) -> list[dict[str, Any]]:

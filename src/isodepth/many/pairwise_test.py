@@ -29,9 +29,9 @@ class PairwiseTestResult(ResultMixin):
     labels : tuple of N str
     pairs : tuple of M = N (N - 1) / 2 pairs of labels
     tests : tuple of M TwoSampleResult
-    p_values : ndarray of shape (M,)
+    pvalues : ndarray of shape (M,)
         Of each test alone.
-    adjusted_p_values : ndarray of shape (M,)
+    adjusted_pvalues : ndarray of shape (M,)
         By Holm's method: with those of at most a called different, the probability of one or more
         wrong calls is at most a.
     """
@@ -39,8 +39,8 @@ class PairwiseTestResult(ResultMixin):
     labels: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     tests: tuple[TwoSampleResult, ...]
-    p_values: np.ndarray
-    adjusted_p_values: np.ndarray
+    pvalues: np.ndarray
+    adjusted_pvalues: np.ndarray
 
     def test(self, first: Any, second: Any) -> TwoSampleResult:
         """The test of one pair, in either order."""
@@ -67,21 +67,21 @@ class PairwiseTestResult(ResultMixin):
             "first": [pair[0] for pair in self.pairs],
             "second": [pair[1] for pair in self.pairs],
             "statistic": [test.statistic for test in self.tests],
-            "p_value": self.p_values.tolist(),
-            "adjusted_p_value": self.adjusted_p_values.tolist(),
+            "pvalue": self.pvalues.tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues.tolist(),
             "change": [test.what if test.significant else "" for test in self.tests],
         }
 
     def __repr__(self) -> str:
-        order = np.argsort(self.adjusted_p_values, kind="stable")
-        differ = order[self.adjusted_p_values[order] <= 0.05]
+        order = np.argsort(self.adjusted_pvalues, kind="stable")
+        differ = order[self.adjusted_pvalues[order] <= 0.05]
         lines = [
             f"PairwiseTestResult: {len(differ)} of {len(self.pairs)} pairs of {len(self.labels)} "
             "samples differ (adjusted p <= 0.05)"
         ]
         for k in differ[:10]:
             a, b = self.pairs[k]
-            lines.append(f"{a} and {b}: adjusted p = {self.adjusted_p_values[k]:.3g}")
+            lines.append(f"{a} and {b}: adjusted p = {self.adjusted_pvalues[k]:.3g}")
         if len(differ) > 10:
             lines.append(f"and {len(differ) - 10} more")
         return "\n  ".join(lines)
@@ -143,12 +143,12 @@ def pairwise_test(
                 two_sample_test(samples[i], samples[j], n_permutations=n_permutations, **options)
             )
             advance(1)
-    p_values = np.array([test.p_value for test in tests])
+    pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)
-    return PairwiseTestResult(names, named, tuple(tests), p_values, holm_adjusted(p_values))
+    return PairwiseTestResult(names, named, tuple(tests), pvalues, holm_adjusted(pvalues))
 
 
-def holm_adjusted(p_values: np.ndarray) -> np.ndarray:
+def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
     """The p-values (M,) adjusted by Holm's method: M times the smallest, M - 1 times the next, ...
 
     Examples
@@ -156,8 +156,8 @@ def holm_adjusted(p_values: np.ndarray) -> np.ndarray:
     >>> holm_adjusted(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p_values, kind="stable")
-    raised = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
+    order = np.argsort(pvalues, kind="stable")
+    raised = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    adjusted = np.empty_like(pvalues)
     adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
     return adjusted

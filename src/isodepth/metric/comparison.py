@@ -58,7 +58,7 @@ class Comparison(ReportableResult):
     >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], depth="halfspace")
     >>> result.distance
     3.0
-    >>> result.column_shares
+    >>> result.contributions
     [('column 0', 1.0)]
     >>> result.largest_gap.gap
     3.0
@@ -153,7 +153,7 @@ class Comparison(ReportableResult):
         return gradient_of_comparison(self)
 
     @cached_property
-    def column_shares(self) -> list[tuple[str, float]]:
+    def contributions(self) -> list[tuple[str, float]]:
         """Contribution of each column to the difference, largest first; the shares add up to 1.
 
         Squared entries of the directions in which the samples differ, averaged over all levels with
@@ -249,14 +249,14 @@ class Comparison(ReportableResult):
     def to_dict(self) -> dict[str, Any]:
         """The result as numbers, strings, lists and dictionaries, for JSON.
 
-        With `distance`, `rows`, `column_shares`, `largest_gap`, `levels` and `gaps` (the profile),
+        With `distance`, `rows`, `contributions`, `largest_gap`, `levels` and `gaps` (the profile),
         `missing`, `kinds`, `test` and `signature`.
         """
         return plain(
             {
                 "distance": self.distance,
                 "rows": [regions.n_points for regions in self.regions],
-                "column_shares": named_shares(self.column_shares),
+                "contributions": named_shares(self.contributions),
                 "largest_gap": self.largest_gap.to_dict(),
                 "levels": self.levels,
                 "gaps": self.gaps,
@@ -269,10 +269,10 @@ class Comparison(ReportableResult):
 
     def _rows(self) -> dict[str, list[Any]]:
         """One row a column: its share, and what the test says of it where there was one."""
-        rows = share_rows(self.column_shares)
+        rows = share_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.columns}
-            for field in ("kind", "difference", "p_value"):
+            for field in ("kind", "difference", "pvalue"):
                 rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows
 
@@ -282,7 +282,7 @@ class Comparison(ReportableResult):
     def __repr__(self) -> str:
         x, y = self.regions
         largest = self.largest_gap
-        along = ", ".join(f"{name} {share:.0%}" for name, share in self.column_shares[:3])
+        along = ", ".join(f"{name} {share:.0%}" for name, share in self.contributions[:3])
         lines = [
             f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows "
             f"in {x.n_features} column(s)",

@@ -130,7 +130,7 @@ class NullScores(NamedTuple):
     interpolated: bool = False
     exact: bool = True
 
-    def p_value(self, score: float) -> float:
+    def pvalue(self, score: float) -> float:
         """Rank of a score: the share of (n + 1) that is at least as large, never 0."""
         return (1 + self.rank(score)) / (len(self.scores) + 1)
 

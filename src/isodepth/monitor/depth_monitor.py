@@ -330,7 +330,7 @@ class DepthMonitor(ReportableResult):
     def _rows(self) -> dict[str, list[Any]]:
         """One row for each batch, with the column that contributes most."""
         verdicts = [] if self._state is None else self.verdicts
-        names = ("batch", "label", "group", "n_rows", "score", "p_value", "evidence", "alarm")
+        names = ("batch", "label", "group", "n_rows", "score", "pvalue", "evidence", "alarm")
         rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
         rows["null_low"] = [verdict.null_interval[0] for verdict in verdicts]
         rows["null_high"] = [verdict.null_interval[1] for verdict in verdicts]

@@ -119,7 +119,7 @@ class AlarmPolicy:
         return ExceedanceEvidence(sizes, *how) if self.tolerance > 0 else RankEvidence(*how)
 
 
-def conformal_p_value(score: float, earlier: np.ndarray, uniform: float) -> float:
+def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
     """The smoothed rank of a score among itself and all earlier ones, small for large scores.
 
     Parameters
@@ -133,9 +133,9 @@ def conformal_p_value(score: float, earlier: np.ndarray, uniform: float) -> floa
     Examples
     --------
     >>> import numpy as np
-    >>> conformal_p_value(5.0, np.array([1.0, 2.0, 3.0]), 1.0)
+    >>> conformal_pvalue(5.0, np.array([1.0, 2.0, 3.0]), 1.0)
     0.25
-    >>> conformal_p_value(2.0, np.array([1.0, 2.0, 3.0]), 0.5)
+    >>> conformal_pvalue(2.0, np.array([1.0, 2.0, 3.0]), 0.5)
     0.5
     """
     above = np.count_nonzero(earlier > score)
@@ -148,13 +148,13 @@ def batch_uniform(seed: int, count: int) -> float:
     return 1.0 - float(np.random.default_rng([seed, count]).random())
 
 
-def log_bets(p_value: float) -> np.ndarray:
+def log_bets(pvalue: float) -> np.ndarray:
     """Logarithm of what each bet of 1 becomes, of shape (N_BETS,).
 
     Every bet is a function of p that never increases and has integral 1 over [0, 1].
     """
-    steps = np.where(p_value <= _SHARES, _LOG_WON, _LOG_LOST)
-    powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(p_value)
+    steps = np.where(pvalue <= _SHARES, _LOG_WON, _LOG_LOST)
+    powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
     return np.concatenate([steps, powers])
 
 
@@ -195,12 +195,12 @@ class RankEvidence:
         self.logs = np.full((self.patience, N_BETS), -np.inf)
         self.count = 0
 
-    def step(self, p_value: float) -> float:
+    def step(self, pvalue: float) -> float:
         """Add the p-value of one more batch, and return the logarithm of the evidence."""
         self.count += 1
         start = 0.0 if self.restarting else -math.log(self.count * (self.count + 1.0))
         staked = np.logaddexp(self.logs, start)
-        grown = staked + log_bets(p_value)
+        grown = staked + log_bets(pvalue)
         # Row r is the least that is left when any r batches are set aside: this one (and r - 1
         # before it) or not. Both ways grow with what was there, so the least stays the least.
         grown[1:] = np.minimum(grown[1:], staked[:-1])

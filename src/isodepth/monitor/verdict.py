@@ -19,7 +19,7 @@ from isodepth.monitor.evidence import (
     ExceedanceEvidence,
     RankEvidence,
     batch_uniform,
-    conformal_p_value,
+    conformal_pvalue,
 )
 from isodepth.monitor.mixed_scorer import MixedScorer, Scorer, ShareChange
 from isodepth.results import PlottableResult
@@ -44,7 +44,7 @@ class Verdict(PlottableResult):
         of categories, in standard deviations above their means over undrifted batches.
     null_interval : pair of float
         Between them lie 98% of the scores of undrifted batches of this size.
-    p_value : float
+    pvalue : float
         Rank of the score among the calibration scores of its size: of (n + 1) equally likely
         places, the share that is as far out. It says something about this batch alone; looking at
         many of them day after day needs `alarm`.
@@ -70,7 +70,7 @@ class Verdict(PlottableResult):
     interpolated : bool
         Whether the size of the batch lies between declared ones.
     exact : bool
-        Whether `p_value` and `alarm` keep their promises exactly for exchangeable batches: not if
+        Whether `pvalue` and `alarm` keep their promises exactly for exchangeable batches: not if
         any batch so far was interpolated or compared with blocks of different sizes, nor after
         resampling.
     """
@@ -83,7 +83,7 @@ class Verdict(PlottableResult):
     n_rows: int
     score: float
     null_interval: tuple[float, float]
-    p_value: float
+    pvalue: float
     evidence: float
     threshold: float
     alarm: bool
@@ -126,7 +126,7 @@ class Verdict(PlottableResult):
         return (
             f"batch {self.batch}{label}{group}: {self.alarm_text}\n"
             f"  score      {self.score:.4g} (undrifted: {low:.4g} to {high:.4g}), "
-            f"p = {self.p_value:.2g}\n"
+            f"p = {self.pvalue:.2g}\n"
             f"  evidence   {self.evidence:.3g}, alarm at {self.threshold:g}{exact}\n"
             f"  largest contributions: {leading}{missing}"
         )
@@ -141,7 +141,7 @@ class Record(NamedTuple):
     interpolated, exact : bool
     alarm_since : int
         The batch at which the alarm was raised that there is; 0 where there is none.
-    score, in_stratum, p_value, log_evidence : float
+    score, in_stratum, pvalue, log_evidence : float
         `in_stratum` is the score in the units of its stratum.
     columns : ndarray of shape (d,)
         Contributions.
@@ -159,7 +159,7 @@ class Record(NamedTuple):
     alarm_since: int
     score: float
     in_stratum: float
-    p_value: float
+    pvalue: float
     log_evidence: float
     columns: np.ndarray
     missing: np.ndarray
@@ -207,7 +207,7 @@ class MonitorState:
             earlier = [r.in_stratum for r in self.records if r.stratum == null.stratum]
             known = np.concatenate([self.calibration.strata[null.stratum].scores, earlier])
             uniform = batch_uniform(self.seed, number)
-            log_evidence = evidence.step(conformal_p_value(in_stratum, known, uniform))
+            log_evidence = evidence.step(conformal_pvalue(in_stratum, known, uniform))
         enough = log_evidence >= math.log(self.policy.threshold)
         alarm_since = 0 if evidence.restarting else self.alarm_since
         if enough and not alarm_since:
@@ -221,7 +221,7 @@ class MonitorState:
         exact = null.exact and (not self.records or self.records[-1].exact)
         record = Record(
             len(rows.points), rows.report.n_dropped, null.stratum, null.interpolated, exact,
-            alarm_since, score, in_stratum, null.p_value(score), log_evidence, columns,
+            alarm_since, score, in_stratum, null.pvalue(score), log_evidence, columns,
             np.array([count for _, count in rows.report.counts], dtype=np.int64),
             label, changes,
         )  # fmt: skip
@@ -248,7 +248,7 @@ class MonitorState:
             n_rows=record.n_rows,
             score=record.score,
             null_interval=central_interval(null.scores),
-            p_value=record.p_value,
+            pvalue=record.pvalue,
             # As far as there are floats.
             evidence=math.exp(min(record.log_evidence, math.log(sys.float_info.max))),
             threshold=self.policy.threshold,

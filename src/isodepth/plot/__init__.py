@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
+from isodepth.plot.comparisons import category_shares, contributions, gap_profile, null_distribution
 from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.one_sample import bagplot, depth_contours
@@ -15,7 +15,7 @@ from isodepth.plot.regions import nested_regions
 __all__ = [
     "bagplot",
     "category_shares",
-    "column_shares",
+    "contributions",
     "depth_contours",
     "distance_matrix",
     "gap_profile",
@@ -28,7 +28,7 @@ __all__ = [
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "gaps": gap_profile, "regions": nested_regions, "columns": column_shares,
+    "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
     "null": null_distribution, "shares": category_shares, "timeline": monitor_timeline,
     "matrix": distance_matrix, "tree": sample_tree, "map": sample_map,
 }  # fmt: skip

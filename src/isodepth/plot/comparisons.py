@@ -110,7 +110,7 @@ def _thinned(edges: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
-def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axes:
+def contributions(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axes:
     """Draw the contribution of each column to a difference, the largest on top.
 
     Parameters
@@ -131,10 +131,10 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
     Examples
     --------
     >>> import isodepth
-    >>> from isodepth.plot import column_shares
+    >>> from isodepth.plot import contributions
     >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]
     >>> Y = [[3.0, 1.0], [4.0, 0.0], [5.0, 3.0]]
-    >>> ax = column_shares(isodepth.compare(X, Y, depth="irw", random_state=0))
+    >>> ax = contributions(isodepth.compare(X, Y, depth="irw", random_state=0))
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
@@ -170,12 +170,12 @@ def column_shares(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
 
 def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | None, str]:
     """Columns with the lengths of their bars, their p-values, and what the bars show."""
-    if hasattr(result, "column_shares"):
+    if hasattr(result, "contributions"):
         test = result.test
-        pvalues = None if test is None else {c.column: c.p_value for c in test.columns}
-        return result.column_shares, pvalues, _CONTRIBUTION
+        pvalues = None if test is None else {c.column: c.pvalue for c in test.columns}
+        return result.contributions, pvalues, _CONTRIBUTION
     if hasattr(result, "null_distribution"):
-        pvalues = {column.column: column.p_value for column in result.columns}
+        pvalues = {column.column: column.pvalue for column in result.columns}
         bars = [(column.column, column.difference) for column in result.columns]
         return bars, pvalues, "largest difference between shares of rows up to a value"
     return list(result.columns), None, _CONTRIBUTION
@@ -285,7 +285,7 @@ def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
     ax.set_xlim(low - margin, high + margin)
     left = test.statistic > (low + high) / 2
     style.note(
-        ax, f"observed {test.statistic:.4g}, p = {test.p_value:.3g}", (test.statistic, 0.75),
+        ax, f"observed {test.statistic:.4g}, p = {test.pvalue:.3g}", (test.statistic, 0.75),
         (-6 if left else 6, 0), xycoords=("data", "axes fraction"),
         ha="right" if left else "left", color=style.MARK, fontweight="bold",
     )  # fmt: skip

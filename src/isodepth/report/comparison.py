@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.plot.comparisons import category_shares, column_shares, gap_profile, null_distribution
+from isodepth.plot.comparisons import category_shares, contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes
 from isodepth.report.pictures import WIDTH
@@ -53,9 +53,9 @@ def comparison_context(
 def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
     drawn = {}
     if comparison is not None:
-        height = 1.3 + 0.29 * min(len(comparison.column_shares), 15)
+        height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
         drawn["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
-        drawn["columns"] = column_shares(comparison, loose_axes(WIDTH, height))
+        drawn["columns"] = contributions(comparison, loose_axes(WIDTH, height))
         if comparison.keeps_rows and comparison.regions[0].n_features > 1:
             drawn["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
     if test is not None:
@@ -68,7 +68,7 @@ def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any
 
 def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
     """Every column that was compared: its contribution, what the test says of it, its medians."""
-    contributions = {} if comparison is None else dict(comparison.column_shares)
+    contributions = {} if comparison is None else dict(comparison.contributions)
     tested = {} if test is None else {column.column: column for column in test.columns}
     # Categories have no contribution; without a test there are none.
     rows = list(dict.fromkeys([*contributions, *tested]))
@@ -78,7 +78,7 @@ def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]
     if tested:
         for head, field in (
             ("change", "kind"), ("difference of shares", "difference"),
-            ("shift of the median, in spreads", "shift"), ("p-value", "p_value"),
+            ("shift of the median, in spreads", "shift"), ("p-value", "pvalue"),
         ):  # fmt: skip
             columns[head] = [getattr(tested[name], field) for name in rows]
     if comparison is not None and comparison.keeps_rows:

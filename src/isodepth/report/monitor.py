@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isodepth.plot.comparisons import column_shares
+from isodepth.plot.comparisons import contributions
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.pictures import WIDTH
@@ -31,7 +31,7 @@ def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
             "furthest": furthest,
             "pictures": {
                 "timeline": monitor_timeline(monitor, labels, figure),
-                "columns": column_shares(furthest, loose_axes(WIDTH, 1.3 + 0.29 * min(width, 15))),
+                "columns": contributions(furthest, loose_axes(WIDTH, 1.3 + 0.29 * min(width, 15))),
             },
         }
     return context

@@ -49,12 +49,12 @@ def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Hea
     missing = f"; {difference}" if difference else ""
     if comparison is not None:
         size = f"; distance {comparison.distance:.3g}"
-        largest = f"; largest contributions: {largest_contributions(comparison.column_shares)}"
+        largest = f"; largest contributions: {largest_contributions(comparison.contributions)}"
     if test is None:
         apart = f"distance {comparison.distance:.3g}"
         return Headline(f"{y} is at {apart} from {x}, not tested{largest}{missing}.", "open")
     beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
-    p = f"p = {p_text(test.p_value)}"
+    p = f"p = {p_text(test.pvalue)}"
     if not test.significant:
         text = f"No significant difference between {x} and {y}{beyond}: {p}{size}{missing}."
         return Headline(text, "alike")

@@ -82,13 +82,13 @@ def combined(evidence: dict[str, np.ndarray], weights: dict[str, float]) -> np.n
     return np.max([part + np.log(weights[name]) for name, part in evidence.items()], axis=0)
 
 
-def permutation_p_value(observed: Any, null: np.ndarray) -> Any:
+def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     """(1 + how many of `null` (B,) are at least as large) / (1 + B), for one or many statistics.
 
     Examples
     --------
     >>> import numpy as np
-    >>> permutation_p_value(2.0, np.array([1.0, 2.0, 3.0]))
+    >>> permutation_pvalue(2.0, np.array([1.0, 2.0, 3.0]))
     0.75
     """
     observed = np.asarray(observed, np.float64)
@@ -170,15 +170,15 @@ class Family:
         self.observed += found[:, 0].tolist()
         np.maximum(self.largest, found.max(axis=0), out=self.largest)
 
-    def p_values(self) -> np.ndarray:
+    def pvalues(self) -> np.ndarray:
         """Adjusted p-values of all candidates."""
-        return permutation_p_value(np.array(self.observed), self.largest[1:])
+        return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
     def significant(self, alpha: float) -> list[tuple[float, Change]]:
         """Changes with adjusted p-values of at most alpha, and the evidence for each."""
-        found = zip(self.candidates, self.observed, self.p_values(), strict=True)
+        found = zip(self.candidates, self.observed, self.pvalues(), strict=True)
         return [
-            (strength, change._replace(p_value=float(p)))
+            (strength, change._replace(pvalue=float(p)))
             for candidate, strength, p in found
             for change in candidate
             if p <= alpha

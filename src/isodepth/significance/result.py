@@ -24,7 +24,7 @@ _SHOWN = 5
 _SIZES = {"large": 0.31, "medium": 0.2, "small": 0.08, "very small": 0.0}
 # What `to_dict` tells without a change.
 _AS_THEY_ARE = (
-    "verdict", "effect", "statistic", "p_value", "z_score", "method", "tolerance",
+    "verdict", "effect", "statistic", "pvalue", "z_score", "method", "tolerance",
     "smallest_tolerance", "components", "changes", "columns", "notes", "kinds", "shares",
     "signature",
 )  # fmt: skip
@@ -42,7 +42,7 @@ class Component(NamedTuple):
     carrier : str
         The column, pair of columns, direction or function of a row where it is largest.
     value : float
-    p_value : float
+    pvalue : float
         Of this statistic alone; not adjusted for the others.
     """
 
@@ -50,7 +50,7 @@ class Component(NamedTuple):
     kind: str
     carrier: str
     value: float
-    p_value: float
+    pvalue: float
 
 
 class Change(NamedTuple):
@@ -63,7 +63,7 @@ class Change(NamedTuple):
         One column, or the two of a pair; empty for a function of all columns.
     text : str
         Such as "the spread of wind_speed".
-    p_value : float
+    pvalue : float
         Adjusted for all columns, or for all pairs of columns. What kind of change it is, is an
         estimate.
     """
@@ -71,7 +71,7 @@ class Change(NamedTuple):
     kind: str
     columns: tuple[str, ...]
     text: str
-    p_value: float
+    pvalue: float
 
 
 class ColumnTest(NamedTuple):
@@ -87,7 +87,7 @@ class ColumnTest(NamedTuple):
         category, half of the sum of the differences of all shares.
     shift : float or None
         The median of Y less that of X, in units of the spread of both; None for a category.
-    p_value : float
+    pvalue : float
         Adjusted for all columns, and not below that of the test. If the unchanged columns have
         jointly the same distribution in both samples, the chance that any of them has one of at
         most a is at most a.
@@ -97,7 +97,7 @@ class ColumnTest(NamedTuple):
     kind: str
     difference: float
     shift: float | None
-    p_value: float
+    pvalue: float
 
 
 class Effect(NamedTuple):
@@ -139,7 +139,7 @@ class TwoSampleResult(ReportableResult):
     statistic : float
         For the aggregated test the largest of -log p + log w over its statistics; for
         ``method="regions"`` the distance DR.
-    p_value : float
+    pvalue : float
         (1 + number of permutations with a statistic at least as large) / (1 + n_permutations).
     null_distribution : ndarray of shape (n_permutations,)
         The statistic of each permutation, without a tolerance.
@@ -183,7 +183,7 @@ class TwoSampleResult(ReportableResult):
     result_type = "test"
 
     statistic: float
-    p_value: float
+    pvalue: float
     null_distribution: np.ndarray
     components: list[Component]
     changes: list[Change]
@@ -229,15 +229,15 @@ class TwoSampleResult(ReportableResult):
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most 0.05."""
-        return self.p_value <= ALPHA
+        return self.pvalue <= ALPHA
 
     @property
     def verdict(self) -> str:
         """One sentence: whether the samples differ, and what changed in which columns."""
-        n, p = len(self.null_distribution), p_text(self.p_value)
+        n, p = len(self.null_distribution), p_text(self.pvalue)
         if not self.significant:
             beyond = " beyond the tolerance" if self.tolerance else ""
-            least = self.p_value * (n + 1) < 1.5
+            least = self.pvalue * (n + 1) < 1.5
             possible = f", the smallest possible with {n} permutations" if least else ""
             return f"no significant difference{beyond} (p = {p}{possible})"
         more = f" by more than {self.tolerance or 0:.3g} of the rows could explain"
@@ -246,7 +246,7 @@ class TwoSampleResult(ReportableResult):
     @property
     def effect(self) -> Effect | None:
         """How large the difference is; None where none is significant, or in no single column."""
-        found = [column for column in self.columns if column.p_value <= ALPHA]
+        found = [column for column in self.columns if column.pvalue <= ALPHA]
         if not self.significant or not found:
             return None
         most = max(found, key=lambda column: column.difference)
@@ -317,9 +317,9 @@ class TwoSampleResult(ReportableResult):
 
     def __repr__(self) -> str:
         n, m = self.n_rows
-        shown = ", ".join(f"{c.column} (p = {p_text(c.p_value)})" for c in self.columns[:_SHOWN])
+        shown = ", ".join(f"{c.column} (p = {p_text(c.pvalue)})" for c in self.columns[:_SHOWN])
         more = len(self.columns) - _SHOWN
-        parts = ", ".join(f"{c.name} {c.p_value:.3g}" for c in self.components)
+        parts = ", ".join(f"{c.name} {c.pvalue:.3g}" for c in self.components)
         lines = [
             f"TwoSampleResult: {n} against {m} rows",
             self.summary,

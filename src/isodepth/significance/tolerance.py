@@ -26,7 +26,7 @@ from isodepth.significance.combination import (
     combined,
     evidence,
     leading_kinds,
-    permutation_p_value,
+    permutation_pvalue,
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
@@ -66,14 +66,14 @@ _HUGE = 1e150
 _PAIRS = 105
 
 
-def tolerant_p_value(parts: dict[str, np.ndarray], share: float) -> float:
+def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
     """The p-value where a share of the rows of each sample may be contaminated.
 
     `parts` are the statistics (B + 1,) without a tolerance, from which any tolerance is judged.
     """
     each = {name: softened(part, share) for name, part in parts.items()}
     scores = combined(each, TOLERANT_WEIGHTS)
-    return float(permutation_p_value(scores[0], scores[1:]))
+    return float(permutation_pvalue(scores[0], scores[1:]))
 
 
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
@@ -81,7 +81,7 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     # p-values never fall as the tolerance grows.
     steps = 10_000
     return (
-        bisect_left(range(steps), True, key=lambda i: tolerant_p_value(parts, i / steps) > alpha)
+        bisect_left(range(steps), True, key=lambda i: tolerant_pvalue(parts, i / steps) > alpha)
         / steps
     )
 

@@ -22,7 +22,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.combination import Findings, combined, permutation_p_value
+from isodepth.significance.combination import Findings, combined, permutation_pvalue
 from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
@@ -130,10 +130,10 @@ def two_sample_test(
     >>> import numpy as np, isodepth
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(200, 3)), rng.normal(size=(150, 3))
-    >>> isodepth.two_sample_test(X, Y, random_state=0).p_value > 0.05
+    >>> isodepth.two_sample_test(X, Y, random_state=0).pvalue > 0.05
     True
     >>> result = isodepth.two_sample_test(X, Y + [1, 0, 0], random_state=0)
-    >>> result.p_value, result.changes[0].text
+    >>> result.pvalue, result.changes[0].text
     (0.001, 'the location of column 0')
     """
     given = checked_settings(
@@ -172,29 +172,29 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         parts = {"regions": parts["regions"]}
     else:
         scores = combined(parts, found.weights)
-    p_value = float(permutation_p_value(scores[0], scores[1:]))
+    pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = found.smallest_tolerance
     if smallest is not None and given.tolerance is not None:
         # It is known to 0.0001, and the tolerance of the test is on its other side or not.
-        most = 1.0 if p_value <= ALPHA else allowed_share(given.tolerance, len(x), len(y))
+        most = 1.0 if pvalue <= ALPHA else allowed_share(given.tolerance, len(x), len(y))
         smallest = whole_rows(min(smallest, most), (len(x), len(y)))
     order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
     return TwoSampleResult(
         statistic=float(scores[0]),
-        p_value=p_value,
+        pvalue=pvalue,
         null_distribution=scores[1:],
         components=[
             Component(
                 name,
                 *found.leaders[name],
                 float(found.parts[name][0]),
-                float(permutation_p_value(parts[name][0], parts[name][1:])),
+                float(permutation_pvalue(parts[name][0], parts[name][1:])),
             )
             for name in order
         ],
         # No part of the samples differs where the whole does not.
-        changes=_changes(found) if p_value <= ALPHA else [],
-        columns=_columns(rows, found, p_value),
+        changes=_changes(found) if pvalue <= ALPHA else [],
+        columns=_columns(rows, found, pvalue),
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
@@ -234,18 +234,18 @@ def _changes(found: Findings) -> list[Change]:
     return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
 
 
-def _columns(rows: PooledSample, found: Findings, p_value: float) -> list[ColumnTest]:
+def _columns(rows: PooledSample, found: Findings, pvalue: float) -> list[ColumnTest]:
     """Each column by its own values, adjusted by the maximum over columns and by the whole."""
     names = [*rows.names, *(category.name for category in rows.categories)]
     family, differences = found.columns, _differences(rows)
-    p_values = np.maximum(family.p_values(), p_value)
+    pvalues = np.maximum(family.pvalues(), pvalue)
     n_x = rows.permutations.n_x
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
     shifts = (medians[1] - medians[0]) / pooled_spread(rows.points)
     shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
         ColumnTest(
-            names[j], family.candidates[j][0].kind, differences[j], shifts[j], float(p_values[j])
+            names[j], family.candidates[j][0].kind, differences[j], shifts[j], float(pvalues[j])
         )
         for j in np.argsort(-np.array(family.observed), kind="stable")
     ]

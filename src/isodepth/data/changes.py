@@ -1,0 +1,182 @@
+"""Change: one difference between two samples, in the units of its column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.results import p_text
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference between two samples, or between a reference and a batch.
+
+    Attributes
+    ----------
+    kind : {"location", "spread", "shape", "dependence", "shares", "missing", "regions"}
+        Kind of change. It is an estimate, even if the difference itself is significant.
+    columns : tuple of str
+        One column, or the two columns of a dependence; empty if all columns contribute.
+    quantity : str
+        What `before` and `after` measure, such as "median" or "rank correlation".
+    before, after : float
+        Value in the first and in the second sample, in the units of the column. A fraction
+        between 0 and 1 for the kinds "shares" and "missing".
+    pvalue : float
+        Adjusted for all columns, or for all pairs of columns.
+    value : str or None
+        The category, for the kind "shares".
+
+    Examples
+    --------
+    >>> print(Change("location", ("air_time",), "median", 129.0, 158.0, 0.001))
+    air_time: median 129 -> 158 (p = 0.001)
+    >>> print(Change("shares", ("carrier",), "share", 0.0, 0.06, 0.001, value="NEW"))
+    carrier = NEW: 0% -> 6% (p = 0.001)
+    >>> print(Change("dependence", ("weight", "mpg"), "rank correlation", -0.83, 0.02, 0.005))
+    rank correlation of weight and mpg: -0.83 -> 0.02 (p = 0.005)
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    quantity: str
+    before: float
+    after: float
+    pvalue: float
+    value: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Column or columns with the quantity, such as "air_time: median"."""
+        names = " and ".join(self.columns)
+        if not names:
+            return self.quantity
+        if len(self.columns) > 1:
+            return f"{self.quantity} of {names}:"
+        return f"{names} = {self.value}:" if self.kind == "shares" else f"{names}: {self.quantity}"
+
+    @property
+    def values(self) -> tuple[str, str]:
+        """Both values as strings, with the digits that show the difference."""
+        percent = self.kind in ("shares", "missing") or self.quantity.startswith("share")
+        return format_pair(self.before, self.after, percent=percent)
+
+    @property
+    def text(self) -> str:
+        """Label and both values, without the p-value."""
+        return f"{self.label} {' -> '.join(self.values)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain numbers and strings."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "quantity": self.quantity,
+            "value": self.value,
+            "before": self.before,
+            "after": self.after,
+            "pvalue": self.pvalue,
+            "text": self.text,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.text} (p = {p_text(self.pvalue)})"
+
+
+def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
+    """Format two numbers with two significant digits of their difference, and at least two digits.
+
+    Examples
+    --------
+    >>> format_pair(129.04, 158.3), format_pair(0.01234, 0.01871), format_pair(0, 0.06, percent=True)
+    (('129', '158'), ('0.012', '0.019'), ('0%', '6%'))
+    >>> format_pair(1.5e9, 2.5e9), format_pair(2, 2)
+    (('1.5e+09', '2.5e+09'), ('2', '2'))
+    """
+    if percent:
+        before, after = 100 * before, 100 * after
+    sign = "%" if percent else ""
+    finite = [abs(v) for v in (before, after, after - before) if math.isfinite(v) and v != 0]
+    if not finite:
+        return f"{before:g}{sign}", f"{after:g}{sign}"
+    if max(finite) >= 1e7 or min(max(finite[:2]), max(finite)) < 1e-4:
+        return f"{before:.4g}{sign}", f"{after:.4g}{sign}"
+    step = abs(after - before) or max(finite)
+    decimals = min(max(0, 1 - math.floor(math.log10(step))), 8)
+    if decimals <= 1 and step >= 1 and max(finite) >= 10:
+        decimals = 0
+    shown = [f"{v:.{decimals}f}" for v in (before, after)]
+    while decimals and all(text.endswith("0") for text in shown):
+        decimals -= 1
+        shown = [f"{v:.{decimals}f}" for v in (before, after)]
+    return tuple(_unsigned_zero(text) + sign for text in shown)  # type: ignore[return-value]
+
+
+def _unsigned_zero(text: str) -> str:
+    return text.lstrip("-") if not text.strip("-0.") else text
+
+
+# -- measures of a change, from the values of one or two columns -----------------------------
+
+
+def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
+    """Describe a shift by the medians, or by the means if the medians are equal."""
+    before, after = np.nanmedian(x), np.nanmedian(y)
+    if before != after:
+        return Change("location", (name,), "median", float(before), float(after), pvalue)
+    return Change(
+        "location", (name,), "mean", float(np.nanmean(x)), float(np.nanmean(y)), pvalue
+    )
+
+
+def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
+    """Describe a change of spread by the interquartile ranges, or by the standard deviations."""
+    before, after = (float(np.subtract(*np.nanquantile(v, [0.75, 0.25]))) for v in (x, y))
+    if before > 0 and after > 0 and before != after:
+        return Change("spread", (name,), "interquartile range", before, after, pvalue)
+    before, after = float(np.nanstd(x)), float(np.nanstd(y))
+    return Change("spread", (name,), "standard deviation", before, after, pvalue)
+
+
+def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
+    """Describe a change of shape by the value at which the distribution functions differ most."""
+    x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
+    values = np.unique(np.concatenate([x, y]))
+    below = [np.searchsorted(v, values, side="right") / len(v) for v in (x, y)]
+    at = int(np.abs(below[0] - below[1]).argmax())
+    quantity = f"share of values up to {values[at]:.4g}"
+    return Change("shape", (name,), quantity, float(below[0][at]), float(below[1][at]), pvalue)
+
+
+def missing_change(name: str, before: float, after: float, pvalue: float) -> Change:
+    """Describe a change of the fraction of missing values."""
+    return Change("missing", (name,), "missing", before, after, pvalue)
+
+
+def shares_change(name: str, x: Sequence[str], y: Sequence[str], pvalue: float) -> Change:
+    """Describe a change of a category by the value whose share differs most."""
+    shares = {value: (x.count(value) / len(x), y.count(value) / len(y)) for value in {*x, *y}}
+    value = max(sorted(shares), key=lambda v: abs(shares[v][0] - shares[v][1]))
+    return Change("shares", (name,), "share", *shares[value], pvalue, value=value)
+
+
+def dependence_change(
+    names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
+) -> Change:
+    """Describe a change of dependence by the rank correlations of two columns, x and y (n, 2)."""
+    from scipy.stats import rankdata
+
+    before, after = (float(_correlation(rankdata(v, axis=0))) for v in (x, y))
+    return Change("dependence", names, "rank correlation", before, after, pvalue)
+
+
+def _correlation(columns: np.ndarray) -> float:
+    """Return the correlation of two columns (n, 2); 0 if one of them is constant."""
+    centered = columns - columns.mean(axis=0)
+    norms = np.sqrt((centered**2).sum(axis=0))
+    return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())
