@@ -95,7 +95,7 @@ class Cell:
         if self.group == "level":
             x, y, blocks = laws.null(self.kind, self.n, self.d, rng)
             result = self._result(x, y, seed, blocks=blocks)
-            smallest = min(column.pvalue for column in result.columns)
+            smallest = min(column.pvalue for column in result.column_tests)
             return {"aggregated": result.pvalue, "any column": smallest}
         if self.group == "columns":
             return self._columns(*laws.unchanged_column(self.kind, self.n, rng), seed)
@@ -151,7 +151,7 @@ class Cell:
     def _columns(self, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
         """P-values of the unchanged column 0 and of the changed column 1."""
         found = {}
-        for column in self._result(x, y, seed).columns:
+        for column in self._result(x, y, seed).column_tests:
             found[column.column] = column.pvalue
         return found
 
@@ -162,7 +162,9 @@ class Cell:
             return {}
         wanted = laws.PURE[self.kind]
         columns = ("column 0", "column 1") if wanted == "dependence" else ("column 0",)
-        right = bool(result.changes) and result.changes[0][:2] == (wanted, columns)
+        right = bool(result.changes) and (
+            (result.changes[0].kind, result.changes[0].columns) == (wanted, columns)
+        )
         return {"right kind": 0.0 if right else 1.0}
 
     def _result(self, x: np.ndarray, y: np.ndarray, seed: int, **options: Any) -> Any:

@@ -72,7 +72,7 @@ def unchanged_column(seed: int) -> bool:
     x, y = flights(rng, 200), flights(rng, 200, 0.3)
     y["delay"] = np.where(rng.random(200) < 0.5, 0.1, 9.0)
     options = {"n_permutations": 199, "random_state": seed, "n_jobs": 1}
-    columns = {each.column: each for each in two_sample_test(x, y, **options).columns}
+    columns = {each.column: each for each in two_sample_test(x, y, **options).column_tests}
     return columns["distance"].pvalue <= 0.05 or columns["origin"].pvalue <= 0.05
 
 

@@ -52,7 +52,7 @@ def test_each_pair_is_the_test_of_two_samples() -> None:
     frame = result.to_frame()
     assert frame["adjusted_pvalue"].tolist() == result.adjusted_pvalues.tolist()
     assert frame["change"].tolist()[0] == ""
-    assert "location" in frame["change"].tolist()[1]
+    assert "median" in frame["change"].tolist()[1]
     assert json.loads(result.to_json())["pairs"][1]["second"] == "c"
     with pytest.raises(InvalidInputError, match="there is no pair 'a' and 7; the samples are a, b"):
         result.test("a", 7)

@@ -27,10 +27,11 @@ def run(X: Any, Y: Any, **options: Any) -> Any:
 def test_a_share_that_moves_is_found_and_named() -> None:
     result = run(flights(1000, 0), flights(1000, 1, 0.25))
     assert result.pvalue == 0.01
-    assert result.columns[0].column == "carrier"
-    assert result.columns[0].kind == "shares"
-    assert "the share of carrier = UA" in result.verdict
-    assert "delay" not in result.verdict
+    assert result.column_tests[0][:2] == ("carrier", "shares")
+    (change,) = result.changes
+    assert (change.columns, change.value) == (("carrier",), "UA")
+    assert result.headline == f"The samples differ (p = 0.01): {change.text}"
+    assert change.text == "carrier = UA: 9% -> 24%"
     assert next(c for c in result.components if c.name == "categories").pvalue == 0.01
 
 
@@ -63,7 +64,7 @@ def test_every_column_is_accounted_for(library: str) -> None:
     assert {k.column: (k.kind, k.use) for k in result.kinds} == KINDS
     assert result.test.kinds == result.kinds
     assert result.columns == ("delay", "zip")
-    assert {c.column for c in result.test.columns} == KINDS.keys() - {"when", "tail"}
+    assert {c.column for c in result.test.column_tests} == KINDS.keys() - {"when", "tail"}
     text = repr(result)
     assert "left out: when (dates and times), tail (nearly every row has a value of its" in text
     assert "numbers: zip (3 different values, a category if they are codes)" in text
@@ -123,7 +124,7 @@ def test_categories_alone(tolerance: float | None) -> None:
     result = run(X, Y, tolerance=tolerance)
     assert result.pvalue == run(X, Y, tolerance=tolerance, scale=None).pvalue == 0.01
     assert run(X, X.copy(), tolerance=tolerance).pvalue == 1
-    (column,) = result.columns
+    (column,) = result.column_tests
     shares = [part["carrier"].value_counts(normalize=True) for part in (X, Y)]
     assert column[:2] == ("carrier", "shares")
     assert column.difference == pytest.approx(0.5 * abs(shares[0] - shares[1]).sum(), rel=1e-12)

@@ -30,8 +30,8 @@ from isodepth.significance.aggregated import (
 from isodepth.significance.categories import Category
 from isodepth.significance.combination import (
     combined,
-    evidence,
-    evidence_of_largest,
+    neg_log_p,
+    neg_log_p_of_largest,
     permutation_pvalue,
 )
 from isodepth.significance.pooled_sample import (
@@ -254,8 +254,8 @@ def test_statistics_of_the_aggregated_test(
     columns = [*rows.points.T, *rows.whole_rows()[1]]
     assert columns[d] == pytest.approx([math.hypot(*row) for row in rows.points.clip(-6, 6)])
     falling = 1.0 / np.arange(1, 7)[:, None] ** 2
-    flat = [evidence(powers(values).sum(axis=0)) for values in columns]
-    smooth = [evidence((powers(values) * falling).sum(axis=0)) for values in columns]
+    flat = [neg_log_p(powers(values).sum(axis=0)) for values in columns]
+    smooth = [neg_log_p((powers(values) * falling).sum(axis=0)) for values in columns]
     along = [(powers(v, 4) * falling[:4]).sum(axis=0) for v in rows.along(rows.directions)]
     changes = [
         [change_of_mean(ranks, codes == v, mine) for mine in labels]
@@ -272,17 +272,17 @@ def test_statistics_of_the_aggregated_test(
         "whole rows": np.max(smooth[d:], axis=0),
         "shape": np.max(flat, axis=0),
         "directions": np.mean(along, axis=0),
-        "dependence": np.max(evidence(np.square(changes)), axis=0),
-        "categories": evidence(pearson * np.prod(rows.permutations.sizes, axis=0)),
+        "dependence": np.max(neg_log_p(np.square(changes)), axis=0),
+        "categories": neg_log_p(pearson * np.prod(rows.permutations.sizes, axis=0)),
     }
     assert found.parts.keys() == {*wanted, "regions"}
     for name, values in wanted.items():
         assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
     names = [*rows.names, *rows.whole_rows()[0]]
-    assert found.leaders["columns"][1] == names[np.argmax([own[0] for own in smooth[:d]])]
-    assert found.leaders["shape"][1] == names[np.argmax([own[0] for own in flat])]
+    assert found.strongest["columns"].label == names[np.argmax([own[0] for own in smooth[:d]])]
+    assert found.strongest["shape"].label == names[np.argmax([own[0] for own in flat])]
     best = rows.directions[np.argmax([own[0] for own in along])]
-    assert found.leaders["directions"][1] == direction_text(best, rows.names)
+    assert found.strongest["directions"].label == direction_text(best, rows.names)
 
 
 def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() -> None:
@@ -309,7 +309,7 @@ def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() 
 def test_evidence_is_that_of_a_gamma_distribution(shape: float) -> None:
     rng = np.random.default_rng(0)
     values = rng.gamma(shape, 3.0, 4000)
-    found = evidence(values)
+    found = neg_log_p(values)
     others = np.delete(values, values.argmax())
     fitted = gamma(others.mean() ** 2 / others.var(), scale=others.var() / others.mean())
     inner = values > np.quantile(values, 0.2)
@@ -325,10 +325,10 @@ def test_the_largest_of_many_has_the_evidence_of_its_tail(count: int) -> None:
     rare = exact > 3
     # For one variable alone the Gumbel distribution with its moments has a tail of 0.78 exp(-x).
     error = 0.35 if count == 1 else 0.12
-    assert evidence_of_largest(values)[rare] == pytest.approx(exact[rare], rel=error)
+    assert neg_log_p_of_largest(values)[rare] == pytest.approx(exact[rare], rel=error)
 
 
-@pytest.mark.parametrize("judge", [evidence, evidence_of_largest])
+@pytest.mark.parametrize("judge", [neg_log_p, neg_log_p_of_largest])
 def test_one_that_stands_out_does_not_hide_itself(judge: Any) -> None:
     values = np.concatenate([[1e200], np.random.default_rng(0).gamma(2.0, 1.0, 199)])
     found = judge(values)
@@ -337,7 +337,7 @@ def test_one_that_stands_out_does_not_hide_itself(judge: Any) -> None:
     assert found[1:] == pytest.approx(judge(np.concatenate([[20.0], values[1:]]))[1:])
 
 
-@pytest.mark.parametrize("judge", [evidence, evidence_of_largest])
+@pytest.mark.parametrize("judge", [neg_log_p, neg_log_p_of_largest])
 @pytest.mark.parametrize("values", [np.zeros(7), np.ones(7), np.full((2, 7), 3e-300)])
 def test_equal_statistics_are_equal_evidence(judge: Any, values: np.ndarray) -> None:
     found = judge(values)
@@ -393,7 +393,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
             found = tolerant_statistics(rows, given, lambda done: None)
         else:
             found = aggregated_statistics(rows, settings_with(), lambda done: None)
-        scores = combined(found.evidence, found.weights)
+        scores = combined(found.neg_log_p, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
         columns.append(found.columns.pvalues())
     count = len(pvalues)

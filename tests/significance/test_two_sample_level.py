@@ -22,7 +22,7 @@ def test_the_level_is_exact_for_the_same_distribution(kind: str) -> None:
             x, y, n_permutations=99, n_directions=20, blocks=blocks, random_state=number, n_jobs=1
         )
         found.append(result.pvalue)
-        columns.append(min(column.pvalue for column in result.columns))
+        columns.append(min(column.pvalue for column in result.column_tests))
     for alpha in (0.05, 0.2, 0.5):
         share = np.mean(np.array(found) <= alpha + 1e-9)
         error = np.sqrt(alpha * (1 - alpha) / TESTS)

@@ -34,10 +34,10 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     # By days, which is what there is: 30 against 31 of them. The pressure differs too, by 0.31 of
     # the rows, for which its p-value is about 0.25 with a standard error of 0.03. Dew point and
     # temperature are too close to say which comes first.
-    assert {change[:2] for change in result.changes} == {
+    assert {(change.kind, change.columns) for change in result.changes} == {
         ("location", ("dewp",)), ("location", ("temp",)),
     }  # fmt: skip
-    assert all(column.pvalue > 0.1 for column in result.columns[2:])
+    assert all(column.pvalue > 0.1 for column in result.column_tests[2:])
     assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
@@ -49,7 +49,7 @@ def test_temperature_and_dew_point_lead_for_any_seed() -> None:
             june, july, nan_policy="omit", n_permutations=199, random_state=seed
         )
         # Row by row the statistics are a quarter apart, and their scales known to 5%.
-        assert [column.column for column in result.columns[:2]] == ["dewp", "temp"]
+        assert [column.column for column in result.column_tests[:2]] == ["dewp", "temp"]
 
 
 @pytest.mark.slow

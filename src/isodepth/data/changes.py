@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Change:
     pvalue : float
         Adjusted for all columns, or for all pairs of columns.
     value : str or None
-        The category, for the kind "shares".
+        The category, for the kind "shares" and for a dependence of a number and a category.
 
     Examples
     --------
@@ -40,6 +40,9 @@ class Change:
     carrier = NEW: 0% -> 6% (p = 0.001)
     >>> print(Change("dependence", ("weight", "mpg"), "rank correlation", -0.83, 0.02, 0.005))
     rank correlation of weight and mpg: -0.83 -> 0.02 (p = 0.005)
+    >>> columns = ("air_time", "dest")
+    >>> print(Change("dependence", columns, "median", 310.0, 340.0, 0.005, value="LAS"))
+    median of air_time within dest = LAS: 310 -> 340 (p = 0.005)
     """
 
     kind: str
@@ -56,6 +59,9 @@ class Change:
         names = " and ".join(self.columns)
         if not names:
             return self.quantity
+        if len(self.columns) > 1 and self.value is not None:
+            first, category = self.columns
+            return f"{self.quantity} of {first} within {category} = {self.value}:"
         if len(self.columns) > 1:
             return f"{self.quantity} of {names}:"
         return f"{names} = {self.value}:" if self.kind == "shares" else f"{names}: {self.quantity}"
@@ -93,10 +99,10 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
 
     Examples
     --------
-    >>> format_pair(129.04, 158.3), format_pair(0.01234, 0.01871), format_pair(0, 0.06, percent=True)
-    (('129', '158'), ('0.012', '0.019'), ('0%', '6%'))
-    >>> format_pair(1.5e9, 2.5e9), format_pair(2, 2)
-    (('1.5e+09', '2.5e+09'), ('2', '2'))
+    >>> format_pair(129.04, 158.3), format_pair(0.01234, 0.01871)
+    (('129', '158'), ('0.0123', '0.0187'))
+    >>> format_pair(0, 0.06, percent=True), format_pair(1.5e9, 2.5e9)
+    (('0%', '6%'), ('1.5e+09', '2.5e+09'))
     """
     if percent:
         before, after = 100 * before, 100 * after
@@ -129,9 +135,7 @@ def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> C
     before, after = np.nanmedian(x), np.nanmedian(y)
     if before != after:
         return Change("location", (name,), "median", float(before), float(after), pvalue)
-    return Change(
-        "location", (name,), "mean", float(np.nanmean(x)), float(np.nanmean(y)), pvalue
-    )
+    return Change("location", (name,), "mean", float(np.nanmean(x)), float(np.nanmean(y)), pvalue)
 
 
 def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
@@ -173,6 +177,14 @@ def dependence_change(
 
     before, after = (float(_correlation(rankdata(v, axis=0))) for v in (x, y))
     return Change("dependence", names, "rank correlation", before, after, pvalue)
+
+
+def conditional_change(
+    names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
+) -> Change:
+    """Describe a dependence of a number and a category by the numbers x and y within `value`."""
+    change = location_change(names[0], x, y, pvalue)
+    return replace(change, kind="dependence", columns=names, value=value)
 
 
 def _correlation(columns: np.ndarray) -> float:

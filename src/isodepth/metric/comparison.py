@@ -271,7 +271,7 @@ class Comparison(ReportableResult):
         """One row a column: its share, and what the test says of it where there was one."""
         rows = share_rows(self.contributions)
         if self.test is not None:
-            tested = {column.column: column for column in self.test.columns}
+            tested = {column.column: column for column in self.test.column_tests}
             for field in ("kind", "difference", "pvalue"):
                 rows[field] = [getattr(tested[name], field) for name in rows["column"]]
         return rows

@@ -172,11 +172,11 @@ def _values(result: Any) -> tuple[list[tuple[str, float]], dict[str, float] | No
     """Columns with the lengths of their bars, their p-values, and what the bars show."""
     if hasattr(result, "contributions"):
         test = result.test
-        pvalues = None if test is None else {c.column: c.pvalue for c in test.columns}
+        pvalues = None if test is None else {c.column: c.pvalue for c in test.column_tests}
         return result.contributions, pvalues, _CONTRIBUTION
     if hasattr(result, "null_distribution"):
-        pvalues = {column.column: column.pvalue for column in result.columns}
-        bars = [(column.column, column.difference) for column in result.columns]
+        pvalues = {column.column: column.pvalue for column in result.column_tests}
+        bars = [(column.column, column.difference) for column in result.column_tests]
         return bars, pvalues, "largest difference between shares of rows up to a value"
     return list(result.columns), None, _CONTRIBUTION
 

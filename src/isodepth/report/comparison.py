@@ -69,7 +69,7 @@ def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any
 def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
     """Every column that was compared: its contribution, what the test says of it, its medians."""
     contributions = {} if comparison is None else dict(comparison.contributions)
-    tested = {} if test is None else {column.column: column for column in test.columns}
+    tested = {} if test is None else {column.column: column for column in test.column_tests}
     # Categories have no contribution; without a test there are none.
     rows = list(dict.fromkeys([*contributions, *tested]))
     columns: dict[str, Any] = {"column": rows}

@@ -58,7 +58,7 @@ def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Hea
     if not test.significant:
         text = f"No significant difference between {x} and {y}{beyond}: {p}{size}{missing}."
         return Headline(text, "alike")
-    parts = [str(test.effect or ""), p, test.what, test.explained]
+    parts = [p, test.strongest_change, test.tolerance_range]
     text = ", ".join(filter(None, parts))
     text = f"{y} differs significantly from {x}{beyond}: {text}{size}{largest}{missing}."
     return Headline(text, "differs")

@@ -16,13 +16,13 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.combination import (
-    Candidate,
+    Feature,
     Findings,
-    changes_of,
-    changes_of_shares,
-    evidence,
-    evidence_of_largest,
+    column_feature,
     leading_kinds,
+    neg_log_p,
+    neg_log_p_of_largest,
+    shares_feature,
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
@@ -32,7 +32,6 @@ from isodepth.significance.pooled_sample import (
     direction_text,
     unit_ranks,
 )
-from isodepth.significance.result import Change
 from isodepth.significance.settings import Settings
 
 #: Weights of the statistics, from power with samples like those of docs/power_study.md, drawn with
@@ -75,14 +74,16 @@ def aggregated_statistics(
         indicators = category.indicators()
         squares = np.square(rows.permutations.contrasts(indicators))
         # Pearson's statistic.
-        each = evidence((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
-        found.add("categories", each, [("shares", category.name)])
-        found.columns.add([changes_of_shares(category, evidence(squares)[:, 0])], each)
+        each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
+        feature = shares_feature(category, neg_log_p(squares)[:, 0])
+        found.add("categories", each, [feature])
+        found.columns.add([feature], each)
     if rows.points.shape[1]:
         by_depth = region_statistics if given.metric.depth == "projection" else depth_statistics
-        found.add("regions", by_depth(rows, given, advance)[None], [("regions", "all columns")])
-    found.evidence = {
-        name: evidence(part) if name in _PLAIN else evidence_of_largest(part)
+        feature = Feature(("regions",), "all columns")
+        found.add("regions", by_depth(rows, given, advance)[None], [feature])
+    found.neg_log_p = {
+        name: neg_log_p(part) if name in _PLAIN else neg_log_p_of_largest(part)
         for name, part in found.parts.items()
     }
     return found
@@ -116,23 +117,23 @@ def _add_functions(rows: PooledSample, found: Findings) -> None:
     powers = np.square(
         waves(rows.permutations, np.concatenate([rows.points.T, whole]), _WAVES_ALONE)
     )
-    smooth = evidence((powers * _falling(_WAVES_ALONE)).sum(axis=0))
-    flat = evidence(powers.sum(axis=0))
+    smooth = neg_log_p((powers * _falling(_WAVES_ALONE)).sum(axis=0))
+    flat = neg_log_p(powers.sum(axis=0))
     _add_directions(rows, powers[:_WAVES, :d], found)
-    strengths = evidence(np.stack([powers[0], powers[1], powers[2:].sum(axis=0)]))[:, :, 0].T
+    strengths = neg_log_p(np.stack([powers[0], powers[1], powers[2:].sum(axis=0)]))[:, :, 0].T
     kinds = [leading_kinds(("location", "spread", "shape"), each) for each in strengths]
     for j in np.flatnonzero(_differs_in_shape(rows, powers[:, :d, 0].sum(axis=0))):
         kinds[j] = ("shape",)
     # A larger distance from the center is a larger spread.
     kinds[d] = leading_kinds(("spread", "shape", "shape"), strengths[d])
-    leaders = [(own[0], name) for own, name in zip(kinds, names, strict=True)]
-    found.add("columns", smooth[:d], leaders[:d])
-    found.add("whole rows", smooth[d:], leaders[d:])
-    found.add("shape", flat, leaders)
+    features = [column_feature(name, *kinds[f]) for f, name in enumerate(names[:d])]
+    features += [Feature(kinds[d + f], name) for f, name in enumerate(names[d:])]
+    found.add("columns", smooth[:d], features[:d])
+    found.add("whole rows", smooth[d:], features[d:])
+    found.add("shape", flat, features)
     either = np.maximum(smooth, flat)
-    candidates = [changes_of(names[f], kinds[f], f < d) for f in range(len(names))]
-    found.columns.add(candidates[:d], either[:d])
-    found.whole.add(candidates[d:], either[d:])
+    found.columns.add(features[:d], either[:d])
+    found.whole.add(features[d:], either[d:])
 
 
 def _differs_in_shape(rows: PooledSample, powers: np.ndarray) -> np.ndarray:
@@ -172,19 +173,19 @@ def _add_directions(rows: PooledSample, axes: np.ndarray, found: Findings) -> No
         by_wave += powers.sum(axis=1)
         if along[:, 0].max() > most:
             most, direction = along[:, 0].max(), some[along[:, 0].argmax()]
-    kind = ("location", "spread", "shape", "shape")[int(evidence(by_wave)[:, 0].argmax())]
+    kind = ("location", "spread", "shape", "shape")[int(neg_log_p(by_wave)[:, 0].argmax())]
     mean = total[None] / len(rows.directions)
-    found.add("directions", mean, [(kind, direction_text(direction, rows.names))])
+    found.add("directions", mean, [Feature((kind,), direction_text(direction, rows.names))])
 
 
 def _add_pairs(rows: PooledSample, found: Findings) -> None:
     """The change of the rank correlation of each pair, and of each column and the distance."""
     ranks = unit_ranks(np.concatenate([rows.points.T, rows.whole_rows()[1][:1]])) - 0.5
     moments = Moments(rows.permutations, ranks)
-    for pairs, labels, family, named in found.pairs_of(rows, _PAIRS):
-        each = evidence(np.square(moments.correlation_change(ranks, pairs)))
-        found.add("dependence", each, labels)
-        family.add(named, each)
+    for pairs, features, family in found.pairs_of(rows, _PAIRS):
+        each = neg_log_p(np.square(moments.correlation_change(ranks, pairs)))
+        found.add("dependence", each, features)
+        family.add(features, each)
 
 
 def _add_category_means(rows: PooledSample, found: Findings) -> None:
@@ -201,15 +202,15 @@ def _add_category_means(rows: PooledSample, found: Findings) -> None:
     for first in range(0, len(pairs), step):
         some = pairs[first : first + step]
         inside = np.array([values[at][0].codes == values[at][1] for _, at in some], np.float64)
-        each = evidence(np.square(mean_changes(draws, ranks[[j for j, _ in some]], inside)))
-        named: list[Candidate] = []
+        each = neg_log_p(np.square(mean_changes(draws, ranks[[j for j, _ in some]], inside)))
+        features = []
         for j, at in some:
             (category, v), name = values[at], rows.names[j]
-            text = f"the dependence between {name} and {category.name} = {category.values[v]}"
-            named.append((Change("dependence", (name, category.name), text, 1.0),))
-        texts = [own[0].text.removeprefix("the dependence between ") for own in named]
-        found.add("dependence", each, [("dependence", text) for text in texts])
-        found.pairs.add(named, each)
+            label = f"{name} and {category.name} = {category.values[v]}"
+            columns = (name, category.name)
+            features.append(Feature(("dependence",), label, columns, category.values[v]))
+        found.add("dependence", each, features)
+        found.pairs.add(features, each)
 
 
 def mean_changes(draws: Permutations, values: np.ndarray, inside: np.ndarray) -> np.ndarray:

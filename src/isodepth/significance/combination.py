@@ -7,15 +7,14 @@ Whatever treats all labelings alike keeps the p-value exact: the rank of the giv
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.significance.categories import Category
 from isodepth.significance.pooled_sample import BLOCK, CENTER, PooledSample
-from isodepth.significance.result import Change
 
-# Of equal statistics one may round up and the other down: so close they count as equal.
+# Relative difference below which two statistics count as tied, because of rounding.
 ROUNDING = 1e-6
 
 
@@ -36,7 +35,7 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.maximum(variance, 1e-12)
 
 
-def evidence(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     """-log p of each labeling, from the gamma distribution with the moments of all of them.
 
     By the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly normal.
@@ -50,7 +49,7 @@ def evidence(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> int(evidence(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
+    >>> int(neg_log_p(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
     0
     """
     from scipy.special import log_ndtr
@@ -61,7 +60,7 @@ def evidence(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     return -log_ndtr((1.0 - root) / deviation - deviation)
 
 
-def evidence_of_largest(values: np.ndarray) -> np.ndarray:
+def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
     """-log p of each labeling for the largest of many -log p, from the Gumbel distribution.
 
     The largest of K exponential variables is log K plus a Gumbel variable, nearly: a gamma
@@ -77,9 +76,9 @@ def evidence_of_largest(values: np.ndarray) -> np.ndarray:
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
-def combined(evidence: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
+def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
     """The largest of -log p + log w over statistics, for each labeling."""
-    return np.max([part + np.log(weights[name]) for name, part in evidence.items()], axis=0)
+    return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
 
 
 def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
@@ -98,29 +97,39 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     return float(found) if observed.ndim == 0 else found
 
 
-# -- what may have changed ----------------------------------------------------------------------
-
-# What functions of a row stand for ("location", "spread", ...), and what carries each.
-Labels = list[tuple[str, str]]
-# The changes that one function of a row may stand for; their p-values come when all are known.
-Candidate = tuple[Change, ...]
+# -- features of a row that may have changed ---------------------------------------------------
 
 
-def changes_of(name: str, kinds: Sequence[str], single: bool = True) -> Candidate:
-    """The changes of one column, or with single=False of a function of all columns."""
-    columns = (name,) if single else ()
-    return tuple(Change(kind, columns, f"the {kind} of {name}", 1.0) for kind in kinds)
+class Feature(NamedTuple):
+    """Function of a row that may have changed: of a column, a pair of columns, or of all columns.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Kinds of change that it indicates, such as ("location", "spread"); the main one first.
+    label : str
+        Name of the column, pair, direction or function.
+    columns : tuple of str
+        One column, or the two columns of a dependence; empty for a function of all columns.
+    value : str or None
+        Category of the last column, for a share or for a dependence within a category.
+    """
+
+    kinds: tuple[str, ...]
+    label: str
+    columns: tuple[str, ...] = ()
+    value: str | None = None
 
 
-def changes_of_shares(category: Category, strengths: np.ndarray) -> Candidate:
-    """The categories that changed most: at least half of the strongest evidence, three at most."""
-    order = np.argsort(-strengths, kind="stable")[:3]
-    return tuple(
-        Change(
-            "shares", (category.name,), f"the share of {category.name} = {category.values[v]}", 1.0
-        )
-        for v in order
-        if 2 * strengths[v] >= strengths[order[0]]
+def column_feature(name: str, *kinds: str) -> Feature:
+    """Return the feature of one column."""
+    return Feature(kinds, name, (name,))
+
+
+def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
+    """Return the feature of a category, with the value that changed most."""
+    return Feature(
+        ("shares",), category.name, (category.name,), category.values[int(strengths.argmax())]
     )
 
 
@@ -147,55 +156,49 @@ def leading_kinds(kinds: Sequence[str], strengths: np.ndarray) -> tuple[str, ...
 
 
 class Family:
-    """Candidates whose p-values are adjusted for each other by the largest evidence of any.
+    """Features whose p-values are adjusted for each other by the maximum over all of them.
 
     Attributes
     ----------
-    candidates : list of tuples of Change
-        What is named together where the evidence is significant.
+    features : list of Feature
     observed : list of float
-        -log p of each under the given labels.
+        -log p of each feature under the given labels.
     largest : ndarray of shape (B + 1,)
-        The largest -log p of any, for each labeling.
+        Maximum of -log p over all features, for each labeling.
     """
 
     def __init__(self, count: int) -> None:
-        self.candidates: list[Candidate] = []
+        self.features: list[Feature] = []
         self.observed: list[float] = []
         self.largest = np.zeros(count)
 
-    def add(self, candidates: list[Candidate], found: np.ndarray) -> None:
-        """Add candidates with their evidence (F, B + 1)."""
-        self.candidates += candidates
-        self.observed += found[:, 0].tolist()
-        np.maximum(self.largest, found.max(axis=0), out=self.largest)
+    def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
+        """Add features with their -log p (F, B + 1)."""
+        self.features += features
+        self.observed += neg_log_p[:, 0].tolist()
+        np.maximum(self.largest, neg_log_p.max(axis=0), out=self.largest)
 
     def pvalues(self) -> np.ndarray:
-        """Adjusted p-values of all candidates."""
+        """Return the adjusted p-values of all features."""
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
-    def significant(self, alpha: float) -> list[tuple[float, Change]]:
-        """Changes with adjusted p-values of at most alpha, and the evidence for each."""
-        found = zip(self.candidates, self.observed, self.pvalues(), strict=True)
-        return [
-            (strength, change._replace(pvalue=float(p)))
-            for candidate, strength, p in found
-            for change in candidate
-            if p <= alpha
-        ]
+    def significant(self, alpha: float) -> list[tuple[float, float, Feature]]:
+        """Return -log p, adjusted p-value and feature, for p-values of at most alpha."""
+        tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
+        return [test for test in tests if test[1] <= alpha]
 
 
 class Findings:
-    """What all labelings gave.
+    """Statistics of all labelings.
 
     Attributes
     ----------
-    parts, evidence : dicts of ndarrays of shape (B + 1,)
-        Each statistic for all labelings, and -log p of it.
+    parts, neg_log_p : dicts of ndarrays of shape (B + 1,)
+        Each statistic for all labelings, and its -log p.
     weights : dict of float
-        Of the statistics.
-    leaders : dict of pairs of str
-        What each statistic stands for, and what carries it, under the given labels.
+        Weights of the statistics.
+    strongest : dict of Feature
+        Feature with the largest value of each statistic under the given labels.
     columns, pairs, whole : Family
         Single columns, pairs of columns, and functions of all columns.
     smallest_tolerance : float or None
@@ -205,29 +208,26 @@ class Findings:
     def __init__(self, count: int, weights: dict[str, float]) -> None:
         self.weights = weights
         self.parts: dict[str, np.ndarray] = {}
-        self.evidence: dict[str, np.ndarray] = {}
+        self.neg_log_p: dict[str, np.ndarray] = {}
         self.smallest_tolerance: float | None = None
-        self.leaders: dict[str, tuple[str, str]] = {}
+        self.strongest: dict[str, Feature] = {}
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
 
-    def add(self, name: str, values: np.ndarray, labels: Labels) -> None:
-        """Take values (F, B + 1) into a statistic, which is the largest of all that it is given.
-
-        `labels` are what each stands for, and what carries it.
-        """
-        leader, largest = int(values[:, 0].argmax()), values.max(axis=0)
+    def add(self, name: str, values: np.ndarray, features: Sequence[Feature]) -> None:
+        """Include values (F, B + 1) of features in the maximum that is the statistic `name`."""
+        first, largest = int(values[:, 0].argmax()), values.max(axis=0)
         if name not in self.parts or largest[0] > self.parts[name][0]:
-            self.leaders[name] = labels[leader]
+            self.strongest[name] = features[first]
         self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)
 
     def pairs_of(
         self, rows: PooledSample, most: int
-    ) -> Iterator[tuple[np.ndarray, Labels, Family, list[Candidate]]]:
-        """Pairs of columns, and of each column and the distance from the center, some at a time.
+    ) -> Iterator[tuple[np.ndarray, list[Feature], Family]]:
+        """Yield pairs of columns, and of each column and the distance from the center, in blocks.
 
-        The distance counts as column d. Inner rows on one side and outer rows on the other are seen
-        in no column and no pair of them.
+        The distance has the index d. A change of inner rows in one direction and of outer rows in
+        the opposite one shows in no column and no pair of columns.
         """
         d = rows.points.shape[1]
         names = (*rows.names, CENTER)
@@ -237,11 +237,12 @@ class Findings:
         step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
         for chosen, family in ((pairs, self.pairs), (with_distance, self.whole)):
             for first in range(0, len(chosen), step):
-                some = chosen[first : first + step]
-                texts = [f"{names[a]} and {names[b]}" for a, b in some]
-                columns = [(names[a], names[b]) if family is self.pairs else () for a, b in some]
-                named: list[Candidate] = [
-                    (Change("dependence", own, f"the dependence between {text}", 1.0),)
-                    for own, text in zip(columns, texts, strict=True)
-                ]
-                yield some, [("dependence", text) for text in texts], family, named
+                block = chosen[first : first + step]
+                features = [
+                    Feature(
+                        ("dependence",), f"{names[a]} and {names[b]}",
+                        (names[a], names[b]) if family is self.pairs else (names[a],),
+                    )
+                    for a, b in block
+                ]  # fmt: skip
+                yield block, features, family

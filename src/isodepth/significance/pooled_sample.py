@@ -23,8 +23,9 @@ from isodepth.significance.categories import Category
 WORD = 64
 #: Numbers in a block of labels or of functions of the rows: 32 MB.
 BLOCK = 1 << 22
-#: What the functions of all columns are called.
-CENTER, TOTAL = "the distance from the center", "the sum of the columns"
+#: Names of the functions of all columns.
+CENTER, TOTAL = "distance from the center", "sum of the columns"
+OUTLYINGNESS = "outlyingness"
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
 # About so many directions, in whole frames of orthonormal vectors: more cost time in proportion

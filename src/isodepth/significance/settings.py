@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import describe, is_missing
+from isodepth.data.arrays import column_labels, describe, is_missing
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
 from isodepth.data.matching import in_order, labels_of
@@ -115,6 +115,22 @@ class Samples:
     kinds: tuple[ColumnKind, ...]
     blocks: np.ndarray | None
     missing: MissingPair | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numeric columns."""
+        return self.columns or column_labels(self.x.shape[1])
+
+    def values_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of a numeric column in X and in Y."""
+        j = self.names.index(name)
+        return self.x[:, j], self.y[:, j]
+
+    def rows_with(self, name: str, value: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of X and of Y that have a value of a category, as bool arrays."""
+        category = next(each for each in self.categories if each.name == name)
+        inside = category.codes == category.values.index(value)
+        return inside[: len(self.x)], inside[len(self.x) :]
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:

@@ -19,17 +19,18 @@ import numpy as np
 from isodepth._core import share_differences
 from isodepth.core.scaling import pooled_spread
 from isodepth.significance.combination import (
+    Feature,
     Findings,
-    Labels,
-    changes_of,
-    changes_of_shares,
+    column_feature,
     combined,
-    evidence,
     leading_kinds,
+    neg_log_p,
     permutation_pvalue,
+    shares_feature,
 )
 from isodepth.significance.pooled_sample import (
     BLOCK,
+    OUTLYINGNESS,
     TOTAL,
     Permutations,
     PooledSample,
@@ -90,7 +91,7 @@ def softened(statistics: np.ndarray, share: float) -> np.ndarray:
     """-log p of statistics (..., B + 1), of the given labels less the tolerance."""
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
-    return evidence(statistics, kept)
+    return neg_log_p(statistics, kept)
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -125,9 +126,9 @@ def tolerant_statistics(
     if rows.points.shape[1] > 1:
         search.products()
         values, text = learned_direction(rows)
-        found.add("learned direction", values[None], [("location", text)])
+        found.add("learned direction", values[None], [Feature(("location",), text)])
     search.categories()
-    found.evidence = {name: softened(part, share) for name, part in found.parts.items()}
+    found.neg_log_p = {name: softened(part, share) for name, part in found.parts.items()}
     found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
     return found
 
@@ -140,36 +141,38 @@ class _Search:
         self.found = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
 
     def look(
-        self, name: str, values: np.ndarray, labels: Labels, far: np.ndarray | None = None
+        self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add functions (F, n) to a statistic.
 
         Returns the evidence beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
         """
         permutations = self.rows.permutations
-        outer = np.array([kind == "spread" for kind, _ in labels])
+        outer = np.array([feature.kinds[0] == "spread" for feature in features])
         ranks = mean_differences(permutations, values, outer, far)
         half_lines, intervals = share_differences(
             np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS,
             self.rows.n_threads,
         )  # fmt: skip
-        self.found.add(name, ranks, labels)
-        self.found.add("half-lines", half_lines, labels)
-        self.found.add("intervals", intervals, [("shape", carrier) for _, carrier in labels])
+        self.found.add(name, ranks, features)
+        self.found.add("half-lines", half_lines, features)
+        shapes = [feature._replace(kinds=("shape",)) for feature in features]
+        self.found.add("intervals", intervals, shapes)
         return softened(ranks, self.share), softened(intervals, self.share)
 
     def columns(self) -> None:
         columns, names = self.rows.points.T, self.rows.names
-        labels = [("location", name) for name in names]
-        location, shape = self.look("columns", columns, labels, np.abs(columns) > _FAR)
-        spread, _ = self.look("spreads", np.abs(columns), [("spread", name) for name in names])
+        features = [column_feature(name, "location") for name in names]
+        location, shape = self.look("columns", columns, features, np.abs(columns) > _FAR)
+        features = [column_feature(name, "spread") for name in names]
+        spread, _ = self.look("spreads", np.abs(columns), features)
         # Intervals see changes of location and spread too.
         strengths = np.stack([location, shape / _SHAPE, spread])
         kinds = [
             leading_kinds(("location", "shape", "spread"), own) for own in strengths[:, :, 0].T
         ]
-        named = [changes_of(*pair) for pair in zip(names, kinds, strict=True)]
-        self.found.columns.add(named, strengths.max(axis=0))
+        features = [column_feature(name, *own) for name, own in zip(names, kinds, strict=True)]
+        self.found.columns.add(features, strengths.max(axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
@@ -182,39 +185,41 @@ class _Search:
             away = outlyingness(values)
             np.maximum(largest, away.max(axis=0), out=largest)
             later = slice(max(0, d - first), None)
-            labels = [
-                ("location", direction_text(each, self.rows.names)) for each in directions[later]
+            features = [
+                Feature(("location",), direction_text(each, self.rows.names))
+                for each in directions[later]
             ]
-            if labels:
-                self.look("directions", values[later], labels, away[later] > _FAR)
-                advance(len(labels))
+            if features:
+                self.look("directions", values[later], features, away[later] > _FAR)
+                advance(len(features))
         return largest
 
     def whole_rows(self, outlying: np.ndarray) -> None:
         names, values = self.rows.whole_rows()
-        labels = [("location" if name == TOTAL else "spread", name) for name in names]
-        labels.append(("spread", "the outlyingness"))
-        each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), labels)
-        self.found.whole.add([changes_of(name, (kind,), False) for kind, name in labels], each)
+        kinds = ["location" if name == TOTAL else "spread" for name in names]
+        features = [Feature((kind,), name) for kind, name in zip(kinds, names, strict=True)]
+        features.append(Feature(("spread",), OUTLYINGNESS))
+        each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), features)
+        self.found.whole.add(features, each)
 
     def products(self) -> None:
         """Of pairs of columns, and of each column and the distance from the center."""
         distance = self.rows.whole_rows()[1][0]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
-        for pairs, labels, family, named in self.found.pairs_of(self.rows, _PAIRS):
+        for pairs, features, family in self.found.pairs_of(self.rows, _PAIRS):
             products = np.stack([factors[a] * factors[b] for a, b in pairs])
-            each, _ = self.look("dependence", products, labels)
-            family.add(named, each)
+            each, _ = self.look("dependence", products, features)
+            family.add(features, each)
 
     def categories(self) -> None:
         for category in self.rows.categories:
             indicators = category.indicators()
             inner = np.zeros(len(indicators), bool)
             values = mean_differences(self.rows.permutations, indicators, inner)
-            self.found.add("categories", values, [("shares", category.name)] * len(values))
             each = softened(values, self.share)
-            named = changes_of_shares(category, each[:, 0])
-            self.found.columns.add([named], each.max(axis=0)[None])
+            feature = shares_feature(category, each[:, 0])
+            self.found.add("categories", values, [feature] * len(values))
+            self.found.columns.add([feature], each.max(axis=0)[None])
 
 
 def outlyingness(values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ import numpy as np
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import pooled_spread
-from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
 from isodepth.depth.resolve import depth_text
@@ -23,6 +22,7 @@ from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.combination import Findings, combined, permutation_pvalue
+from isodepth.significance.naming import significant_changes
 from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
@@ -30,7 +30,7 @@ from isodepth.significance.pooled_sample import (
     standardized,
     units_of,
 )
-from isodepth.significance.result import ALPHA, Change, ColumnTest, Component, TwoSampleResult
+from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
 from isodepth.significance.tolerance import allowed_share, tolerant_statistics, whole_rows
 from isodepth.tensors.host import arrays_on_host
@@ -134,7 +134,7 @@ def two_sample_test(
     True
     >>> result = isodepth.two_sample_test(X, Y + [1, 0, 0], random_state=0)
     >>> result.pvalue, result.changes[0].text
-    (0.001, 'the location of column 0')
+    (0.001, 'column 0: median -0.10 -> 0.72')
     """
     given = checked_settings(
         method=method, n_permutations=n_permutations, tolerance=tolerance, scale=scale,
@@ -149,7 +149,7 @@ def two_sample_test(
 def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     x, y = samples.x, samples.y
     d = x.shape[1]
-    names = samples.columns or column_labels(d)
+    names = samples.names
     metric = given.metric
     rng = np.random.default_rng(metric.random_state)
     if not d and given.method == "regions":
@@ -165,7 +165,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         statistics, total, unit = tolerant_statistics, len(directions), "direction"
     with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
         found = statistics(rows, given, advance)
-    parts = found.evidence
+    parts = found.neg_log_p
     if given.method == "regions":
         # The distance itself, in the units of the data.
         scores = found.parts["regions"] * (size / mean_of_direction(d, metric.q))
@@ -186,15 +186,15 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         components=[
             Component(
                 name,
-                *found.leaders[name],
+                found.strongest[name].kinds[0],
+                found.strongest[name].label,
                 float(found.parts[name][0]),
                 float(permutation_pvalue(parts[name][0], parts[name][1:])),
             )
             for name in order
         ],
-        # No part of the samples differs where the whole does not.
-        changes=_changes(found) if pvalue <= ALPHA else [],
-        columns=_columns(rows, found, pvalue),
+        changes=significant_changes(rows, found, samples, ALPHA) if pvalue <= ALPHA else [],
+        column_tests=_column_tests(rows, found, pvalue),
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
@@ -224,17 +224,7 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     return notes
 
 
-def _changes(found: Findings) -> list[Change]:
-    """What differs significantly, the strongest evidence first.
-
-    Functions of all columns only where no column or pair is significant by itself.
-    """
-    changes = found.columns.significant(ALPHA) + found.pairs.significant(ALPHA)
-    changes = changes or found.whole.significant(ALPHA)
-    return [change for _, change in sorted(changes, key=lambda pair: -pair[0])]
-
-
-def _columns(rows: PooledSample, found: Findings, pvalue: float) -> list[ColumnTest]:
+def _column_tests(rows: PooledSample, found: Findings, pvalue: float) -> list[ColumnTest]:
     """Each column by its own values, adjusted by the maximum over columns and by the whole."""
     names = [*rows.names, *(category.name for category in rows.categories)]
     family, differences = found.columns, _differences(rows)
@@ -245,7 +235,7 @@ def _columns(rows: PooledSample, found: Findings, pvalue: float) -> list[ColumnT
     shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
         ColumnTest(
-            names[j], family.candidates[j][0].kind, differences[j], shifts[j], float(pvalues[j])
+            names[j], family.features[j].kinds[0], differences[j], shifts[j], float(pvalues[j])
         )
         for j in np.argsort(-np.array(family.observed), kind="stable")
     ]
