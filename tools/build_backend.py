@@ -1,8 +1,9 @@
-"""The build backend: scikit-build-core, with a compiler for machines that have none.
+"""Build backend: scikit-build-core, with a compiler for machines that have none.
 
-Where no C++ compiler is found, the build asks for the package ``ziglang``, which contains clang. An
-editable install builds the core into ``src/isodepth/_core`` and puts ``src`` on the path, nothing
-else; ``python tools/build_backend.py core`` builds the core again, and only what has changed of it.
+If no C++ compiler is found, the build requires the package ``ziglang``, which contains clang. A
+wheel has the core for all instruction sets. An editable install compiles the baseline and the set
+of this machine into ``src/isodepth/_core``, and puts ``src`` on the path.
+``python tools/build_backend.py core`` compiles the changed files of the core again.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ COMPILERS = ["clang-cl", "clang++", "g++"] if os.name == "nt" else ["c++", "g++"
 
 
 def compiler_requires() -> list[str]:
-    """What to install in order to have a C++ compiler: nothing where there is one."""
+    """Return the packages that provide a C++ compiler: none if a compiler is installed."""
     found = os.environ.get("CXX") or any(shutil.which(name) for name in COMPILERS)
     return [] if found else [ZIG]
 
@@ -59,7 +60,7 @@ def get_requires_for_build_editable(config_settings: Settings = None) -> list[st
 
 
 def choose_compiler() -> None:
-    """Tell CMake, by environment variables, which compiler to take where it would not find it."""
+    """Set the environment variables of CMake if it would not find a usable compiler by itself."""
     if os.name == "nt":
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
         if "CXX" not in os.environ and shutil.which("clang-cl"):
@@ -67,12 +68,12 @@ def choose_compiler() -> None:
     if compiler_requires():
         if find_spec("ziglang") is None:
             raise SystemExit(
-                "isodepth is built with a C++ compiler, and there is none: CXX is not set, none of "
-                f"{', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later; or "
+                "isodepth is built with a C++ compiler, and none was found: CXX is not set, and none of "
+                f"{', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later, or "
                 f"'pip install \"{ZIG}\"', a compiler in a package, and build again."
             )
-        # By itself zig compiles for the processor of this machine alone; and it compiles the
-        # standard library anew for every other optimization.
+        # By default zig compiles for the processor of this machine. It compiles its standard
+        # library again for every combination of these options.
         os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline -O3 -fPIC"
 
 
@@ -80,18 +81,30 @@ def build_wheel(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     choose_compiler()
-    return scikit_build.build_wheel(wheel_directory, config_settings, metadata_directory)
+    # Stated in every build, because a build folder keeps the value of the build before.
+    settings = {"cmake.define.ISODEPTH_SETS": "all", **(config_settings or {})}
+    return scikit_build.build_wheel(wheel_directory, settings, metadata_directory)
 
 
 def build_core(wheel_directory: str, config_settings: Settings = None) -> Path:
-    """Build a wheel and copy its compiled modules into `src`; the path of the wheel."""
-    wheel = Path(wheel_directory) / build_wheel(wheel_directory, config_settings)
+    """Build a wheel for this machine, copy its compiled modules into `src`, return its path."""
+    settings = {"cmake.define.ISODEPTH_SETS": "native", **(config_settings or {})}
+    wheel = Path(wheel_directory) / build_wheel(wheel_directory, settings)
     with ZipFile(wheel) as archive:
-        for name in archive.namelist():
-            if name.startswith("isodepth/_core/") and name.endswith((".so", ".pyd")):
-                target = ROOT / "src" / name
-                target.unlink(missing_ok=True)  # a process that runs keeps the old file
-                target.write_bytes(archive.read(name))
+        names = [
+            name
+            for name in archive.namelist()
+            if name.startswith("isodepth/_core/") and name.endswith((".so", ".pyd"))
+        ]
+        for name in names:
+            target = ROOT / "src" / name
+            target.unlink(missing_ok=True)  # a running process keeps the old file
+            target.write_bytes(archive.read(name))
+    # Modules of other instruction sets would be out of date. An installation without CMake
+    # (wheel.cmake=false) has no modules, and keeps those of `make core`.
+    for path in (ROOT / "src" / "isodepth" / "_core").glob("*") if names else []:
+        if path.suffix in (".so", ".pyd") and f"isodepth/_core/{path.name}" not in names:
+            path.unlink()
     return wheel
 
 

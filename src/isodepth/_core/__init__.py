@@ -1,17 +1,19 @@
-"""The compiled core: `baseline`, or the module for the widest vectors that this processor has.
+"""The compiled core: the module for the widest vectors that were compiled and that this processor has.
 
-The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) asks for one of them.
+The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) selects one of the modules.
 """
 
 import os
+from importlib.util import find_spec
 
 from isodepth._core import baseline
 
-instruction_set: str = os.environ.get("ISODEPTH_ISA") or baseline.instruction_sets()[-1]
-if instruction_set not in baseline.instruction_sets():
+_usable = [name for name in baseline.instruction_sets() if find_spec(f"isodepth._core.{name}")]
+instruction_set: str = os.environ.get("ISODEPTH_ISA") or _usable[-1]
+if instruction_set not in _usable:
     raise ImportError(
-        f"ISODEPTH_ISA is {instruction_set!r}; this processor has "
-        f"{', '.join(baseline.instruction_sets())}"
+        f"ISODEPTH_ISA is {instruction_set!r}, which was not compiled or which this processor does "
+        f"not have; choose one of {', '.join(_usable)}"
     )
 if instruction_set == "avx512":
     from isodepth._core.avx512 import *  # noqa: F403
