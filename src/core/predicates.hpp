@@ -99,11 +99,4 @@ class Determinants {
     std::vector<Expansion> minors_;
 };
 
-// Positive when c lies left of the way from a to b in the plane, negative when right; and what rounding may
-// have changed it by (Shewchuk's bound for a 2 x 2 determinant of differences).
-inline TwoTerms quick_orientation(const double* a, const double* b, const double* c) {
-    const double left = (b[0] - a[0]) * (c[1] - a[1]), right = (b[1] - a[1]) * (c[0] - a[0]);
-    return {left - right, (3.0 + 16.0 * roundoff) * roundoff * (std::abs(left) + std::abs(right))};
-}
-
 }  // namespace isodepth

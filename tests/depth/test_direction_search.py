@@ -100,8 +100,9 @@ def test_of_very_many_points_a_part_proposes_each_time() -> None:
 @pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
 def test_searched_depths_come_near_the_exact_ones_in_a_thin_cloud(estimator: type) -> None:
     X = np.random.default_rng(2).standard_normal((50, 2)) * [1, 0.05]
-    exact = estimator(method="exact").fit(X).depth_
+    # In the plane, many equispaced directions give nearly the exact depth.
+    exact = estimator(n_directions=20_000, directions="equispaced").fit(X).depth_
     plain = estimator(n_directions=15, random_state=0).fit(X).depth_
     searched = estimator(n_directions=15, random_state=0, refine=15).fit(X).depth_
-    assert (searched >= exact - 1e-12).all()
+    assert (searched >= exact - 1e-3).all()
     assert (searched - exact).mean() < 0.05 * (plain - exact).mean()

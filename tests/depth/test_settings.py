@@ -45,13 +45,9 @@ def test_exact_leaves_nothing_to_refine(estimator: type) -> None:
         estimator(refine=-1).fit(X)
 
 
-def test_exact_projection_depths_of_one_column_and_of_too_many() -> None:
-    points = np.array([[0.0], [1.0], [3.0], [7.0], [20.0]])  # the median is 3, the MAD 3
-    found = ProjectionDepth(method="exact").fit(points)
-    np.testing.assert_allclose(found.depth_, 3 / (3 + abs(points[:, 0] - 3)), rtol=1e-14)
-    np.testing.assert_allclose(found.score_samples([[-3.0]]), [1 / 3], rtol=1e-14)
-    with pytest.raises(InvalidOptionError, match="one or two dimensions, got 3"):
-        ProjectionDepth(method="exact").fit(np.column_stack([X, X[:, 0] ** 2]))
+def test_the_projection_depth_has_no_exact_method() -> None:
+    with pytest.raises(InvalidOptionError, match="method='exact'"):
+        ProjectionDepth(method="exact").fit(X)
 
 
 def test_weights_are_passed_on_only_where_there_are_any() -> None:

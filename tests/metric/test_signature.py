@@ -192,7 +192,7 @@ def test_what_is_set_is_said_and_read_back(options, name: str, text: str) -> Non
     [
         (HalfspaceDepth(method="exact"), ["halfspace", "method=exact"]),
         (HalfspaceDepth(refine=7), ["halfspace", "refine=7"]),
-        (ProjectionDepth(method="exact"), ["projection", "method=exact"]),
+        (ProjectionDepth(refine=3), ["projection", "refine=3"]),
         (AIIRWDepth(covariance="ledoit-wolf"), ["ai_irw", "covariance=ledoit-wolf"]),
     ],
 )

@@ -445,26 +445,6 @@ def halfspace_masses(
     Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
     """
 
-def planar_outlyingness(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    rounding: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    masses: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    spread_masses: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    heavy: int,
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """
-    Largest outlyingness (m,) of the last m of the points (n + m, 2) among the first n.
-    """
-
 @overload
 def gaps(
     x: Annotated[

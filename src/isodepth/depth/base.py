@@ -290,18 +290,10 @@ class Projection(Minimized):
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
 
     def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
-        from isodepth.depth.exact.projection import exact_projection_depth_2d
-
-        if sample.n_features > 2:
-            raise InvalidOptionError(
-                f"method='exact' of the projection depth needs data of one or two dimensions, got "
-                f"{sample.n_features}; use method='directions' with refine"
-            )
-        points, asked = sample.points.astype(np.float64), queries
-        if sample.n_features == 1:
-            # A line is a plane whose second coordinate is always zero.
-            points, asked = (np.column_stack([rows, 0 * rows]) for rows in (points, asked))
-        return exact_projection_depth_2d(points, sample.unit_masses, asked, n_jobs=resources.n_jobs)
+        raise InvalidOptionError(
+            "method='exact' is only available for the halfspace depth; use method='directions', "
+            "with refine for a closer bound"
+        )
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Projections of the corners of a simplex can be made anything. Sending one point away from

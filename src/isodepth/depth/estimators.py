@@ -88,8 +88,7 @@ class ProjectionDepth(DepthEstimator, Projection):
     ----------
     method : {"directions", "exact"}
         `directions` takes the maximum over the given directions: the depth is an upper bound that
-        falls towards the exact one as directions are added. `exact` (in one or two dimensions, for
-        some hundred points) finds it by combinatorics.
+        falls towards the exact one as directions are added. `exact` is not available.
     refine : int
         Steps of local search from the best direction of each point, which tighten the bound in
         more than a few dimensions; only with ``method="directions"``.
