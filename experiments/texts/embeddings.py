@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from isodepth.text import Encoder, RememberingEncoder
+from isodepth.text import CachedEncoder, Encoder
 
 
-class StoredEncoder(RememberingEncoder):
+class StoredEncoder(CachedEncoder):
     """An encoder that remembers in a file, for one model, layer and setting.
 
     Parameters
@@ -31,9 +31,9 @@ class StoredEncoder(RememberingEncoder):
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Embed what is not known yet, and write it down."""
-        before = len(self.known)
+        before = len(self.cache)
         self(list(texts))
-        if self.path is not None and len(self.known) > before:
+        if self.path is not None and len(self.cache) > before:
             self._write(self.path)
 
     def _read(self, path: Path) -> None:
@@ -46,14 +46,14 @@ class StoredEncoder(RememberingEncoder):
             vectors, sizes = stored["vectors"], stored["sizes"]
             texts = json.loads(str(stored["texts"]))
         parts = np.split(vectors, np.cumsum(sizes)[:-1])
-        self.known = dict(zip(texts, parts, strict=True))
+        self.cache = dict(zip(texts, parts, strict=True))
 
     def _write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(
             path,
             signature=np.array(self.signature),
-            texts=np.array(json.dumps(list(self.known))),
-            sizes=np.array([len(cloud) for cloud in self.known.values()]),
-            vectors=np.concatenate(list(self.known.values())),
+            texts=np.array(json.dumps(list(self.cache))),
+            sizes=np.array([len(cloud) for cloud in self.cache.values()]),
+            vectors=np.concatenate(list(self.cache.values())),
         )

@@ -19,7 +19,7 @@ from experiments.texts.embedding_metrics import (
     sliced_wasserstein_score,
     wasserstein_score,
 )
-from isodepth.text import Encoder, RememberingEncoder
+from isodepth.text import CachedEncoder, Encoder
 
 CANDIDATES = ["The cat sat on the mat.", "A fast automobile drives by.", "", "one word"]
 REFERENCES = [
@@ -38,7 +38,7 @@ def letters(texts):
 @needs_encoder
 @needs("sacrebleu", "rouge_score", "nltk", "bert_score")
 def test_one_protocol():
-    encoder = RememberingEncoder(Encoder(progress=False))
+    encoder = CachedEncoder(Encoder(progress=False))
     metrics = {
         "W": wasserstein_score(encoder),
         "Sliced-W": sliced_wasserstein_score(encoder, 50),

@@ -1,4 +1,4 @@
-"""Token vectors of any size, odd encoders and odd texts: the right number, or one clear error."""
+"""Token vectors of any scale, invalid encoders and invalid texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text import DepthScore, Encoder, RememberingEncoder
+from isodepth.text import CachedEncoder, DepthScore, Encoder
 from isodepth.text.clouds import clean_clouds
 
 RNG = np.random.default_rng(0)
@@ -22,12 +22,12 @@ def score(model, **options):
     return DepthScore(model, **options).score(["a", "bb"], ["ccc", "a"])
 
 
-# -- size -----------------------------------------------------------------------------------------
+# -- scale ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("power", [1023, 700, 200, 1, -1, -200, -700, -1010])
 def test_scaled_vectors_score_the_same_bits(power):
-    """By powers of two, which change no digit of a double that stays a normal number."""
+    """Powers of two: multiplication is exact for normal numbers."""
     scale = 2.0**power / (8 if power == 1023 else 1)
     assert score(encoder(scale)) == score(encoder(1.0))
 
@@ -36,33 +36,33 @@ def test_scaled_vectors_score_the_same_bits(power):
 def test_scaled_vectors_score_the_same(scale):
     expected = score(encoder(1.0))
     assert min(expected) > 0.1
-    # Vectors differ by a rounding of a double before they are rounded to single precision.
+    # Vectors differ by rounding in double precision before the rounding to single.
     np.testing.assert_allclose(score(encoder(scale)), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [3e38, 1e-44])
-def test_the_ends_of_single_precision(scale):
+def test_extreme_values_of_single_precision(scale):
     ones = [np.float32([[scale, 0], [0, -scale], [scale, scale]])]
-    (cloud,) = clean_clouds(ones, True, "origin")
+    (cloud,) = clean_clouds(ones, True)
     expected = [[1, 0], [0, -1], [0.5**0.5, 0.5**0.5]]
     np.testing.assert_allclose(cloud, expected, rtol=2e-7)
 
 
 def test_rows_of_very_different_size_and_zeros():
     rows = np.array([[1e300, 1e300], [1e-300, 0], [0, 0], [5e-324, 0]])
-    (cloud,) = clean_clouds([rows], True, "origin")
+    (cloud,) = clean_clouds([rows], True)
     np.testing.assert_allclose(cloud, [[0.5**0.5] * 2, [1, 0], [0, 0], [1, 0]], rtol=1e-7)
 
 
-@pytest.mark.parametrize(("scale", "said"), [(1e200, "infinite"), (1e-200, "too small")])
-def test_vectors_that_single_precision_cannot_hold_are_refused_as_they_are(scale, said):
-    with pytest.raises(InvalidInputError, match=said):
+@pytest.mark.parametrize(("scale", "cause"), [(1e200, "infinite"), (1e-200, "zero in single")])
+def test_overflow_and_underflow_in_single_precision_are_refused(scale, cause):
+    with pytest.raises(InvalidInputError, match=cause):
         score(encoder(scale), l2_normalize=False)
 
 
-def test_plain_vectors_are_normalized_as_before():
+def test_vectors_are_normalized():
     rows = RNG.normal(size=(40, 30))
-    (cloud,) = clean_clouds([rows], True, "origin")
+    (cloud,) = clean_clouds([rows], True)
     simple = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     np.testing.assert_array_equal(cloud, simple)
 
@@ -70,22 +70,21 @@ def test_plain_vectors_are_normalized_as_before():
 # -- encoders -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrap", [lambda encoder: encoder, RememberingEncoder])
+@pytest.mark.parametrize("wrap", [lambda encoder: encoder, CachedEncoder])
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "cause"),
     [
-        (lambda texts: None, "for each text, got NoneType for 3 texts"),
-        (lambda texts: 7, "for each text, got int for 3 texts"),
-        (lambda texts: "abc", "for each text, got str for 3 texts"),
-        (lambda texts: [], "for each text, got 0 for 3 texts"),
-        (lambda texts: [None] * 3, "token vectors of a text"),
+        (lambda texts: None, "encoder .* got NoneType for 3 texts"),
+        (lambda texts: 7, "encoder .* got int for 3 texts"),
+        (lambda texts: "abc", "encoder .* got str for 3 texts"),
+        (lambda texts: [], "encoder .* got 0 arrays for 3 texts"),
         (lambda texts: [[[1.0, np.nan]]] * 3, "NaN"),
         (lambda texts: [[[1.0], [1.0, 2.0]]] * 3, "token vectors of a text"),
         (lambda texts: [["x"]] * 3, "token vectors of a text"),
     ],
 )
-def test_encoders_that_give_something_else(model, said, wrap):
-    with pytest.raises(InvalidInputError, match=said):
+def test_invalid_encoder_output_is_refused(model, cause, wrap):
+    with pytest.raises(InvalidInputError, match=cause):
         score(wrap(model))
 
 
@@ -99,16 +98,16 @@ def test_vectors_that_require_grad_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("candidates", "references", "said"),
+    ("candidates", "references", "cause"),
     [
         (["a", "b\ud800"], ["a", "bb"], r"candidates .*'\\ud800'\) at position 1, character 1"),
         (["a", "bb"], ["a", "\udfff"], "references .* at position 1, character 0"),
         (["a", "bb"], ["a", ["bb", "\udc80x"]], "references .* at position 1"),
-        (["a", 7], ["a", "bb"], "candidates must be texts, got int at position 1"),
+        (["a", 7], ["a", "bb"], "candidates .* got int at position 1"),
     ],
 )
-def test_half_of_a_surrogate_pair_is_refused(candidates, references, said):
-    with pytest.raises(InvalidInputError, match=said):
+def test_invalid_strings_are_refused(candidates, references, cause):
+    with pytest.raises(InvalidInputError, match=cause):
         DepthScore(encoder(1.0)).score(candidates, references)
 
 
@@ -116,15 +115,15 @@ def test_half_of_a_surrogate_pair_is_refused(candidates, references, said):
 
 
 @pytest.mark.parametrize("device", ["cuda:77", "nonsense", "cpu:x", "meta", ""])
-def test_devices_that_are_not_there(device):
+def test_unavailable_devices_are_refused(device):
     pytest.importorskip("torch")
-    with pytest.raises(InvalidOptionError, match="cannot run on device") as caught:
-        Encoder(device=device, progress=False).place()
+    with pytest.raises(InvalidOptionError, match=r"device=.* not available") as caught:
+        Encoder(device=device, progress=False).resolved_device()
     assert "\n" not in str(caught.value)
-    assert Encoder(device="cpu").place() == "cpu"
+    assert Encoder(device="cpu").resolved_device() == "cpu"
 
 
 def test_a_device_is_checked_before_the_model_is_loaded():
     pytest.importorskip("torch")
-    with pytest.raises(InvalidOptionError, match="cannot run on device 'cuda:77'"):
+    with pytest.raises(InvalidOptionError, match="device='cuda:77'"):
         DepthScore("./no/such/folder", device="cuda:77").score(["a"], ["b"])

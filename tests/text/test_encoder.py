@@ -1,4 +1,4 @@
-"""The packaged MiniLM: token vectors that do not depend on the batch, loaded once."""
+"""Encoder with the packaged MiniLM: shapes, layers, batches, truncation and caching."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from text_extra import needs_encoder
 
 from isodepth import InvalidInputError, InvalidOptionError
 from isodepth.cli import main
-from isodepth.text import DepthScore, Encoder, RememberingEncoder
-from isodepth.text.network import load
+from isodepth.text import CachedEncoder, DepthScore, Encoder
+from isodepth.text.models import load
 
 pytestmark = needs_encoder
 
@@ -31,7 +31,7 @@ def encoder():
     return Encoder(progress=False)
 
 
-def test_one_vector_a_token(encoder):
+def test_one_vector_per_token(encoder):
     clouds = encoder(TEXTS)
     assert [cloud.shape[1] for cloud in clouds] == [384] * len(TEXTS)
     assert [len(cloud) for cloud in clouds] == [len(ids) for ids in encoder.tokens(TEXTS)]
@@ -48,13 +48,13 @@ def test_special_tokens_are_dropped_unless_kept(encoder):
         assert (with_markers[1:-1] == without).all()
 
 
-def test_batches_change_no_bit(encoder):
+def test_vectors_do_not_depend_on_the_batch(encoder):
     whole = encoder(TEXTS)
     small = Encoder(batch_size=1, progress=False)(TEXTS)
     shuffled = encoder(TEXTS[::-1])[::-1]
     for a, b, c in zip(whole, small, shuffled, strict=True):
-        # In double precision batches differ by about 1e-15, which rounding to single hides but
-        # for one number in 10**8; a unit in the last place is granted to that one.
+        # Batches differ by about 1e-15 in double precision. Rounding to single precision removes
+        # this difference except for about one value in 10**8, which may move by one ulp.
         assert np.abs(a - b).max(initial=0) <= 1e-6
         assert (a == b).mean() > 0.999 if len(a) else True
         assert (a == c).mean() > 0.999 if len(a) else True
@@ -68,8 +68,8 @@ def test_layers_are_those_of_the_model(encoder):
     with torch.inference_mode():
         states = network.model(**ids, output_hidden_states=True).hidden_states
     for layer in (0, 3, 6):
-        found = Encoder(layer=layer, device="cpu", progress=False)([TEXTS[1]])[0]
-        assert found == pytest.approx(states[layer][0, 1:-1].numpy(), abs=1e-6)
+        vectors = Encoder(layer=layer, device="cpu", progress=False)([TEXTS[1]])[0]
+        assert vectors == pytest.approx(states[layer][0, 1:-1].numpy(), abs=1e-6)
     assert (encoder([TEXTS[1]])[0] == Encoder(layer=6, progress=False)([TEXTS[1]])[0]).all()
 
 
@@ -91,7 +91,7 @@ def test_the_model_is_loaded_once(monkeypatch, tmp_path, capsys):
     load.cache_clear()
     DepthScore(progress=False).score(["a"], ["b"])
     assert len(loaded) == 1
-    # Another object with other settings, an encoder, and the command: the same weights.
+    # A second score with other settings, an encoder and the command reuse the model.
     DepthScore(layer=3, depth="dual", progress=False).score(["c"], ["d"])
     Encoder(progress=False)(["e"])
     (tmp_path / "c.txt").write_text("a text\n")
@@ -100,35 +100,34 @@ def test_the_model_is_loaded_once(monkeypatch, tmp_path, capsys):
     assert len(loaded) == 1
 
 
-def test_long_texts_are_cut_with_one_warning_that_counts():
+def test_long_texts_are_truncated_with_one_warning_that_counts():
     long = "word " * 600
-    with pytest.warns(UserWarning, match="were cut") as caught:
+    with pytest.warns(UserWarning, match="truncated") as caught:
         clouds = Encoder(progress=False)([long, "short", long + "more"])
-    assert [str(w.message) for w in caught] == [
-        "2 of 3 text(s) have more than 512 tokens and were cut there"
-    ]
+    (warning,) = caught
+    assert "more than 512 tokens: 2 of 3" in str(warning.message)
     assert [len(cloud) for cloud in clouds] == [510, 1, 510]
     with pytest.warns(UserWarning, match="1 of 1"):
         assert len(Encoder(max_length=10, progress=False)(["one " * 20])[0]) == 8
-    with pytest.raises(InvalidInputError, match="more than 512 tokens; shorten"):
+    with pytest.raises(InvalidInputError, match=r"more than 512 tokens.*shorten"):
         Encoder(truncation="error", progress=False)([long])
 
 
 @pytest.mark.filterwarnings("error")
-def test_no_warning_where_nothing_is_cut(encoder):
+def test_no_warning_without_truncation(encoder):
     encoder(TEXTS)
 
 
-def test_bad_settings_are_named(tmp_path):
-    with pytest.raises(InvalidOptionError, match=r"layers 0 .* to 6, got layer=7"):
+def test_invalid_settings_are_refused(tmp_path):
+    with pytest.raises(InvalidOptionError, match=r"layer .* 6 .*got layer=7"):
         Encoder(layer=7, progress=False)(["a"])
-    with pytest.raises(InvalidOptionError, match="at most 512 tokens"):
+    with pytest.raises(InvalidOptionError, match="max_length must be at most 512"):
         Encoder(max_length=513, progress=False)(["a"])
-    with pytest.raises(InvalidOptionError, match="cannot load the model"):
+    with pytest.raises(InvalidOptionError, match="cannot load model"):
         Encoder(str(tmp_path), progress=False)(["a"])
-    with pytest.raises(InvalidOptionError, match="there is no such folder"):
+    with pytest.raises(InvalidOptionError, match="folder does not exist"):
         Encoder(str(tmp_path / "elsewhere"), progress=False)(["a"])
-    with pytest.raises(InvalidOptionError, match="or a folder, got 3"):
+    with pytest.raises(InvalidOptionError, match=r"model must be .* got 3"):
         Encoder(3)
     for settings in ({"special_tokens": "some"}, {"truncation": "no"}, {"precision": "half"}):
         with pytest.raises(InvalidOptionError):
@@ -147,27 +146,26 @@ def test_signature_names_model_layer_and_versions(encoder):
     assert folder.signature.startswith("model=model|layer=2|")
 
 
-def test_remembering_encoder_gives_the_same(encoder):
-    remembering = RememberingEncoder(encoder)
-    first = remembering(TEXTS)
-    assert all(a is b for a, b in zip(first, remembering(TEXTS), strict=True))
+def test_cached_encoder_returns_the_same(encoder):
+    cached = CachedEncoder(encoder)
+    first = cached(TEXTS)
+    assert all(a is b for a, b in zip(first, cached(TEXTS), strict=True))
     assert all((a == b).all() for a, b in zip(first, encoder(TEXTS), strict=True))
-    assert remembering.tokens(TEXTS) == encoder.tokens(TEXTS)
-    assert remembering.signature == encoder.signature
+    assert cached.tokens(TEXTS) == encoder.tokens(TEXTS)
+    assert cached.signature == encoder.signature
 
 
-def test_nothing_in_nothing_out(encoder):
+def test_no_texts(encoder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert encoder([]) == []
         assert encoder.tokens([]) == []
 
 
-@needs_encoder
-def test_texts_that_are_none_are_refused():
+def test_invalid_texts_are_refused():
     encoder = Encoder(progress=False)
     for texts in (["a", "b\ud800"], ["a", None], [7]):
-        with pytest.raises(InvalidInputError, match="texts must be texts"):
+        with pytest.raises(InvalidInputError, match="texts must be"):
             encoder(texts)
-        with pytest.raises(InvalidInputError, match="texts must be texts"):
+        with pytest.raises(InvalidInputError, match="texts must be"):
             encoder.tokens(texts)

@@ -1,6 +1,6 @@
-"""Depths computed on the device of the encoder: those of the host.
+"""Depths computed on the device of the encoder equal those of the host.
 
-The passes run on the host as well; `test_scores_on_the_gpu` uses a GPU.
+The code for devices also runs on the CPU; only `test_scores_on_the_gpu` needs a GPU.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ def letters(texts):
 
 
 @pytest.mark.parametrize("depth", ["irw", "dual"])
-def test_regions_are_those_of_the_host(clouds, depth):
-    drawn = DepthScore(letters, depth=depth, n_directions=300).metric.fit(WIDTH, "float32")
-    arrays = clean_clouds(clouds, True, "origin")
-    found = on_device.regions_on_device(drawn, arrays, "cpu")
-    for mine, expected in zip(found, drawn.all_regions(arrays), strict=True):
-        assert np.allclose(mine.depth, expected.depth, rtol=0, atol=1e-13)
-        assert np.array_equal(mine.points, expected.points)
-        assert mine.depth.shape == expected.depth.shape
+def test_regions_equal_those_of_the_host(clouds, depth):
+    fitted = DepthScore(letters, depth=depth, n_directions=300).metric.fit(WIDTH, "float32")
+    arrays = clean_clouds(clouds, True)
+    regions = on_device.regions_on_device(fitted, arrays, "cpu")
+    for actual, expected in zip(regions, fitted.all_regions(arrays), strict=True):
+        assert np.allclose(actual.depth, expected.depth, rtol=0, atol=1e-13)
+        assert np.array_equal(actual.points, expected.points)
+        assert actual.depth.shape == expected.depth.shape
 
 
-def test_long_texts_are_left_to_the_host(monkeypatch, clouds):
+def test_long_texts_are_computed_on_the_host(monkeypatch, clouds):
     monkeypatch.setattr(on_device, "MOST_POINTS", 6)
     monkeypatch.setattr("isodepth.depth.integrated.MOST_POINTS", 6)
-    test_regions_are_those_of_the_host(clouds, "irw")
+    test_regions_equal_those_of_the_host(clouds, "irw")
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_long_texts_are_left_to_the_host(monkeypatch, clouds):
         (torch.zeros(2, WIDTH, requires_grad=True), "require grad"),
         (torch.zeros(2, 3, WIDTH), "shape"),
         (torch.zeros(2, WIDTH, dtype=torch.complex64), "Complex"),
-        (torch.zeros(2, WIDTH + 1), f"one width, got {WIDTH}, {WIDTH + 1}"),
+        (torch.zeros(2, WIDTH + 1), f"width, got {WIDTH}, {WIDTH + 1}"),
         (torch.full((2, WIDTH), float("nan")), "NaN or infinite"),
     ],
 )
-def test_tensors_are_arrays_or_refused(cloud, message):
+def test_tensors_are_converted_or_refused(cloud, message):
     rows = torch.ones(2, WIDTH, dtype=torch.bfloat16)
-    (array,) = clean_clouds([rows], True, "origin")
+    (array,) = clean_clouds([rows], True)
     assert array == pytest.approx(WIDTH**-0.5)
     with pytest.raises(InvalidInputError, match=message):
-        clean_clouds([rows, cloud], True, "origin")
+        clean_clouds([rows, cloud], True)
 
 
 @pytest.mark.cuda
@@ -78,8 +78,8 @@ def test_scores_on_the_gpu(depth):
     texts = ["a" * k for k in range(2, 40)]
     expected = DepthScore(letters, depth=depth, n_directions=500).score(texts, texts[::-1])
 
-    def on_gpu(asked):
-        return [torch.from_numpy(cloud).cuda() for cloud in letters(asked)]
+    def on_gpu(texts):
+        return [torch.from_numpy(cloud).cuda() for cloud in letters(texts)]
 
-    found = DepthScore(on_gpu, depth=depth, n_directions=500).score(texts, texts[::-1])
-    assert np.allclose(found, expected, rtol=1e-6)
+    actual = DepthScore(on_gpu, depth=depth, n_directions=500).score(texts, texts[::-1])
+    assert np.allclose(actual, expected, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""DepthScore on real texts with the packaged MiniLM, and with encoders of one's own."""
+"""DepthScore with the packaged MiniLM, and with custom encoders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from text_extra import needs_encoder
 
 from isodepth import InvalidInputError, InvalidOptionError
-from isodepth.text import DepthScore, RememberingEncoder
+from isodepth.text import CachedEncoder, DepthScore
 
 CANDIDATES = [
     "The cat sat on the mat.",
@@ -46,8 +46,9 @@ def scores(score):
 @needs_encoder
 def test_all_scores_are_finite_and_lower_is_closer(scores):
     assert all(math.isfinite(value) and value > 0 for value in scores)
-    # Vectors have length one, so that no two clouds are further apart than 2.
-    assert max(scores) < 2
+    # Unit vectors are at most 2 apart; the empty candidate has this worst value.
+    assert scores[4] == 2.0
+    assert sorted(scores)[-2] < 2.0
     assert max(scores[0], scores[2]) < scores[3]
 
 
@@ -65,7 +66,7 @@ def test_batches_do_not_matter(score, scores):
 
 @needs_encoder
 def test_zero_to_itself_and_symmetric(score, scores):
-    assert score.score(CANDIDATES, CANDIDATES) == [0.0] * len(CANDIDATES)
+    assert score.score(CANDIDATES, CANDIDATES) == [0.0] * len(CANDIDATES)  # two empty texts also
     firsts = [group if isinstance(group, str) else group[0] for group in REFERENCES]
     there, back = score.score(CANDIDATES, firsts), score.score(firsts, CANDIDATES)
     assert there == back
@@ -73,29 +74,28 @@ def test_zero_to_itself_and_symmetric(score, scores):
 
 @needs_encoder
 def test_repeated_tokens_of_a_real_text_change_nothing(score):
-    # In a text written twice every token has another context, and so another vector; as a cloud,
-    # one sees each of its tokens twice.
+    # A repeated text has other contexts and other vectors, so the clouds are repeated instead.
     clouds = [cloud for cloud in score.encoder(CANDIDATES) if len(cloud)]
     twice = [np.concatenate([cloud, cloud]) for cloud in clouds]
     assert score.score_clouds(twice, [[cloud] for cloud in clouds]) == [0.0] * len(clouds)
 
 
 @needs_encoder
-def test_a_long_text_is_cut_and_scored(score):
-    with pytest.warns(UserWarning, match=r"1 of 2 text.s. have more than 512 tokens"):
+def test_a_long_text_is_truncated_and_scored(score):
+    with pytest.warns(UserWarning, match="512 tokens: 1 of 2"):
         (value,) = score.score(["word " * 600], ["word"])
     assert math.isfinite(value)
 
 
 @needs_encoder
-def test_signature_says_everything(score):
+def test_signature_contains_all_settings(score):
     import transformers
 
     parts = score.signature.split("|")
     for part in (
         "DepthScore", "model=all-MiniLM-L6-v2", "layer=6", "special=drop", "length=512",
         "precision=double", f"transformers={transformers.__version__}", "unit=yes",
-        "empty=origin", "refs=mean", "DR", "depth=steady_irw", "p=2", "eps=0.01", "gap=exact",
+        "empty=worst", "refs=mean", "DR", "depth=steady_irw", "p=2", "eps=0.01", "gap=exact",
         "seed=0",
     ):  # fmt: skip
         assert part in parts
@@ -111,22 +111,22 @@ def test_signature_says_everything(score):
      {"depth": "ai_irw", "covariance": "ledoit-wolf"},
      {"gap": "search"}, {"precision": "single"}],
 )  # fmt: skip
-def test_settings_matter_and_keep_the_promises(settings, score, scores):
+def test_settings_change_scores(settings, score, scores):
     other = DepthScore(progress=False, **settings)
     values = other.score(CANDIDATES[:4], REFERENCES[:4])
     assert all(math.isfinite(value) for value in values)
     assert other.score(CANDIDATES[1:2], CANDIDATES[1:2]) == [0.0]
     if settings.keys() & {"layer", "special_tokens", "l2_normalize", "covariance", "gap"}:
         assert values != scores[:4]
-    else:  # Dual depth orders tokens almost as IRW does, often exactly so.
+    else:  # The dual depth orders tokens almost as IRW does.
         assert values == pytest.approx(scores[:4], rel=0.05)
 
 
-# -- an encoder of one's own ----------------------------------------------------------------------
+# -- custom encoders ------------------------------------------------------------------------------
 
 
 def words(texts):
-    """A word has one vector wherever it stands: no context, no positions."""
+    """Encode each word by a fixed random vector, without context."""
     return [np.array([_word(word) for word in text.split()]).reshape(-1, 16) for text in texts]
 
 
@@ -142,42 +142,60 @@ def test_a_text_repeated_twice_is_itself():
     assert score.score(["same the are words the of two"], [text]) == [0.0]
 
 
-def test_texts_are_embedded_once_each():
-    asked = []
+def test_each_distinct_text_is_encoded_once():
+    encoded = []
 
     def counting(texts):
-        asked.extend(texts)
+        encoded.extend(texts)
         return words(texts)
 
     DepthScore(counting).score(["a b", "a b", "c"], [["c", "a b"], "c", "d"])
-    assert sorted(asked) == ["a b", "c", "d"]
+    assert sorted(encoded) == ["a b", "c", "d"]
 
 
-def test_empty_texts_are_what_one_says():
-    assert DepthScore(words).score(["", ""], ["", "a"]) == pytest.approx([0.0, 1.0], abs=1e-6)
-    missing, there = DepthScore(words, empty="nan").score(["", "a"], ["a", "b"])
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
+def test_empty_candidates_get_the_worst_score_and_are_counted(blank):
+    """A wrong candidate must not lose against an empty one."""
+    with pytest.warns(UserWarning, match="candidates .*: 2 of 4"):
+        scores = DepthScore(words).score([blank, "wrong", "a", blank], ["a", "a", "a", "b c"])
+    assert scores[0] == scores[3] == 2.0
+    assert scores[1] < 2.0
+    with pytest.warns(UserWarning, match="candidates"):
+        assert DepthScore(words, l2_normalize=False).score([blank], ["a"]) == [math.inf]
+
+
+def test_empty_references_are_treated_alike():
+    with pytest.warns(UserWarning, match="references .*: 2 of 3"):
+        scores = DepthScore(words).score(["", "a"], [" ", ["", "a"]])
+    assert scores == [0.0, 1.0]
+
+
+def test_options_for_empty_texts():
+    with pytest.warns(UserWarning, match="1 of 2; they get NaN"):
+        missing, finite = DepthScore(words, empty="nan").score(["", "a"], ["a", "b"])
     assert math.isnan(missing)
-    assert math.isfinite(there)
-    with pytest.raises(InvalidInputError, match="has no tokens"):
+    assert math.isfinite(finite)
+    with pytest.raises(InvalidInputError, match=r"candidates .*: 1 of 1"):
         DepthScore(words, empty="error").score([""], ["a"])
 
 
-def test_an_encoder_may_give_nothing_for_an_empty_text():
-    def letters(texts):
-        return [[[float(ord(c)), 1.0] for c in text] for text in texts]
+def test_an_encoder_may_return_no_tokens():
+    with pytest.warns(UserWarning, match="candidates .*: 1 of 2"):
+        scores = DepthScore(lambda texts: [[] if t == "-" else [[1.0]] for t in texts]).score(
+            ["-", "b"], ["a", "a"]
+        )
+    assert scores == [2.0, 0.0]
 
-    assert DepthScore(letters).score(["", "", "a"], ["", "a", "a"])[::2] == [0.0, 0.0]
 
-
-def test_no_texts_no_scores():
+def test_no_texts():
     assert DepthScore(words).score([], []) == []
 
 
-def test_bad_texts_are_refused():
+def test_invalid_texts_are_refused():
     score = DepthScore(words)
     with pytest.raises(InvalidInputError, match="wrap a single text"):
         score.score("a text", ["another"])
-    with pytest.raises(InvalidInputError, match=r"2 candidate.s. and 1 reference"):
+    with pytest.raises(InvalidInputError, match=r"candidates and references .* got 2 and 1"):
         score.score(["a", "b"], ["c"])
     with pytest.raises(InvalidInputError, match="non-empty list"):
         score.score(["a"], [[]])
@@ -187,12 +205,12 @@ def test_bad_texts_are_refused():
         score.score(["a"], [["b", None]])
 
 
-def test_bad_encoders_are_refused():
-    with pytest.raises(InvalidInputError, match="one array of token vectors for each text"):
+def test_invalid_encoders_are_refused():
+    with pytest.raises(InvalidInputError, match="one array of token vectors"):
         DepthScore(lambda texts: []).score(["a"], ["b"])
     with pytest.raises(InvalidInputError, match="NaN"):
         DepthScore(lambda texts: [[[np.nan]]] * len(texts)).score(["a"], ["b"])
-    with pytest.raises(InvalidInputError, match="one width"):
+    with pytest.raises(InvalidInputError, match="width"):
         DepthScore(lambda texts: [np.ones((1, len(t))) for t in texts]).score(["a"], ["bb"])
 
 
@@ -201,20 +219,21 @@ def test_bad_encoders_are_refused():
     [
         ({"multi_ref": "last"}, "multi_ref"),
         ({"empty": "zero"}, "empty"),
-        ({"random_state": None}, "must not change by chance"),
+        ({"empty": "origin"}, "empty"),
+        ({"random_state": None}, "random_state"),
         ({"eps": 0}, "eps"),
         ({"gap": "all"}, "gap"),
         ({"depth": "deep"}, "depth"),
-        ({"covariance": "ledoit-wolf"}, "only goes with depth='ai_irw'"),
-        ({"layer": 3}, "does not apply to a custom encoder"),
+        ({"covariance": "ledoit-wolf"}, "covariance='ledoit-wolf' has no effect"),
+        ({"layer": 3}, "layer=3 has no effect with a custom encoder"),
     ],
 )
-def test_bad_settings_are_refused_at_once(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(InvalidOptionError, match=message):
         DepthScore(words, **settings)
 
 
-def test_own_encoder_is_named_in_the_signature():
+def test_custom_encoder_is_named_in_the_signature():
     assert "model=own:words" in DepthScore(words).signature
-    assert "model=own:words" in DepthScore(RememberingEncoder(words)).signature
+    assert "model=own:words" in DepthScore(CachedEncoder(words)).signature
     assert "steady_irw" in repr(DepthScore(words))

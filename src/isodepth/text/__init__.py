@@ -1,9 +1,9 @@
-"""Scoring generated text: DepthScore and its encoders.
+"""Scores of generated text: DepthScore and its encoders.
 
-Needs ``pip install 'isodepth[text]'`` for encoders; the depth part and your own encoder do not.
+The encoders need ``pip install 'isodepth[text]'``. Scores with an encoder of your own do not.
 """
 
-from isodepth.text.encoder import Encoder, RememberingEncoder
+from isodepth.text.encoder import CachedEncoder, Encoder
 from isodepth.text.score import DepthScore
 
-__all__ = ["DepthScore", "Encoder", "RememberingEncoder"]
+__all__ = ["CachedEncoder", "DepthScore", "Encoder"]

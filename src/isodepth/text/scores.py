@@ -1,4 +1,4 @@
-"""Scores: what a text metric says about many texts, as the list it always was and as a result."""
+"""Scores of texts: a list of floats with the result methods of the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from isodepth.data.results import ResultMixin, plain
 
 
 class Scores(list[float], ResultMixin):
-    """One score a text: a list of floats that knows how they were made.
+    """List with one score per text, and the settings that it was computed with.
 
     Attributes
     ----------
@@ -34,16 +34,14 @@ class Scores(list[float], ResultMixin):
         self.signature = signature
         self.higher_is_better = higher_is_better
 
+    # Not called `mean`: numpy.mean(scores) would try to call an attribute of that name.
     @property
     def average(self) -> float:
-        """The mean of all scores; NaN where there are none, or one is.
-
-        Not `mean`: NumPy would take that for a method of arrays.
-        """
+        """Mean of all scores; NaN if the list is empty or contains NaN."""
         return sum(self) / len(self) if self else math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """Scores, their mean, which way they go, and the signature."""
+        """Return the scores, their mean, `higher_is_better` and the signature."""
         return plain(
             {
                 "scores": list(self),
@@ -57,6 +55,8 @@ class Scores(list[float], ResultMixin):
         return {"text": list(range(len(self))), "score": list(self)}
 
     def _heading(self) -> str:
-        way = "higher" if self.higher_is_better else "lower"
-        head = f"Scores of {len(self)} text(s): mean {self.average:.4g}, {way} is closer"
-        return f"{head}\n{self.signature}"
+        better = "higher" if self.higher_is_better else "lower"
+        return (
+            f"Scores of texts: mean {self.average:.4g} over {len(self)}, {better} is closer\n"
+            f"{self.signature}"
+        )

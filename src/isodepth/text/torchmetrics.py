@@ -1,4 +1,4 @@
-"""DepthScore as a metric of torchmetrics: batches, devices and processes are its business."""
+"""DepthScore as a torchmetrics metric."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from isodepth.text.score import DepthScore
 
 
 class DepthScoreMetric(Metric):
-    """The distance of texts from their references, collected over batches and processes.
+    """DepthScore of texts, accumulated over batches and processes.
 
-    Needs ``pip install 'isodepth[torchmetrics]'``. Scores are kept one by one and put end to end
-    across processes, so that the result does not depend on how texts were shared out; the order is
-    that of the processes.
+    Needs ``pip install 'isodepth[torchmetrics]'``. The state is the list of all scores, which is
+    concatenated across processes in the order of their ranks. The result does not depend on how the
+    texts are distributed.
 
     Parameters
     ----------
     model, layer
         As for :class:`isodepth.text.DepthScore`.
     reduction : {"mean", "none"}
-        The mean of all scores, or all of them.
+        Return the mean of all scores, or all scores.
     **options
-        Settings of :class:`isodepth.text.DepthScore`, and those of every metric of torchmetrics
-        such as ``dist_sync_on_step`` and ``sync_on_compute``.
+        Options of :class:`isodepth.text.DepthScore` and of ``torchmetrics.Metric``, such as
+        ``dist_sync_on_step`` and ``sync_on_compute``.
 
     Examples
     --------
     >>> from isodepth.text.torchmetrics import DepthScoreMetric
-    >>> def letters(texts):  # a toy encoder: each letter of a text is a token in two dimensions
+    >>> def letters(texts):  # a toy encoder: each letter is a token in two dimensions
     ...     return [[[ord(c) % 7, ord(c) % 5] for c in text] for text in texts]
     >>> metric = DepthScoreMetric(letters, l2_normalize=False)
     >>> metric.update(["abc", "abd"], ["abc", "abd"])
@@ -56,18 +56,18 @@ class DepthScoreMetric(Metric):
         reduction: str = "mean",
         **options: Any,
     ) -> None:
-        settings = {each.name for each in fields(DepthScore)}
-        super().__init__(**{name: options.pop(name) for name in {*options} - settings})
+        score_options = {each.name for each in fields(DepthScore)}
+        super().__init__(**{name: options.pop(name) for name in {*options} - score_options})
         self.reduction = check_choice(reduction, "reduction", ("mean", "none"))
         self.score = DepthScore(model, layer, **options)
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
-        """Score N texts against N references, or lists of references."""
-        found = self.score.score(preds, target)
-        self.scores.append(torch.tensor(found, dtype=torch.float64, device=self.device))
+        """Score N texts against N references, or N lists of references."""
+        scores = self.score.score(preds, target)
+        self.scores.append(torch.tensor(scores, dtype=torch.float64, device=self.device))
 
     def compute(self) -> torch.Tensor:
-        """The mean of all scores so far, or all of them, lower being closer."""
+        """Return the mean of the accumulated scores, or all of them. Lower is closer."""
         scores = dim_zero_cat(self.scores)
         return scores.mean() if self.reduction == "mean" else scores

