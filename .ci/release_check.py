@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -136,12 +139,42 @@ def check_installed(python: str, sdist: Path, tests: list[str]) -> None:
         run(interpreter, "-m", "pytest", "-q", "-n", "auto", "-o", paths, *tests, cwd=source)
 
 
+def check_metadata() -> None:
+    """Check the URLs of the project, and the version and date of CITATION.cff.
+
+    Placeholder URLs are an error on a release tag, and a warning otherwise.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    missing = {"Repository", "Documentation", "Changelog", "Issues"} - set(project["urls"])
+    if missing:
+        raise SystemExit(f"[project.urls] lacks {', '.join(sorted(missing))}")
+    placeholders = [name for name, url in project["urls"].items() if "example.org" in url]
+    if placeholders:
+        message = f"[project.urls] has placeholders: {', '.join(placeholders)}"
+        if os.environ.get("GITHUB_REF_TYPE") == "tag":
+            raise SystemExit(message)
+        print("warning:", message)
+    version = runpy.run_path(str(ROOT / "src/isodepth/_version.py"))["__version__"]
+    date = re.search(
+        rf"^## \[{re.escape(version)}\] - (\S+)$",
+        (ROOT / "CHANGELOG.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    if date is None:
+        raise SystemExit(f"CHANGELOG.md has no section for version {version} with a date")
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    for line in (f"version: {version}", f"date-released: {date[1]}"):
+        if line not in citation.splitlines():
+            raise SystemExit(f"CITATION.cff lacks the line {line!r}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=lambda name: (ROOT / name).resolve())
     parser.add_argument("tests", nargs="*")
     parser.add_argument("--python", action="append", help="by default the one that runs this")
     chosen = parser.parse_args()
+    check_metadata()
     sdist = build_sdist(chosen.folder)
     for python in chosen.python or [sys.executable]:
         check_installed(python, sdist, chosen.tests)
