@@ -16,7 +16,18 @@ class NotNumbersError(InvalidInputError, TypeError):
 
 
 class InvalidOptionError(IsodepthError, ValueError):
-    """A setting has a value outside what it accepts."""
+    """An option has a value that is not allowed.
+
+    Attributes
+    ----------
+    option : str or None
+        Name of the option in Python, such as "n_directions". None if the error is not about a
+        single option.
+    """
+
+    def __init__(self, *args: object, option: str | None = None) -> None:
+        super().__init__(*args)
+        self.option = option
 
 
 class SignatureError(InvalidOptionError):

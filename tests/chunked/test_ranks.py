@@ -48,7 +48,7 @@ def test_depths_lie_between_their_bounds(
     sample = Sample.of(
         points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
     )
-    directions = unit_vectors(d, 9, rng=rng).astype(dtype)
+    directions = unit_vectors(d, 9, random_state=rng).astype(dtype)
     exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
 

@@ -44,7 +44,8 @@ def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
 def test_shares_of_a_translation_are_its_squares(q: float) -> None:
     rng = np.random.default_rng(2)
     x = rng.standard_normal((300, 4))
-    shares = isodepth.compare(x, x + [2, 0, 0, 1], q=q, random_state=0).contributions
+    options = {"q": q, "directions": "orthogonal", "random_state": 0}
+    shares = isodepth.compare(x, x + [2, 0, 0, 1], **options).contributions
     # Along a thousand directions; exact for the supremum.
     assert in_order(shares) == pytest.approx([0.8, 0, 0, 0.2], abs=0.06 if q < np.inf else 1e-6)
 

@@ -36,13 +36,12 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
     result = run(X, Y, method="regions", n_permutations=3, n_directions=2 * d, levels=4)
     spread = naive_settings.spread([*X.tolist(), *Y.tolist()])
     x, y = naive_settings.scale_samples([X.tolist(), Y.tolist()], spread)
-    rng = np.random.default_rng(0)
     U = np.ones((1, 1))
     if d > 1:
         from isodepth import unit_vectors
 
-        U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", rng)])
-    labels = naive_permutation.labelings(14, 11, None, 3, rng)
+        U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", 0)])
+    labels = naive_permutation.labelings(14, 11, None, 3, rng_for(0, "permutations"))
     sides = [naive_permutation.parts([*x, *y], mine) for mine in labels]
     # The mean of squared entries of a unit vector is 1 / d.
     wanted = [

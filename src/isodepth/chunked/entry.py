@@ -17,6 +17,7 @@ from isodepth.core.directions import draws_at_random, mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
+from isodepth.data.seeds import integer_seed
 from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
@@ -92,8 +93,7 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
             f"refine={metric.refine!r}; leave it out, and give more directions instead"
         )
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
-        rng = np.random.default_rng(metric.random_state)
-        changes["random_state"] = int(rng.integers(2**31))
+        changes["random_state"] = integer_seed(metric.random_state)
     return replace(metric, **changes)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.seeds import rng_for
 from isodepth.data.validation import check_choice, check_direction_rows, check_integer
 from isodepth.errors import InvalidOptionError
 
@@ -18,7 +19,7 @@ _CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
-    d: int, n_directions: int, family: Any = "uniform", rng: np.random.Generator | None = None
+    d: int, n_directions: int, family: Any = "uniform", random_state: Any = None
 ) -> np.ndarray:
     """Directions along which samples are projected.
 
@@ -34,8 +35,8 @@ def unit_vectors(
         block uniformly rotated. In d = 2 `sobol` and `orthogonal` are equispaced angles with a
         random start; `equispaced` (d <= 2 only) starts at the first axis. An array is used as it
         is, its rows scaled to length one.
-    rng : numpy.random.Generator or None
-        Source of randomness.
+    random_state : None, int or numpy.random.Generator
+        Seed of the random directions.
 
     Returns
     -------
@@ -52,7 +53,6 @@ def unit_vectors(
         return check_direction_rows(family, d)
     check_choice(family, "directions", FAMILIES)
     check_integer(n_directions, "n_directions", 1)
-    rng = np.random.default_rng() if rng is None else rng
     if d == 1:
         return np.ones((1, 1))
     if family == "equispaced" and d > 2:
@@ -60,6 +60,7 @@ def unit_vectors(
             f"directions='equispaced' is only defined in one or two dimensions, got data of width "
             f"{d}; use 'sobol' or 'orthogonal'"
         )
+    rng = rng_for(random_state, "directions")
     if family == "uniform":
         return _normalize(rng.standard_normal((n_directions, d)))
     if d == 2:
@@ -78,12 +79,12 @@ def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndar
     """Like `unit_vectors` for an integer seed; small arrays are cached, and read-only."""
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
-    return unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+    return unit_vectors(d, n_directions, family, seed)
 
 
 @lru_cache(maxsize=16)
 def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.ndarray:
-    rows = unit_vectors(d, n_directions, family, np.random.default_rng(seed))
+    rows = unit_vectors(d, n_directions, family, seed)
     rows.flags.writeable = False
     return rows
 

@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from isodepth.data.seeds import rng_for
+
 #: Gives, for directions (J, d), the outlyingness (n,) of each point and the index (n,) of the
 #: direction that attains it.
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -30,7 +32,7 @@ def search_directions(
 
     `points` (n, d) should be of size about one around zero.
     """
-    rng = np.random.default_rng(0)
+    rng = rng_for(0, "local search")
     outlyingness, index = evaluate(directions)
     best = directions[index]
     tried = [directions]

@@ -45,11 +45,12 @@ class DepthEstimator(BaseEstimator, Depth):
         self.__dict__.pop("feature_names_in_", None)
         if columns is not None:
             self.feature_names_in_ = np.asarray(columns, dtype=object)
-        rng = np.random.default_rng(self.random_state)
         self.n_features_in_ = points.shape[1]
         self._sample = Sample.of(points, sample_weight, "sample_weight")
         self.warn_if_uninformative(self._sample)
-        self._directions = unit_vectors(points.shape[1], self.n_directions, self.directions, rng)
+        self._directions = unit_vectors(
+            points.shape[1], self.n_directions, self.directions, self.random_state
+        )
         along = Along(self._directions, Resources(self.n_jobs))
         _, self.depth_ = self.all_depths(self._sample, points, sample_weight, along)
         return self

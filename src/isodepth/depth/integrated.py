@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.regions import Sample
+from isodepth.data.seeds import rng_for
 from isodepth.depth.base import Along, Depth, standardize
 from isodepth.depth.whitening import check_covariance, outside_span, shrinks, whitening_matrix
 from isodepth.engine import Resources
@@ -70,7 +71,7 @@ class AIIRW(Depth):
             return np.full(sample.n_points, mean)
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
-        rng = np.random.default_rng(0)
+        rng = rng_for(0, "tied depths")
         along = Along(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
         depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
         # Points of one weight have one depth; what the average removes is Monte-Carlo noise.

@@ -11,6 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random
 from isodepth.core.regions import Sample
+from isodepth.data.seeds import integer_seed
 from isodepth.data.validation import (
     check_n_jobs,
     check_same_columns,
@@ -53,8 +54,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     if not draws_at_random(metric.directions):
         # Nothing is sampled: the generator is no part of the settings.
         return replace(metric, random_state=None)
-    seed = int(np.random.default_rng(metric.random_state).integers(2**31))
-    return replace(metric, random_state=seed)
+    return replace(metric, random_state=integer_seed(metric.random_state))
 
 
 @with_metric_options(NOT_FOR_TABLES)
@@ -183,9 +183,9 @@ def pairwise(
     >>> bags = [rng.normal(size=(n, 3)) for n in (400, 300, 500)]
     >>> bags[2] += [3, 0, 0]
     >>> isodepth.pairwise(bags, n_directions=100, random_state=0).round(1)
-    array([[0. , 0.6, 3.3],
-           [0.6, 0. , 3.1],
-           [3.3, 3.1, 0. ]])
+    array([[0. , 0.5, 3.3],
+           [0.5, 0. , 3.2],
+           [3.3, 3.2, 0. ]])
     >>> named = dict(zip(["may", "june", "july"], bags))
     >>> isodepth.pairwise(named, n_directions=100, random_state=0).nearest("may")[0]
     'june'

@@ -24,6 +24,7 @@ from isodepth.core.scaling import scaled, spread_of_samples
 from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.seeds import rng_for
 from isodepth.data.validation import (
     OMIT_HINT,
     check_points,
@@ -295,10 +296,11 @@ def fit_metric(
     if isinstance(seed, int) and levels != "monte-carlo":
         directions = seeded_vectors(width, count, family, seed)
     else:
-        rng = np.random.default_rng(seed)
-        directions = unit_vectors(width, count, family, rng) if given is None else given
+        directions = unit_vectors(width, count, family, seed) if given is None else given
         if levels == "monte-carlo":
-            betas = rng.uniform(0.0, 1.0 - settings["eps"], settings["n_levels"])
+            betas = rng_for(seed, "levels").uniform(
+                0.0, 1.0 - settings["eps"], settings["n_levels"]
+            )
     used = directions if dtype is None else directions.astype(dtype, copy=False)
     origin = Origin(source, directions, family, count, seed, scale)
     return FittedMetric(settings, origin, used, betas)

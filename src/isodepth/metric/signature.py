@@ -20,23 +20,19 @@ from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import REGIONS, WAYS
 
-#: How often the numbers that a depth gives have changed, plus one; 1 for depths not named here.
-#: Raised only when numbers change, so that what is kept in files outlives a release.
-ALGORITHMS = {
-    # 2: where the median absolute deviation is zero, another scale takes its place.
-    "projection": 2,
-}
+#: Raised when the numbers of a signature change; most releases do not change them.
+#: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.
+ALGORITHM = 3
 
 
 @dataclass(frozen=True)
 class Signature:
     """How a number was made.
 
-    Two signatures mean the same numbers when all fields but `v` agree and the depth had the same
-    *algorithm number* (:data:`ALGORITHMS`). The version is there for people: most releases change
-    no number. Tables keep their algorithm number beside the signature, in files too; files of
-    0.1.0, which do not have it, are of algorithm 1. Signatures of a later version are refused,
-    since only that version knows what they mean.
+    Two signatures describe the same numbers if all fields except `v` agree and the algorithm number
+    (:data:`ALGORITHM`) is the same. Tables and their files store the algorithm number beside the
+    signature; files of 0.1.0 do not have it, and count as algorithm 1. Signatures of a later
+    version are refused.
 
     Attributes
     ----------
@@ -164,11 +160,6 @@ class Signature:
     def length(self) -> float:
         """The integral over beta in units of the mean: 1 where the mean is taken."""
         return 1.0 if self.normalize else 1.0 - self.eps
-
-    @property
-    def algorithm(self) -> int:
-        """The algorithm number that the depth has in this version."""
-        return ALGORITHMS.get(self.depth.partition("(")[0], 1)
 
     def table_shape(self, width: int) -> tuple[int, int]:
         """Shape (L, 2K) of a table of data with `width` columns; (0, 0) where there is no grid."""

@@ -14,7 +14,7 @@ from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_choice
 from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
-from isodepth.metric.signature import Signature, scale_text
+from isodepth.metric.signature import ALGORITHM, Signature, scale_text
 
 STORAGES = ("float64", "float32")
 KIND = "region table"
@@ -69,8 +69,7 @@ class RegionTable:
 
     def __post_init__(self) -> None:
         if self.algorithm is None:
-            current = Signature.parse(self.signature).algorithm
-            object.__setattr__(self, "algorithm", current)
+            object.__setattr__(self, "algorithm", ALGORITHM)
         values = self.values.view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
@@ -146,8 +145,8 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             )
     if first.algorithm != second.algorithm:
         raise InvalidInputError(
-            f"{first_name} and {second_name} were made by versions of isodepth in which this depth "
-            f"gives different numbers: algorithm {first.algorithm} ({first.signature}) and "
+            f"{first_name} and {second_name} were made by versions of isodepth that "
+            f"give different numbers: algorithm {first.algorithm} ({first.signature}) and "
             f"{second.algorithm} ({second.signature}); make the older one again from the data"
         )
     if first.n_features != second.n_features:
@@ -209,10 +208,10 @@ def table_from(
         raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
     if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
         raise unreadable(path, f"it lacks a part of a table (width {width!r:.80})")
-    if not 1 <= algorithm <= signature.algorithm:
+    if not 1 <= algorithm <= ALGORITHM:
         raise UnreadableFileError(
-            f"{os.fspath(path)} was made with algorithm {algorithm} of its depth; this isodepth "
-            f"knows it up to {signature.algorithm}: update isodepth"
+            f"{os.fspath(path)} was made with algorithm {algorithm}; this version of isodepth "
+            f"has algorithms up to {ALGORITHM}: update isodepth"
         )
     if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
         raise unreadable(path, f"its values are no table: {values.dtype}, {values.shape}")

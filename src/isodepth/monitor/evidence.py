@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.seeds import rng_for
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 
@@ -145,7 +146,7 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
 
 def batch_uniform(seed: int, count: int) -> float:
     """The uniform number in (0, 1] of one batch: it depends on the seed and its count alone."""
-    return 1.0 - float(np.random.default_rng([seed, count]).random())
+    return 1.0 - float(rng_for(seed, "batches", count).random())
 
 
 def log_bets(pvalue: float) -> np.ndarray:

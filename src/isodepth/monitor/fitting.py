@@ -10,6 +10,7 @@ import numpy as np
 
 from isodepth.core.scaling import check_scale, pooled_spread
 from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.seeds import integer_seed, rng_for
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.pairwise import table_metric
@@ -79,7 +80,7 @@ def fit_monitor(
     reader, points = BatchReader.of_reference(
         reference, options.get("dtype"), nan_policy, memory_mb, drawn, kinds
     )
-    rng = np.random.default_rng([seed, 0])
+    rng = rng_for(seed, "splits")
     block_of = None if blocks is None else _labels(blocks, len(points), "blocks")
     members: dict[str | None, np.ndarray] = {None: np.arange(len(points))}
     if groups is not None:
@@ -177,7 +178,7 @@ def _scale_of(scale: Any, width: int) -> Callable[[np.ndarray], np.ndarray | Non
 
 def _seed(random_state: Any) -> int:
     if random_state is None or isinstance(random_state, np.random.Generator):
-        return int(np.random.default_rng(random_state).integers(2**31))
+        return integer_seed(random_state)
     return check_integer(random_state, "random_state", 0)
 
 

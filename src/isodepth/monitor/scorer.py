@@ -179,8 +179,7 @@ def share_directions(width: int, further: Any, count: int, seed: int) -> np.ndar
         return np.vstack([axes, check_direction_rows(further, width)])
     if width < 2:
         return axes
-    rng = np.random.default_rng(seed)
-    drawn = unit_vectors(width, count, further or "orthogonal", rng)
+    drawn = unit_vectors(width, count, further or "orthogonal", seed)
     return np.vstack([axes, np.full((1, width), width**-0.5), drawn])
 
 

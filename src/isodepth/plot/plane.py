@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.seeds import rng_for
 from isodepth.errors import InvalidInputError
 
 _MOST_CANDIDATES = 500
@@ -87,7 +88,7 @@ def _best(comparison: Any, candidates: np.ndarray, taken: np.ndarray) -> np.ndar
     tried = _units(candidates, taken)
     gaps = mean_squared_gaps(comparison, tried)
     best, largest = tried[gaps.argmax()], gaps.max()
-    rng = np.random.default_rng(0)
+    rng = rng_for(0, "local search")
     for step in _STEPS:
         near = best + step * _units(rng.standard_normal((_TRIES, len(best))), taken)
         near = _units(near, taken)

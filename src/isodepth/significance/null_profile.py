@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.core.regions import Sample, TrimmedRegions, midpoint_levels
 from isodepth.data.results import ResultMixin, plain
+from isodepth.data.seeds import rng_for
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.pooled_sample import Permutations
@@ -89,7 +90,7 @@ def null_profile(
     points = np.concatenate([x, y])
     affordable = _WORK // (len(points) * len(drawn.directions))
     count = min(most, max(_FEWEST, min(_MOST, affordable)))
-    drawn_labels = Permutations(len(x), len(y), count, np.random.default_rng(0), blocks)
+    drawn_labels = Permutations(len(x), len(y), count, rng_for(0, "permutations"), blocks)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
     for b, first in enumerate(drawn_labels.labels(dtype=bool).T[1:]):
         found = drawn.gaps(_fit(drawn, points[first]), _fit(drawn, points[~first]))

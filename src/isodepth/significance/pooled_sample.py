@@ -63,7 +63,7 @@ def standardized(
     return points, size
 
 
-def directions_with_axes(d: int, n_directions: int | None, rng: np.random.Generator) -> np.ndarray:
+def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
     """The axes, followed by frames of random orthonormal vectors, of shape (K, d)."""
     if d < 2:
         return np.eye(d)
@@ -76,7 +76,9 @@ def directions_with_axes(d: int, n_directions: int | None, rng: np.random.Genera
         )
     if n_directions == d:
         return np.eye(d)
-    return np.concatenate([np.eye(d), unit_vectors(d, n_directions - d, "orthogonal", rng)])
+    return np.concatenate(
+        [np.eye(d), unit_vectors(d, n_directions - d, "orthogonal", random_state)]
+    )
 
 
 class Permutations:

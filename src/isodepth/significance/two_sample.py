@@ -14,6 +14,7 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.core.scaling import pooled_spread
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
+from isodepth.data.seeds import rng_for
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
@@ -151,13 +152,14 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     d = x.shape[1]
     names = samples.names
     metric = given.metric
-    rng = np.random.default_rng(metric.random_state)
     if not d and given.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
     units = units_of(x, y, metric.scale)
     points, size = standardized(x, y, units, names)
-    directions = directions_with_axes(d, given.n_directions, rng)
+    directions = directions_with_axes(d, given.n_directions, metric.random_state)
+    rng = rng_for(metric.random_state, "permutations")
     permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
+    rng = rng_for(metric.random_state, "column pairs")
     n_threads = Resources(metric.n_jobs).n_threads
     rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
     statistics, total, unit = aggregated_statistics, permutations.count, "permutation"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 
+from isodepth.data.seeds import integer_seed, rng_for
 from isodepth.data.validation import check_boolean, check_integer
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
@@ -75,7 +75,7 @@ class DepthLoss(torch.nn.Module):
         """A seed for the directions of that call; those of the first are the fixed ones."""
         if draw == 0:
             return self.seed
-        return int(np.random.SeedSequence([self.seed, draw]).generate_state(1)[0])
+        return integer_seed(rng_for(self.seed, "resampling", draw))
 
     def get_extra_state(self) -> dict[str, int]:
         """What `state_dict` keeps: how many times directions have been drawn."""
