@@ -15,6 +15,7 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
+from isodepth.data.seeds import rng_for
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
