@@ -1,0 +1,102 @@
+"""Tables of the side-by-side study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from experiments.answers.changes import CHANGES
+from experiments.answers.tables import SOURCES
+
+_Line = dict[str, Any]
+
+
+def write_report(out: Path) -> str:
+    """Write `out`/drift.md from all runs in `out`, and return its text."""
+    lines = [
+        json.loads(line)
+        for path in sorted(out.glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    text = report(lines, {p.stem: json.loads(p.read_text()) for p in out.glob("*-versions.json")})
+    (out / "drift.md").write_text(text)
+    return text
+
+
+def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
+    """Return the tables as Markdown."""
+    tools = list(dict.fromkeys(line["tool"] for line in lines))
+    ran = [line for line in lines if "error" not in line]
+    tables = {line["table"] for line in lines}
+    parts = [
+        f"{len({(line['table'], line['split']) for line in lines})} random splits of "
+        f"{len(tables)} tables ({', '.join(f'{t}: {s}' for t, s in SOURCES.items() if t in tables)})."
+        " All values in percent, except for the seconds.",
+        "",
+        "### Summary",
+        "",
+        _row(["tool", "false alarms", "alarms with garbage only", "detections",
+              "right column first", "detections with garbage", "right column with garbage",
+              "seconds (median)", "failed"]),
+        _row(["---", *["---:"] * 8]),
+    ]  # fmt: skip
+    for tool in tools:
+        own = [line for line in ran if line["tool"] == tool]
+        failed = sum(line["tool"] == tool and "error" in line for line in lines)
+        none = [line for line in own if line["change"] == "none"]
+        real = [line for line in own if line["change"] != "none"]
+        parts.append(
+            _row([
+                tool,
+                _percent(none, "detected", garbage=False), _percent(none, "detected", garbage=True),
+                _percent(real, "detected", garbage=False), _percent(real, "right", garbage=False),
+                _percent(real, "detected", garbage=True), _percent(real, "right", garbage=True),
+                f"{median([line['seconds'] for line in own]):.2f}" if own else "",
+                str(failed),
+            ])  # fmt: skip
+        )
+    for title, garbage in (("clean tables", False), ("5% of garbage rows in the second half", True)):
+        parts += ["", f"### Detections per change, {title}", ""]
+        parts += [_row(["change", *tools]), _row(["---", *["---:"] * len(tools)])]
+        for name in CHANGES:
+            cells = [
+                _percent(_of(ran, tool=tool, change=name), "detected", garbage=garbage)
+                + ("" if name == "none" else
+                   f" / {_percent(_of(ran, tool=tool, change=name), 'right', garbage=garbage)}")
+                for tool in tools
+            ]  # fmt: skip
+            parts.append(_row([name, *cells]))
+    parts += ["", "First figure: detections; second figure: detections that name a changed column "
+              "first."]  # fmt: skip
+    rows = [line for line in ran if "rows_found" in line]
+    if rows:
+        parts += ["", "### Wrong rows listed by isodepth", ""]
+        parts += [_row(["table", "change", "found", "false"]), _row(["---", "---", "---:", "---:"])]
+        for table in sorted({line["table"] for line in rows}):
+            for name in ("units", "sentinel"):
+                own = _of(rows, table=table, change=name)
+                if own:
+                    found, false = (mean(line[key] for line in own) for key in ("rows_found", "rows_false"))
+                    parts.append(_row([table, name, f"{100 * found:.0f}", f"{100 * false:.0f}"]))
+    failures = sorted({(line["tool"], line["table"], line["error"]) for line in lines if "error" in line})
+    if failures:
+        parts += ["", "### Failures", "", *(f"* {tool}, {table}: `{e}`" for tool, table, e in failures)]
+    parts += ["", "Versions: " + "; ".join(
+        ", ".join(f"{k} {v}" for k, v in found.items()) for found in versions.values()) + ".", ""]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _of(lines: Iterable[_Line], **wanted: Any) -> list[_Line]:
+    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
+
+
+def _percent(lines: list[_Line], key: str, *, garbage: bool) -> str:
+    chosen = _of(lines, garbage=garbage)
+    return f"{100 * mean(line[key] for line in chosen):.0f}" if chosen else ""
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
