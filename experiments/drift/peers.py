@@ -1,4 +1,4 @@
-"""Tools with requirements that conflict with ours: evidently and alibi-detect, in their own environment.
+"""evidently and alibi-detect, whose requirements conflict with ours, in their own environment.
 
 Run with the Python of that environment (`make drift-peers` creates it):
 
@@ -9,40 +9,56 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from experiments.drift.study import main
 from experiments.drift.tools import ALPHA, Answer, encode, timed
 
 
-def _evidently(X: Any, Y: Any, seed: int) -> Any:
-    """Run the drift preset with its defaults; drift of the data set if half of the columns drift."""
+@lru_cache(maxsize=1)
+def _preset(pair: "_Pair") -> tuple[bool, str | None]:
+    """Run the drift preset with its defaults: drift of the table, and the first drifted column."""
     from evidently import Report
     from evidently.presets import DataDriftPreset
 
-    snapshot = Report([DataDriftPreset()]).run(current_data=Y, reference_data=X).dict()
-    drifted, scores = [], {}
+    snapshot = Report([DataDriftPreset()]).run(current_data=pair.Y, reference_data=pair.X).dict()
+    scores, table_drift = {}, False
     for metric in snapshot["metrics"]:
         config, value = metric["config"], metric["value"]
         if "drift_share" in config:
-            detected = value["share"] >= config["drift_share"]
-        elif "column" in config:
-            # The score is a p-value or a distance, by the method that the preset has chosen.
-            threshold, method = config.get("threshold"), config.get("method") or ""
-            is_pvalue = "p_value" in method
-            limit = threshold if threshold is not None else (ALPHA if is_pvalue else 0.1)
-            score = float(value)
-            if score < limit if is_pvalue else score >= limit:
-                drifted.append(config["column"])
-                scores[config["column"]] = score / limit if is_pvalue else -score / limit
-    first = min(drifted, key=lambda name: scores[name]) if drifted else None
-    return detected, first, None
+            table_drift = value["share"] >= config["drift_share"]
+            continue
+        # The score is a p-value or a distance, by the method that the preset has chosen.
+        pvalue, threshold = "p_value" in config["method"], config["threshold"]
+        drifts = value < threshold if pvalue else value >= threshold
+        if drifts:
+            scores[config["column"]] = value / threshold if pvalue else -value / threshold
+    return bool(table_drift), min(scores, key=lambda name: scores[name]) if scores else None
+
+
+class _Pair:
+    """Two frames, compared by identity, so that one run of the preset serves two tools."""
+
+    def __init__(self, X: Any, Y: Any) -> None:
+        self.X, self.Y = X, Y
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Pair) and self.X is other.X and self.Y is other.Y
+
+    def __hash__(self) -> int:
+        return hash((id(self.X), id(self.Y)))
+
+
+def _evidently(X: Any, Y: Any, seed: int) -> Any:
+    """Detect drift of the table: at least half of its columns drift."""
+    return *_preset(_Pair(X, Y)), None
 
 
 def _any_column_of_evidently(X: Any, Y: Any, seed: int) -> Any:
-    """The same preset, counted as a detection if any column drifts."""
-    _, first, rows = _evidently(X, Y, seed)
-    return first is not None, first, rows
+    """Detect drift of any column."""
+    _, first = _preset(_Pair(X, Y))
+    return first is not None, first, None
 
 
 def _tabular(X: Any, Y: Any, seed: int) -> Any:
@@ -68,7 +84,7 @@ def _mmd(X: Any, Y: Any, seed: int) -> Any:
     from alibi_detect.cd import MMDDrift
 
     x, y = (rows.astype("float32") for rows in encode(X, Y))
-    found = MMDDrift(x, backend="pytorch", p_val=ALPHA, n_permutations=199).predict(y)["data"]
+    found = MMDDrift(x, backend="pytorch", p_val=ALPHA).predict(y)["data"]
     return bool(found["is_drift"]), None, None
 
 

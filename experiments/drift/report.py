@@ -49,16 +49,24 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
         none = [line for line in own if line["change"] == "none"]
         real = [line for line in own if line["change"] != "none"]
         parts.append(
-            _row([
-                tool,
-                _percent(none, "detected", garbage=False), _percent(none, "detected", garbage=True),
-                _percent(real, "detected", garbage=False), _percent(real, "right", garbage=False),
-                _percent(real, "detected", garbage=True), _percent(real, "right", garbage=True),
-                f"{median([line['seconds'] for line in own]):.2f}" if own else "",
-                str(failed),
-            ])  # fmt: skip
+            _row(
+                [
+                    tool,
+                    _percent(none, "detected", garbage=False),
+                    _percent(none, "detected", garbage=True),
+                    _percent(real, "detected", garbage=False),
+                    _percent(real, "right", garbage=False),
+                    _percent(real, "detected", garbage=True),
+                    _percent(real, "right", garbage=True),
+                    f"{median([line['seconds'] for line in own]):.2f}" if own else "",
+                    str(failed),
+                ]
+            )  # fmt: skip
         )
-    for title, garbage in (("clean tables", False), ("5% of garbage rows in the second half", True)):
+    for title, garbage in (
+        ("clean tables", False),
+        ("5% of garbage rows in the second half", True),
+    ):
         parts += ["", f"### Detections per change, {title}", ""]
         parts += [_row(["change", *tools]), _row(["---", *["---:"] * len(tools)])]
         for name in CHANGES:
@@ -79,13 +87,22 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
             for name in ("units", "sentinel"):
                 own = _of(rows, table=table, change=name)
                 if own:
-                    found, false = (mean(line[key] for line in own) for key in ("rows_found", "rows_false"))
+                    found, false = (
+                        mean(line[key] for line in own) for key in ("rows_found", "rows_false")
+                    )
                     parts.append(_row([table, name, f"{100 * found:.0f}", f"{100 * false:.0f}"]))
-    failures = sorted({(line["tool"], line["table"], line["error"]) for line in lines if "error" in line})
+    failures = sorted(
+        {(line["tool"], line["table"], line["error"]) for line in lines if "error" in line}
+    )
     if failures:
-        parts += ["", "### Failures", "", *(f"* {tool}, {table}: `{e}`" for tool, table, e in failures)]
-    parts += ["", "Versions: " + "; ".join(
-        ", ".join(f"{k} {v}" for k, v in found.items()) for found in versions.values()) + ".", ""]  # fmt: skip
+        parts += [
+            "",
+            "### Failures",
+            "",
+            *(f"* {tool}, {table}: `{e}`" for tool, table, e in failures),
+        ]
+    used = "; ".join(", ".join(f"{k} {v}" for k, v in run.items()) for run in versions.values())
+    parts += ["", f"Versions: {used}.", ""]
     return "\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Tools that run in the environment of the experiments: isodepth and tests from SciPy and scikit-learn.
+"""isodepth, and tests made from SciPy and scikit-learn.
 
 Each function takes two pandas frames with the same columns and returns an `Answer`. Tests reject at
 5%. Per-column tests drop the missing values of their column.
@@ -68,9 +68,7 @@ def isodepth_rows(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> list[int]:
     """Return the positions of the rows of Y that isodepth lists as suspicious."""
     import isodepth
 
-    result = isodepth.two_sample_test(
-        X, Y, nan_policy="omit", n_permutations=19, random_state=seed
-    )
+    result = isodepth.two_sample_test(X, Y, nan_policy="omit", n_permutations=19, random_state=seed)
     found = result.suspicious_rows()
     return [int(row.row) for row in found if row.sample == "Y"]
 
@@ -130,7 +128,7 @@ def _classifier(X: Any, Y: Any, seed: int) -> Any:
     missing = pd.concat([X, Y]).isna().to_numpy(float)
     rows = np.hstack([np.vstack([x, y]), missing])
     labels = np.repeat([0, 1], [len(x), len(y)])
-    model = HistGradientBoostingClassifier(max_iter=50, random_state=seed)
+    model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, random_state=seed)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     scores = cross_val_predict(model, rows, labels, cv=folds, method="predict_proba")[:, 1]
     pvalue = mannwhitneyu(scores[labels == 1], scores[labels == 0], alternative="greater").pvalue
