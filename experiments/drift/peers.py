@@ -17,7 +17,7 @@ from experiments.drift.tools import ALPHA, Answer, encode, timed
 
 
 @lru_cache(maxsize=1)
-def _preset(pair: "_Pair") -> tuple[bool, str | None]:
+def _preset(pair: _Pair) -> tuple[bool, str | None]:
     """Run the drift preset with its defaults: drift of the table, and the first drifted column."""
     from evidently import Report
     from evidently.presets import DataDriftPreset

@@ -31,9 +31,10 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
     tools = list(dict.fromkeys(line["tool"] for line in lines))
     ran = [line for line in lines if "error" not in line]
     tables = {line["table"] for line in lines}
+    sources = ", ".join(f"{name}: {s}" for name, s in SOURCES.items() if name in tables)
     parts = [
         f"{len({(line['table'], line['split']) for line in lines})} random splits of "
-        f"{len(tables)} tables ({', '.join(f'{t}: {s}' for t, s in SOURCES.items() if t in tables)})."
+        f"{len(tables)} tables ({sources})."
         " All values in percent, except for the seconds.",
         "",
         "### Summary",
@@ -61,7 +62,7 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
                     f"{median([line['seconds'] for line in own]):.2f}" if own else "",
                     str(failed),
                 ]
-            )  # fmt: skip
+            )
         )
     for title, garbage in (
         ("clean tables", False),
