@@ -51,7 +51,7 @@ class DeviceMemoryError(IsodepthError, MemoryError):
 
 
 class ColumnWarning(UserWarning):
-    """Columns that are no numbers are left out of a distance."""
+    """A column is left out of a distance, or its kind or precision needs attention."""
 
 
 class DegenerateDepthWarning(UserWarning):

@@ -106,7 +106,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     assert "distance" not in alone
     assert alone["pvalue"] == 1
     said = refusal("compare", raw, raw, "--columns", "origin")
-    assert "no column of numbers to compare (categories: origin); the two-sample test" in said
+    assert "no numeric column to compare (categories: origin); the two-sample test" in said
     page = tmp_path / "report.html"
     run("report", raw, "--group-by", "origin", "-o", page, *QUICK, "--permutations", 99)
     text = page.read_text("utf-8")
@@ -123,7 +123,7 @@ def test_slips_in_columns_of_numbers_are_refused(tmp_path: Path) -> None:
     assert "line 4, column 2 ('b'): 'x' is not a number" in refusal("compare", slip, good)
     assert run_json("compare", slip, slip, "--category", "b", *QUICK)["columns"] == ["a"]
     text = write(tmp_path / "text.csv", "a,b\n1,x\n3,y\n")
-    assert "column 'b' holds numbers in" in refusal("compare", good, text)
+    assert "column 'b' contains numbers in" in refusal("compare", good, text)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from isodepth import BusyFileError, InvalidOptionError, Metric
-from isodepth.data.output import check_target, locked, replace_file
+from isodepth.data.output import check_target, locked, replace_file, table_bytes
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
@@ -132,3 +132,26 @@ def test_processes_take_turns(tmp_path: Path) -> None:
     assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
     assert path.read_text() == "600"
     assert [file.name for file in tmp_path.iterdir()] == ["count"]
+
+
+def test_drafts_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    target = tmp_path / "monitor.npz"
+    stale, recent, other = (
+        tmp_path / f".{name}.{'0' * 15}{i}.part"
+        for i, name in enumerate(("monitor.npz", "monitor.npz", "other.npz"))
+    )
+    for draft in (stale, recent, other):
+        draft.write_bytes(b"cut")
+    for draft in (stale, other):
+        os.utime(draft, (0, 0))
+    replace_file(target, b"whole")
+    assert target.read_bytes() == b"whole"
+    assert [draft.exists() for draft in (stale, recent, other)] == [False, True, True]
+
+
+def test_labels_are_not_formulas() -> None:
+    columns = {"label": ["=cmd|' /C calc'!A0", "@x", "plain"], "-d": [-1.5, 0.0, 2.0]}
+    text = table_bytes(".csv", columns, np.zeros(3)).decode()
+    assert text.splitlines()[0] == "label,'-d"
+    assert text.splitlines()[1] == "'=cmd|' /C calc'!A0,-1.5"
+    assert text.splitlines()[2:] == ["'@x,0.0", "plain,2.0"]

@@ -114,9 +114,9 @@ def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: 
         ('a,b\n1,"1,234"\n', "'1,234' is not a number"),
         ("a;b\n1,5;1.234\n", "is not a number"),
         ("a,b\n1,2\n\n3, na \n", "line 4, column 2 ('b'): the cell is empty"),
-        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells where 2 are expected"),
-        ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells where 3 are expected"),
-        ("1,2,x\n3,4,5\n", "mixes numbers ('1') and text ('x')"),
+        ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells instead of 2"),
+        ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells instead of 3"),
+        ("1,2,x\n3,4,5\n", "mixes numbers ('1') and other strings ('x')"),
         (",a,b\n0,1,2\n", "column 1 has no name"),
         ("a,b,a\n1,2,3\n", "two columns are named 'a'"),
         (b"a,b\n1,\xff\n", "not UTF-8"),
@@ -504,3 +504,28 @@ def test_no_file_of_a_folder_is_left_out_without_a_word(tmp_path: Path) -> None:
     (tmp_path / "5.xlsx").touch()
     with pytest.raises(UnreadableFileError, match=r"5\.xlsx in this folder is not a table"):
         table_files(tmp_path)
+
+
+def test_a_huge_line_is_refused_before_it_is_in_memory(tmp_path: Path) -> None:
+    for number, start in ((2, b"a,b\n1,"), (1, b"")):
+        path = tmp_path / f"{number}.csv.gz"
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            file.write(start)
+            for _ in range(24):
+                file.write(b"7" * 1_000_000)
+        with pytest.raises(UnreadableFileError, match=f"line {number} is longer than 16 MB"):
+            read_with_options(path)
+
+
+def test_spaces_and_other_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a b\n1 2.5\n3 4\n")
+    assert read_with_options(path).numbers.points.tolist() == [[1, 2.5], [3, 4]]
+    path.write_text("a   b\n1   2.5\n3   4\n")
+    with pytest.raises(UnreadableFileError, match="separated by several spaces"):
+        read_with_options(path)
+    path.write_text("city name\nNew York\nLos Angeles\n")
+    assert read_with_options(path, ReadOptions(text="keep")).columns == ("city name",)
+    path.write_bytes("a,café\n1,2\n".encode("latin-1"))
+    with pytest.raises(UnreadableFileError, match=r"byte 0xe9.*Latin-1"):
+        read_with_options(path)

@@ -26,7 +26,7 @@ def test_plain_tensors_are_arrays():
     [
         (torch.ones(3, 2, requires_grad=True), r"requires grad.*detach\(\)"),
         # Stands for every device that is not the host, as CUDA is.
-        (torch.ones(3, 2, device="meta"), r"X must hold numbers, got Tensor .* meta"),
+        (torch.ones(3, 2, device="meta"), r"X must hold numbers, got a Tensor .* meta"),
         (torch.ones(3, 2).to_sparse(), r"to_dense\(\)"),
         (torch.ones(3, 2, dtype=torch.bfloat16), "BFloat16"),
         ([torch.ones(2, requires_grad=True)] * 3, r"detach\(\)"),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import pickle
+import warnings
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import isodepth
@@ -20,7 +24,7 @@ from isodepth.data.validation import (
     check_weights,
     split_weights,
 )
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,7 @@ def test_numbers_at_the_ends_of_an_interval(options, inside, outside) -> None:
 
 @pytest.mark.parametrize("path", ["june.csv", Path("june.csv")])
 def test_paths_are_no_tables(path) -> None:
-    with pytest.raises(InvalidInputError, match=r"got .*june\.csv.*; read a file with"):
+    with pytest.raises(InvalidInputError, match=r"got the path .*june\.csv.*; read the file"):
         isodepth.distance(path, [[1.0]])
 
 
@@ -95,7 +99,7 @@ def test_empty_tables(shape) -> None:
         check_points(np.zeros(shape))
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2)])
+@pytest.mark.parametrize("shape", [(3,), (2, 2, 2)])
 def test_tables_have_two_dimensions(shape) -> None:
     with pytest.raises(InvalidInputError, match=rf"got {len(shape)} dimension"):
         check_points(np.zeros(shape))
@@ -234,3 +238,29 @@ def test_zero_directions_are_counted() -> None:
         check_direction_rows([[1, 0], [0, 0], [0, 0]])
     with pytest.raises(InvalidInputError, match="got 2 columns for data of width 3"):
         check_direction_rows([[1, 0]], 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"), [(None, "got None"), ({"a": [1]}, "got a dict"), (3, "an int")]
+)
+def test_objects_that_are_not_tables(value: Any, reason: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"X must be a table .*{reason}") as caught:
+        check_points(value)
+    assert "reshape" not in str(caught.value)
+
+
+def test_integers_that_floats_round() -> None:
+    big = np.array([[2**53 + 1], [5]])
+    for sample in (big, pd.DataFrame({"id": big[:, 0], "v": [0.5, 1]})):
+        with pytest.warns(ColumnWarning, match=r"integers up to 9007199254740993"):
+            check_points(sample)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_points(big - 1)
+
+
+def test_errors_of_options_have_the_option() -> None:
+    with pytest.raises(InvalidOptionError, match="eps must lie in") as caught:
+        check_number(2, "eps", 0, 1)
+    assert caught.value.option == "eps"
+    assert pickle.loads(pickle.dumps(caught.value)).option == "eps"

@@ -66,8 +66,8 @@ def test_every_column_is_accounted_for(library: str) -> None:
     assert result.columns == ("delay", "zip")
     assert {c.column for c in result.test.column_tests} == KINDS.keys() - {"when", "tail"}
     text = repr(result)
-    assert "left out: when (dates and times), tail (nearly every row has a value of its" in text
-    assert "numbers: zip (3 different values, a category if they are codes)" in text
+    assert "left out: when (dates and times), tail (nearly all values are distinct" in text
+    assert "numbers: zip (3 distinct values; choose 'category' if they are codes)" in text
     assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
     with pytest.warns(isodepth.ColumnWarning, match="categories: carrier, late, size; left out"):
         apart = isodepth.distance(X, Y, random_state=0)
@@ -91,16 +91,16 @@ def test_kinds_can_be_given() -> None:
     notes = {k.column: k.note for k in result.kinds}
     assert notes["when"] == "days since 1970"
     assert notes["size"] == notes["carrier"] == "ranks of its values"
-    assert (notes["tail"], notes["late"]) == ("as asked", "0 and 1")
+    assert (notes["tail"], notes["late"]) == ("on request", "0 and 1")
     assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
-    with pytest.raises(InvalidInputError, match="has the value 'L', which is not among"):
+    with pytest.raises(InvalidInputError, match="has the value 'L', which is not in the list"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
 
 
 def test_a_distance_needs_numbers() -> None:
     X, Y = (flights(50, seed)[["carrier"]] for seed in (0, 1))
     for call in (isodepth.compare, isodepth.distance):
-        with pytest.raises(InvalidInputError, match=r"no column of numbers.*two_sample_test"):
+        with pytest.raises(InvalidInputError, match=r"no numeric column.*two_sample_test"):
             call(X, Y)
     with pytest.raises(InvalidOptionError, match="data frames in memory, got Source"):
         isodepth.distance(isodepth.scan(np.eye(3)), isodepth.scan(np.eye(3)), kinds={"a": "omit"})
@@ -169,7 +169,7 @@ def test_missing_categories() -> None:
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        ({"zip": "category"}, "kinds names 'zip', which is not a column of X"),
+        ({"zip": "category"}, "kinds has the key 'zip', which is not a column of X"),
         ({"carrier": "text"}, "must be one of numeric, category, omit"),
         (["carrier"], "kinds must be a dictionary"),
     ],

@@ -1,43 +1,54 @@
-"""What all commands share: examples in the help, JSON, notes, and how a command ends."""
+"""Base classes of the commands: output as lines or JSON, warnings, errors and exit codes."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from isodepth.errors import IsodepthError
+from isodepth.data.input_file import MEMBER
+from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
+# Parameters with the path of a file that is written, and options with one that is read. All
+# arguments of all commands are paths of files that are read.
+_OUTPUTS = ("output", "page", "plot", "log")
+_INPUTS = ("of", "candidates", "references")
+# Control characters and characters that change the direction of writing.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
 
 
 class Note(UserWarning):
-    """Something to know about a file, which is not a fault."""
+    """Information about a file that is not a problem."""
 
 
 def note(text: str) -> None:
-    """Say something on stderr, and among the warnings of the JSON."""
+    """Print a note on stderr, and include it in the warnings of the JSON output."""
     warnings.warn(text, Note, stacklevel=2)
 
 
 def progress_wanted() -> bool:
-    """Whether to show progress: on a terminal, if there is tqdm, and never in a pipe."""
+    """Whether to show a progress bar: stderr is a terminal and tqdm is installed."""
     return sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm") is not None
 
 
 @dataclass
 class Answer:
-    """What a command has to say: lines for people, content for JSON, and the exit code."""
+    """Result of a command: printed lines, content of the JSON output, and exit code."""
 
     lines: Sequence[str]
     content: dict[str, Any]
@@ -46,41 +57,41 @@ class Answer:
 
 @dataclass
 class Session:
-    """One run of the program: what was typed, and the warnings so far."""
+    """One run of the program: its arguments, and the warnings that were issued."""
 
     arguments: Sequence[str]
     caught: list[warnings.WarningMessage] = field(default_factory=list)
 
     def notes(self) -> list[tuple[str, str]]:
-        """Warnings so far as pairs of a kind and a text, in the words of the command line."""
-        params = click.get_current_context().command.params
-        found = {}
-        for each in self.caught:
-            if issubclass(each.category, UserWarning):
-                kind = "note" if issubclass(each.category, Note) else "warning"
-                found[_with_flags(str(each.message), params)] = kind
-        return [(kind, text) for text, kind in found.items()]
+        """Return the distinct warnings as pairs ("note" or "warning", message)."""
+        kinds = {
+            str(each.message): "note" if issubclass(each.category, Note) else "warning"
+            for each in self.caught
+            if issubclass(each.category, UserWarning)
+        }
+        return [(kind, message) for message, kind in kinds.items()]
 
 
 def session() -> Session:
-    """The present run."""
+    """Return the current run."""
     return click.get_current_context().obj
 
 
 class Command(click.Command):
-    """A command that prints its answer, as JSON where it is asked to."""
+    """A command that prints its answer as lines, or as JSON with --json."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.append(click.Option(["--json"], is_flag=True, help="Print JSON."))
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run the command and print its answer; what it is asked to write is written by then."""
+        """Run the command, which writes its files, and print its answer."""
         as_json = ctx.params.pop("json")
         try:
+            _refuse_outputs_that_are_inputs(self.params, ctx.params)
             answer: Answer = super().invoke(ctx)
         except IsodepthError as error:
-            raise click.ClickException(_with_flags(str(error), self.params)) from error
+            raise click.ClickException(_with_flag(error, self.params)) from error
         notes = ctx.obj.notes()
         for kind, text in notes:
             _say(kind, text)
@@ -93,10 +104,10 @@ class Command(click.Command):
 
 
 class CommandLine(click.Group):
-    """All commands. Each ends with a code and at most one line on what is wrong."""
+    """Group of all commands. Each ends with an exit code and at most one line about an error."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they were added."""
+        """Return the commands in the order in which they were added."""
         return list(self.commands)
 
     def main(self, args: Any = None, prog_name: Any = None, **extra: Any) -> NoReturn:  # type: ignore[override]
@@ -110,7 +121,7 @@ class CommandLine(click.Group):
                 code = super().main(arguments, prog_name, **extra)
             except (click.Abort, KeyboardInterrupt):
                 code = _INTERRUPTED
-            except SystemExit as stop:  # Click leaves this way with 1, which is the alarm's code
+            except SystemExit as stop:  # Click uses exit code 1, which means an alarm here
                 code = _INPUT_ERROR if stop.code else 0
             except Exception as error:
                 code = _INPUT_ERROR
@@ -119,7 +130,7 @@ class CommandLine(click.Group):
 
 
 def _reason(error: Exception) -> str:
-    """One line on what is wrong; nothing where nobody reads the output any more."""
+    """Return a message of one line; empty if the output is a closed pipe."""
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.UsageError):
@@ -130,42 +141,86 @@ def _reason(error: Exception) -> str:
     return f"unexpected {type(error).__name__}: {error}; please report this"
 
 
-def _with_flags(message: str, params: Sequence[click.Parameter]) -> str:
-    """A message of the library with options as they are given on the command line.
+def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
+    """Return the message of an error with its option as a flag of the command.
 
     Examples
     --------
-    >>> _with_flags("n_levels must be 2; use levels='exact'", [
-    ...     click.Option(["--n-levels"]), click.Option(["--levels"])])
-    '--n-levels must be 2; use --levels exact'
+    >>> options = [click.Option(["--directions", "n_directions"])]
+    >>> _with_flag(InvalidOptionError("n_directions must be 1", option="n_directions"), options)
+    '--directions must be 1'
     """
-    for param in params:
-        if isinstance(param, click.Option) and param.name:
-            flag, name = max(param.opts, key=len), param.name
-            message = re.sub(rf"\b{name}='?([\w.-]+)'?", rf"{flag} \1", message)
-            message = re.sub(rf"^{name}(?= (must|belongs|does|needs|only)\b)", flag, message)
-    return message
+    message, option = str(error), getattr(error, "option", None)
+    flag = next((max(each.opts, key=len) for each in params if option and each.name == option), "")
+    if not flag.startswith("-"):
+        return message
+    return (
+        flag + message.removeprefix(option)
+        if message.startswith(f"{option} ")
+        else f"{flag}: {message}"
+    )
+
+
+def _refuse_outputs_that_are_inputs(
+    params: Sequence[click.Parameter], values: Mapping[str, Any]
+) -> None:
+    """Refuse to write to a file that is read, also if one of the paths is a link."""
+    inputs = [
+        path
+        for param in params
+        if isinstance(param, click.Argument) or param.name in _INPUTS
+        for path in _paths(values.get(str(param.name)))
+    ]
+    for name in _OUTPUTS:
+        for output in _paths(values.get(name)):
+            if any(_same_file(output, each) for each in inputs):
+                raise InvalidOptionError(
+                    f"{output} is one of the input files and would be overwritten; choose another "
+                    "name",
+                    option=name,
+                )
+
+
+def _paths(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def _same_file(output: str, path: str) -> bool:
+    def files() -> Iterator[Path]:
+        member = MEMBER.fullmatch(path)
+        yield Path(member[1] if member else path)
+        if os.path.isdir(path):
+            yield from Path(path).rglob("*")
+
+    with suppress(OSError, ValueError):  # a file that does not exist cannot be overwritten
+        found = os.stat(output)
+        for file in files():
+            with suppress(OSError):
+                if os.path.samestat(found, file.stat()):
+                    return True
+    return False
 
 
 # -- output ---------------------------------------------------------------------------------------
 
 
 def _say(kind: str, message: str) -> None:
-    """One line on stderr, or none where that is closed or full."""
+    """Print one line on stderr; errors of stderr itself are ignored."""
     if message:
         with suppress(OSError):
             _print(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
 
 
 def _print(text: str, stream: Any) -> None:
-    """Print; names of files and columns may have letters that a terminal cannot show."""
+    """Print a string; characters that control the terminal or that it cannot show are escaped."""
     if stream is None:
         raise OSError("there is no standard output")
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
+        text = text.translate(_UNPRINTABLE)
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except OSError:
-        # What is left in the buffer goes nowhere: Python would try to write it as it ends.
+        # Otherwise Python would try again to write the buffer when the interpreter exits.
         with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
         raise

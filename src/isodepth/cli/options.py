@@ -99,6 +99,7 @@ class Reading:
     drop_text: bool = False
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     nan_policy: str = "raise"
     left_out: list[str] = field(default_factory=list)
     omitted: list[Any] = field(default_factory=list)
@@ -137,6 +138,10 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     if kinds:
         made["category"] = named("--category", help="Compare shares of values in these columns.")
         made["numeric"] = named("--numeric", help="Compare dates, true and false as numbers.")
+    made["missing"] = option(
+        "--missing", multiple=True, metavar="WORD,...",
+        help="Cells with these words are missing too, such as NA in a category.",
+    )  # fmt: skip
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
@@ -164,7 +169,9 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
 def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     for name in ("tolerance", "blocks"):
         if test[name] is not None and not test["n_permutations"]:
-            raise InvalidOptionError(f"{name} belongs to the test; ask for one: --permutations 199")
+            raise InvalidOptionError(
+                f"{name} has no effect without a test; add --permutations 199", option=name
+            )
     return test
 
 

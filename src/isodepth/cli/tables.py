@@ -45,8 +45,9 @@ def read_tables(
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
-        categories=tuple(reading.kinds or ()), lenient=True, drop_hint="--drop {joined}",
-        text_hint="--drop-text", missing_hint=_OMIT,
+        categories=tuple(reading.kinds or ()),
+        missing_words=[word for words in reading.missing for word in words.split(",")],
+        lenient=True, drop_hint="--drop {joined}", text_hint="--drop-text", missing_hint=_OMIT,
     )  # fmt: skip
     found = [read_with_options(source, options) for source in sources]
     reading.omitted = []

@@ -1,29 +1,34 @@
-"""What arrays and their columns are called in messages."""
+"""Names of arrays and their columns in messages, and checks of single values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-#: Columns are named in a message until there are this many.
+from isodepth.errors import ColumnWarning
+
+#: Maximum number of columns that a message lists.
 FEW = 5
+# Larger integers are not exact in float64.
+_EXACT_INTEGERS = 2**53
 
 
 def column_labels(width: int) -> tuple[str, ...]:
-    """How to call columns without names."""
+    """Return labels of unnamed columns for messages: "column 0", "column 1", ..."""
     return tuple(f"column {j}" for j in range(width))
 
 
-def named_counts(counts: Any) -> str:
-    """The columns with missing values and how many they have, most first."""
-    there = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
-    return listed([f"{label} ({count})" for label, count in there], FEW)
+def named_counts(counts: Iterable[tuple[str, int]]) -> str:
+    """List the columns with a positive count, in decreasing order of the count."""
+    positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
+    return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """The first names of a message, and how many more there are.
+    """Join names for a message, at most `most` of them.
 
     Examples
     --------
@@ -35,19 +40,42 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def numbered(width: int) -> list[str]:
-    """What columns without names are called in options."""
+    """Return the names of unnamed columns in options: "0", "1", ..."""
     return [str(place) for place in range(width)]
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object stands for a missing value: None, NaN, NaT, and pandas' NA."""
+    """Whether an object is a missing value: None, NaN, or NaT and NA of pandas."""
     if isinstance(value, float):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def describe(value: Any) -> str:
-    """What was received, in a few words."""
+    """Describe a received value for an error message.
+
+    Examples
+    --------
+    >>> describe(None), describe(3.5), describe(np.zeros(2))
+    ('None', 'a float', 'an array of shape (2,) and dtype float64')
+    """
+    if value is None:
+        return "None"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
-    return f"{type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def warn_of_rounding(array: np.ndarray, name: str) -> None:
+    """Warn if an array has integers that are not exact as floating-point numbers."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+        return
+    largest = max(int(array.max()), -int(array.min()))
+    if largest > _EXACT_INTEGERS:
+        warnings.warn(
+            f"{name} contains integers up to {largest}, beyond 2**53: they are rounded, and small "
+            "differences are lost; subtract a common offset first",
+            ColumnWarning,
+            stacklevel=4,
+        )

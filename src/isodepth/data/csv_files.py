@@ -1,7 +1,7 @@
 """Tables in text files, read by pyarrow; separator and decimal mark are detected.
 
-pyarrow reads what is well formed. Where it fails, the file is walked once more with Python's csv
-module, so that the message can name the line.
+If pyarrow fails, the file is read again with Python's csv module, so that the message can name the
+line.
 """
 
 from __future__ import annotations
@@ -22,32 +22,35 @@ import numpy as np
 
 from isodepth.data.arrays import numbered
 from isodepth.data.input_file import InputFile, refuse
+from isodepth.data.numerals import MISSING_NUMBERS
 
-# What programs write into the cell of a value that is missing. Cells that say nan are numbers:
-# whether they may be there is decided where data are checked.
-_MISSING = ("", "na", "n/a", "null", "none")
-_NULLS = sorted({spell(word) for word in _MISSING for spell in (str.lower, str.upper, str.title)})
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+# Cells with "nan" are numbers: the checks of the data decide whether NaN is allowed.
+_MISSING = tuple(word for word in MISSING_NUMBERS if word != "nan")
+_DELIMITERS = {
+    ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"
+}  # fmt: skip
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 _HEAD_BYTES = 1 << 18
+# A longer line is refused before it is in memory: a small compressed file may contain a huge one.
+_LINE_BYTES = 1 << 24
 _SNIFFED_ROWS = 100
 _BLOCK_BYTES = 1 << 20
 _CELL_BYTES = 256
 
 
 class CsvFormat(NamedTuple):
-    """How the cells of a text file are written.
+    """Format of a text file.
 
     Attributes
     ----------
     names : tuple of str or None
-        The header; None where the first row holds numbers.
+        Names in the header; None if the first row contains numbers.
     width : int
-        How many cells a row has.
+        Number of cells per row.
     delimiter, decimal : str
     header_lines : int
-        How many lines come before the first row of data.
+        Number of lines before the first row of data.
     """
 
     names: tuple[str, ...] | None
@@ -57,45 +60,55 @@ class CsvFormat(NamedTuple):
     header_lines: int
 
     def notes(self, file: InputFile) -> list[str]:
-        """What a person should know about the format."""
+        """Describe what is unusual about the format."""
         notes = []
         if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
-            found, expected = _DELIMITERS[self.delimiter], _DELIMITERS[usual]
+            detected, expected = _DELIMITERS[self.delimiter], _DELIMITERS[usual]
             notes.append(
-                f"the cells of {file.path} are separated by {found}, not {expected}{comma}"
+                f"the cells of {file.path} are separated by {detected}, not {expected}{comma}"
             )
         if self.names is None:
-            notes.append(f"{file.path} has no header: its first row is taken for data")
+            notes.append(f"{file.path} has no header: its first row is read as data")
         return notes
 
 
 def csv_format(file: InputFile) -> CsvFormat:
-    """Find out separator, decimal mark and header from the beginning of a file."""
-    for size in (_HEAD_BYTES, -1):  # all of it, where the first row is longer than the beginning
+    """Detect separator, decimal mark and header from the beginning of a file."""
+    for size in (_HEAD_BYTES, _LINE_BYTES):  # more if the first row is longer than the beginning
         head = file.read(size)
-        whole = len(head) != size
+        whole = len(head) < size
         try:
             text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
         except UnicodeDecodeError as error:
             _refuse_encoding(file, error)
         lines = list(io.StringIO(text, newline=""))[: None if whole else -1]
         usual = "\t" if file.ending == ".tsv" else ","
-        sniffed = {mark: _first_rows(lines, mark) for mark in (usual, *_DELIMITERS)}
-        if whole or all(sniffed.values()):
+        rows_by_mark = {mark: _first_rows(lines, mark) for mark in (usual, *_DELIMITERS)}
+        if whole or all(rows_by_mark.values()):
             break
-    delimiter = _best_delimiter(sniffed)
-    rows = sniffed[delimiter]
+    if not whole and not lines:
+        _refuse_line(file, 1)
+    delimiter = _best_delimiter(rows_by_mark)
+    rows = rows_by_mark[delimiter]
     if not rows:
         blank = not any(line.strip() for line in lines)
-        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one stays open")
+        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one is not closed")
     if any("\0" in cell for cell in rows[0]):
         refuse(file.path, "it is not a text file")
     names = [cell.strip() for cell in rows[0]]
-    known = [
+    if len(names) == 1 and _separated_by_spaces(lines):
+        refuse(
+            file.path,
+            "its cells are separated by several spaces; separate them with commas, for example "
+            "with pandas.read_csv(..., sep=r'\\s+').to_csv(...)",
+        )
+    numeric = [
         _is_number(n) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(n))) for n in names
     ]
-    if any(known) and all(number or not name for number, name in zip(known, names, strict=True)):
+    if any(numeric) and all(
+        number or not name for number, name in zip(numeric, names, strict=True)
+    ):
         return CsvFormat(None, len(names), delimiter, _decimal_mark(rows, delimiter), 0)
     _check_names(file, names)
     reader = csv.reader(lines, delimiter=delimiter)
@@ -104,16 +117,25 @@ def csv_format(file: InputFile) -> CsvFormat:
     return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
 
 
+def _separated_by_spaces(lines: list[str]) -> bool:
+    """Whether rows have several columns of numbers if they are split at spaces."""
+    rows = [line.split() for line in lines[:_SNIFFED_ROWS] if line.strip()]
+    width = len(rows[0])
+    return width > 1 and all(
+        len(row) == width and all(map(_is_number, row)) for row in rows[1:] or rows
+    )
+
+
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # a record that is cut; where it is damaged, reading it says so
+    with suppress(csv.Error):  # a record that is cut; reading the file reports damaged ones
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
 
 
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
-    """The separator that gives rows of one width, and among several most numbers."""
+    """Return the separator that gives rows of one width, and the most numbers among these."""
 
     def fitness(mark: str) -> tuple[bool, float]:
         rows = sniffed[mark]
@@ -122,13 +144,15 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
             return False, width
         cells = [cell for row in rows[1:] or rows for cell in row]
         commas = sum(mark != "," and _COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
-        return True, (commas + sum(map(_is_number, cells))) / len(cells)
+        fraction = (commas + sum(map(_is_number, cells))) / len(cells)
+        # Words of natural language are separated by spaces too.
+        return (mark != " " or fraction == 1), fraction
 
     return max(sniffed, key=fitness)
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":  # "1,234" in quotes may as well be a thousand
+    if delimiter == ",":  # "1,234" in quotes may have a thousands separator
         return "."
     cells = [cell for row in rows for cell in row]
     commas = any(map(_COMMA_NUMBER.fullmatch, cells))
@@ -136,8 +160,7 @@ def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
 
 
 def _number(cell: str, decimal: str = ".") -> float | None:
-    # float() takes "1_000", which no program writes into a table; "1.234" in a file with decimal
-    # commas may be a thousand.
+    # float() accepts "1_000". In a file with decimal commas "1.234" has a thousands separator.
     if "_" in cell or (decimal == "," and "." in cell):
         return None
     try:
@@ -153,43 +176,59 @@ def _is_number(cell: str) -> bool:
 def _check_names(file: InputFile, names: Sequence[str]) -> None:
     number = next(filter(_is_number, names), None)
     if number is not None:
-        text = next(name for name in names if name and not _is_number(name))
-        said = f"its first row mixes numbers ({number!r}) and text ({text!r})"
-        refuse(file.path, f"{said}: it is neither a header nor data")
+        other = next(name for name in names if name and not _is_number(name))
+        refuse(
+            file.path,
+            f"its first row mixes numbers ({number!r}) and other strings ({other!r}): it is not a "
+            "header and not data",
+        )
     if "" in names:
-        said = f"column {names.index('') + 1} has no name in the header; if it is a row index"
-        refuse(file.path, f"{said}, save the table without it (index=False in pandas)")
+        refuse(
+            file.path,
+            f"column {names.index('') + 1} has no name in the header; if it is a row index, save "
+            "the table without it (index=False in pandas)",
+        )
     check_distinct(file.path, names)
 
 
 def check_distinct(file: object, names: Sequence[str]) -> None:
-    """Refuse two columns of one name."""
+    """Refuse two columns with the same name."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        refuse(file, f"two columns are named {twice!r}; give every column a name of its own")
+        refuse(file, f"two columns are named {twice!r}; give all columns different names")
 
 
 # -- reading --------------------------------------------------------------------------------------
 
 
 def read_csv_columns(
-    file: InputFile, form: CsvFormat, places: Sequence[int], as_text: bool = False
+    file: InputFile,
+    form: CsvFormat,
+    places: Sequence[int],
+    as_strings: bool = False,
+    missing_words: Sequence[str] = (),
 ) -> Any:
-    """Columns of a file as a table of pyarrow, named "0", "1", ... by their places.
+    """Read columns of a file as a pyarrow table, with the names "0", "1", ... by position.
 
-    Columns of numbers, booleans and dates have such types; all others are strings, and so are
-    these with `as_text`. What is missing is null.
+    Columns of numbers, booleans and dates have these types, with null for missing values. All
+    others are strings as they are in the file. With `as_strings` all columns are strings.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
 
-    try:
-        with file.open() as opened:
-            stream = _QuoteCounter(opened)
-            types = dict.fromkeys(map(str, places), pa.string()) if as_text else {}
-            table = read_csv(stream, **_arrow_options(form, places, types, True))
-    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
-        _explain_fault(file, form, (), error)
+    types = dict.fromkeys(map(str, places), pa.string()) if as_strings else {}
+    table = None
+    while table is None:
+        try:
+            with file.open() as opened:
+                stream = _QuoteCounter(opened)
+                table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
+        except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
+            _explain_fault(file, form, (), error)
+        # A column with the value "NA" in all rows may be a category.
+        untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
+        if untyped and not types:
+            types, table = dict.fromkeys(untyped, pa.string()), None
     if stream.quotes % 2:
         _check_rows(file, form, ())
     if not len(table):
@@ -197,9 +236,9 @@ def read_csv_columns(
     for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_binary(column.type):
             _refuse_encoding(file)
-        if pa.types.is_string(column.type) and not as_text:
-            values, missing, faults = parse_numbers(column, form.decimal)
-            if not faults.any():
+        if pa.types.is_string(column.type) and not as_strings:
+            values, missing, faults = parse_numbers(column, form.decimal, missing_words)
+            if not faults.any() and not (missing.all() and set(column.unique().to_pylist()) - {""}):
                 table = table.set_column(at, name, pa.array(values, mask=missing))
     return table
 
@@ -207,7 +246,7 @@ def read_csv_columns(
 def csv_chunks(
     file: InputFile, form: CsvFormat, places: Sequence[int], rows: int
 ) -> Iterator[np.ndarray]:
-    """Columns of a file as float64 arrays of at most so many rows; what is missing is NaN."""
+    """Read columns as float64 arrays with at most `rows` rows; NaN is a missing value."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -227,7 +266,11 @@ def csv_chunks(
 
 
 def _arrow_options(
-    form: CsvFormat, places: Sequence[int], types: dict[str, Any], threads: bool
+    form: CsvFormat,
+    places: Sequence[int],
+    types: dict[str, Any],
+    threads: bool,
+    missing_words: Sequence[str] = (),
 ) -> dict[str, Any]:
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions
 
@@ -242,17 +285,17 @@ def _arrow_options(
         "convert_options": ConvertOptions(
             include_columns=[str(place) for place in places],
             column_types=types,
-            null_values=_NULLS,
+            null_values=[*_spellings(_MISSING), *missing_words],
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
-            strings_can_be_null=True,
+            strings_can_be_null=False,
             decimal_point=form.decimal,
         ),
     }
 
 
 class _QuoteCounter(io.RawIOBase):
-    """Counts the quotes of a file that pyarrow reads, which does not mind one that stays open."""
+    """Counter of the quotes in a file: pyarrow does not report a quote that is not closed."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.quotes = file, 0
@@ -266,12 +309,20 @@ class _QuoteCounter(io.RawIOBase):
         return content
 
 
-def parse_numbers(column: Any, decimal: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Texts of pyarrow as numbers; which are missing, and which are neither, as booleans (n,)."""
+def _spellings(words: Sequence[str]) -> list[str]:
+    return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
+
+
+def parse_numbers(
+    column: Any, decimal: str, missing_words: Sequence[str] = ()
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Convert pyarrow strings to numbers, with masks (n,) of missing and of non-numeric values."""
     encoded = column.dictionary_encode().combine_chunks()
     cells = [*encoded.dictionary.to_pylist(), ""]
     words = [cell.strip().lower() for cell in cells]
-    missing = np.array([word in _MISSING for word in words])
+    missing = np.array(
+        [w in _MISSING or c in missing_words for w, c in zip(words, cells, strict=True)]
+    )
     numbers = [_number(word, decimal) for word in words]
     faults = np.array([number is None for number in numbers]) & ~missing
     values = np.array(numbers, dtype=float)  # None becomes NaN
@@ -283,20 +334,20 @@ def parse_numbers(column: Any, decimal: str) -> tuple[np.ndarray, np.ndarray, np
 
 
 def cell_name(form: CsvFormat, line: int, place: int) -> str:
-    """The line and the column of a cell, for a message."""
+    """Return the line and the column of a cell for a message."""
     name = f" ({form.names[place]!r})" if form.names else ""
     return f"line {line}, column {place + 1}{name}"
 
 
 def line_of_row(file: InputFile, form: CsvFormat, row: int) -> int:
-    """The line in which a row of data ends."""
+    """Return the number of the line in which a row of data ends."""
     return next(line for at, (line, _) in enumerate(_walk(file, form)) if at == row)
 
 
 def _explain_fault(
     file: InputFile, form: CsvFormat, numbers: Sequence[int], error: BaseException
 ) -> NoReturn:
-    """Say what is wrong with a file that pyarrow refused."""
+    """Raise the error for a file that pyarrow cannot read, with its cause."""
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
@@ -304,20 +355,19 @@ def _explain_fault(
     _check_rows(file, form, numbers)
     if next(_walk(file, form), None) is None:
         refuse(file.path, "it has a header but no rows", error)
-    refuse(file.path, f"its cells cannot be told apart ({error})", error)
+    refuse(file.path, f"its cells cannot be separated ({error})", error)
 
 
 def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
-    """Refuse quotes, encoding, widths of rows, and what is no number in the columns `numbers`."""
+    """Check quotes, encoding, widths of rows, and that the columns `numbers` are numeric."""
     try:
         for line, row in _walk(file, form):
             if len(row) != form.width:
-                said = f"line {line} has {len(row)} cells where {form.width} are expected"
-                refuse(file.path, said)
+                refuse(file.path, f"line {line} has {len(row)} cells instead of {form.width}")
             for place in numbers:
-                if _number(row[place], form.decimal) is None and row[place] not in _NULLS:
-                    said = f"{cell_name(form, line, place)}: {row[place]!r} is not a number"
-                    refuse(file.path, f"{said}; choose columns of numbers to read in chunks")
+                if _number(row[place], form.decimal) is None and row[place].lower() not in _MISSING:
+                    cell = f"{cell_name(form, line, place)}: {row[place]!r}"
+                    refuse(file.path, f"{cell} is not a number; select numeric columns")
     except csv.Error as error:
         refuse(file.path, f"its quotes are damaged ({error})", error)
     except UnicodeDecodeError as error:
@@ -325,15 +375,31 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """The rows of data, each with the number of its last line."""
-    with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as lines:
-        reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
+    """Iterate over the rows of data, each with the number of its last line."""
+    with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
+
+        def lines() -> Iterator[str]:
+            while line := stream.readline(_LINE_BYTES):
+                if len(line) == _LINE_BYTES:
+                    _refuse_line(file, reader.line_num + 1)
+                yield line
+
+        reader = csv.reader(lines(), delimiter=form.delimiter, strict=True)
         rows = ((reader.line_num, row) for row in reader if row)
         if form.names:
             next(rows)
         yield from rows
 
 
+def _refuse_line(file: InputFile, line: int) -> NoReturn:
+    refuse(file.path, f"line {line} is longer than {_LINE_BYTES >> 20} MB; it is not a table")
+
+
 def _refuse_encoding(file: InputFile, error: UnicodeDecodeError | None = None) -> NoReturn:
-    at = f" (byte {error.start} of a block)" if error is not None else ""
-    refuse(file.path, f"it is not UTF-8 text{at}; save it as UTF-8", error)
+    byte = "" if error is None else f" (byte 0x{error.object[error.start]:02x})"
+    refuse(
+        file.path,
+        f"it is not UTF-8 text{byte}, probably Latin-1, Windows-1252 or UTF-16; save it as UTF-8, "
+        "for example with pandas.read_csv(..., encoding='latin-1').to_csv(...)",
+        error,
+    )

@@ -1,4 +1,4 @@
-"""Optional packages: imported when first needed, and one message where they are missing."""
+"""Import of optional packages, with one kind of message if they are missing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
     module : str
         Such as "matplotlib.figure".
     extra : str
-        The extra of isodepth that brings its package, such as "plot".
+        Extra of isodepth that installs the package, such as "plot".
     purpose : str
-        What it is needed for; the message begins with it.
+        Feature that needs the package; the message starts with it.
 
     Returns
     -------
@@ -31,18 +31,20 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
     >>> load_extra("no_such_package.figure", "plot", "drawing")
     Traceback (most recent call last):
     ...
-    isodepth.errors.MissingExtraError: drawing needs no_such_package: pip install 'isodepth[plot]'
+    isodepth.errors.MissingExtraError: drawing needs no_such_package: pip install ...
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        # An installed package may fail to load as well, and then its reason is what helps.
+        # If an installed package fails to load, the message includes its own error.
         absent = isinstance(error, ModuleNotFoundError) and error.name in (None, module, package)
         reason = "" if absent else f", which cannot be imported ({' '.join(str(error).split())})"
-        raise missing(purpose, f"{package}{reason}", f"'isodepth[{extra}]'") from error
+        # isodepth is not on PyPI before its first release.
+        install = f"'isodepth[{extra}]', or in a checkout: pip install '.[{extra}]'"
+        raise missing(purpose, f"{package}{reason}", install) from error
 
 
 def missing(purpose: str, package: str, install: str) -> MissingExtraError:
-    """The error for something that pip could bring; every such message has this shape."""
+    """Return the error for a missing package that pip can install."""
     return MissingExtraError(f"{purpose} needs {package}: pip install {install}")

@@ -8,11 +8,12 @@ array has none.
 from __future__ import annotations
 
 import numbers
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import numbered
+from isodepth.data.arrays import is_missing, numbered, warn_of_rounding
 from isodepth.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -45,12 +46,22 @@ class Table(NamedTuple):
         return self.points
 
 
-def looks_like_frame(X: Any) -> bool:
-    """Whether to ask narwhals, which is not imported before."""
-    if isinstance(X, np.ndarray | list):
+def is_frame(X: Any) -> bool:
+    """Whether an object is a `Table` or a data frame, eager or lazy, that narwhals supports."""
+    if isinstance(X, Table):
+        return True
+    if X is None or isinstance(X, np.ndarray | list | tuple):
         return False
-    # Asked of the type: a lazy frame would plan its query to tell its columns.
-    return hasattr(type(X), "columns") or hasattr(type(X), "column_names")
+    from narwhals import dependencies
+
+    return (
+        dependencies.is_into_dataframe(X)
+        or dependencies.is_polars_lazyframe(X)
+        or dependencies.is_dask_dataframe(X)
+    )
+
+
+looks_like_frame = is_frame
 
 
 def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
@@ -169,20 +180,40 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
     return points
 
 
+def object_numbers(series: Any) -> Any:
+    """Return a narwhals series of Python numbers as Float64; any other series unchanged."""
+    import narwhals as nw
+
+    if series.dtype != nw.Object:
+        return series
+    values = [None if is_missing(value) else value for value in series.to_list()]
+    known = [value for value in values if value is not None]
+    if not known or not all(map(is_number, known)):
+        return series
+    floats = [None if value is None else float(value) for value in values]
+    return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
+
+
+def is_number(value: Any) -> bool:
+    """Whether an object is a real number, `decimal.Decimal` included, and not a boolean."""
+    return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.bool_)
+
+
 def _column(series: Any, label: Any, name: str) -> np.ndarray:
     import narwhals as nw
 
+    series = object_numbers(series)
     known = series.dtype.is_numeric() or series.dtype == nw.Boolean
-    # What narwhals has no name for (sparse columns of pandas, long doubles) NumPy may know.
+    # NumPy supports some types that narwhals does not: sparse columns of pandas, long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # Missing booleans and decimal numbers come as Python objects.
+            # Decimals and booleans with missing values are Python objects in NumPy.
             values = series.cast(nw.Float64).to_numpy()
         if values.dtype.kind in "biuf":
+            warn_of_rounding(values, f"column {label!r} of {name}")
             return values
     raise InvalidInputError(
-        f"column {label!r} of {name} must hold real numbers, got "
-        f"{getattr(series.to_native(), 'dtype', series.dtype)}; leave it out, or encode what is "
-        "not a number"
+        f"column {label!r} of {name} must contain real numbers, got "
+        f"{getattr(series.to_native(), 'dtype', series.dtype)}; drop or encode it"
     )

@@ -24,8 +24,8 @@ ARROW_ENDINGS = (".parquet", ".feather")
 ENDINGS = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy", ".npz")
 _GZIP = b"\x1f\x8b"
 _STARTS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz"}
-# One array of an archive: scores.npz:july.
-_MEMBER = re.compile(r"(.+\.npz):([^:/\\]+)", re.IGNORECASE)
+#: One array of an archive: scores.npz:july.
+MEMBER = re.compile(r"(.+\.npz):([^:/\\]+)", re.IGNORECASE)
 
 
 class InputFile(NamedTuple):
@@ -77,7 +77,7 @@ def open_input(path: Any) -> InputFile:
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
     file = as_path(path, UnreadableFileError)
-    member = _MEMBER.fullmatch(str(file))
+    member = MEMBER.fullmatch(str(file))
     try:
         if member is not None and not file.exists():
             return _from_path(Path(member[1]))._replace(member=member[2])

@@ -1,44 +1,56 @@
-"""Kinds of columns of mixed tables: numbers, categories, and what is left out."""
+"""Kinds of columns in data frames: numbers, categories, and columns that are not compared."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from isodepth.data.arrays import is_missing
-from isodepth.data.frames import Table, looks_like_frame
-from isodepth.data.matching import differing
-from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
+import numpy as np
 
-#: What `kinds=` may say of a column, beside a list of its values in their order.
+from isodepth.data.arrays import is_missing
+from isodepth.data.frames import Table, is_frame, object_numbers
+from isodepth.data.matching import differing
+from isodepth.data.numerals import Numerals, common_style
+from isodepth.errors import (
+    ColumnWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    NotNumbersError,
+)
+
+#: Allowed strings in `kinds=`; a list of values in increasing order is allowed too.
 KINDS = ("numeric", "category", "omit")
-#: A column with more categories than this is taken for an identifier.
+#: A column with more distinct values than this is an identifier, not a category.
 MOST_CATEGORIES = 200
-# Of fewer rows each may have a value of its own.
-_MANY = 20
-# So few different whole numbers may be codes.
+# With fewer rows than this, distinct values do not indicate an identifier.
+_MANY_ROWS = 20
+# A column with at most this number of distinct integers may contain codes.
 _FEW_NUMBERS = 10
-#: What missing values of a category are called.
+#: Category of missing values.
 MISSING = "(missing)"
-_DAY = 86_400_000_000
+_MICROSECONDS_PER_DAY = 86_400_000_000
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
 
 
 class ColumnKind(NamedTuple):
-    """A column of a table, and what is done with it.
+    """Kind of one column, and how it is compared.
 
     Attributes
     ----------
     column : str
     kind : {"numeric", "category", "date", "identifier"}
     use : {"numbers", "shares", "left out"}
-        Numbers are compared by distances and by tests; shares of the values of categories by tests
-        and monitors alone.
+        Numbers enter distances and tests. Shares of the values of a category enter tests and
+        monitors only.
     note : str
-        Why it is left out, or what else is to be known; may be empty.
-    given : str, list or None
-        What `kinds` said of it.
+        Reason why the column is left out, or how its values were read; may be empty.
+    given : str, list of str or None
+        Entry of `kinds` with which other samples are read in the same way; None if the type of
+        the column is sufficient.
+    attention : bool
+        Whether the kind is doubtful, so that results show the note first.
     """
 
     column: str
@@ -46,16 +58,17 @@ class ColumnKind(NamedTuple):
     use: str
     note: str = ""
     given: Any = None
+    attention: bool = False
 
 
 class MixedFrames(NamedTuple):
-    """Frames with the same columns, divided by the kinds of these.
+    """Data frames with the same columns, split by the kinds of these columns.
 
     Attributes
     ----------
-    numeric : list of frames with the columns of numbers, in one order; None where there are none
+    numeric : list of frames with the numeric columns in one order, or of None without any
     categories : dict of lists of lists of str or None
-        The values of each category column in each of the frames; None is a missing one.
+        Values of each category in each frame; None if missing.
     columns : tuple of ColumnKind
     """
 
@@ -65,7 +78,7 @@ class MixedFrames(NamedTuple):
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
-    """What is to be said of columns that are no numbers, or may be none, one line a use.
+    """Describe doubtful and non-numeric columns, and numeric ones with a note, one line per use.
 
     Examples
     --------
@@ -73,136 +86,175 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
     ...               ColumnKind("when", "date", "left out", "dates and times")])
     ['categories: carrier', 'left out: when (dates and times)']
     """
-    lines = []
+    lines = attention_lines(columns)
     for use, head in (("shares", "categories"), ("left out", "left out"), ("numbers", "numbers")):
-        such = [each for each in columns if each.use == use and (each.note or use != "numbers")]
-        texts = [f"{each.column}{f' ({each.note})' * bool(each.note)}" for each in such]
-        lines += [f"{head}: {', '.join(texts)}"] if texts else []
+        described = [
+            f"{each.column} ({each.note})" if each.note and not each.attention else each.column
+            for each in columns
+            if each.use == use and (use != "numbers" or (each.note and not each.attention))
+        ]
+        lines += [f"{head}: {', '.join(described)}"] if described else []
     return lines
+
+
+def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
+    """Return one line per column whose kind is doubtful; results show these lines first.
+
+    Examples
+    --------
+    >>> attention_lines([ColumnKind("size", "category", "shares", "2 of 9 values are numbers",
+    ...                             attention=True)])
+    ["check column 'size': 2 of 9 values are numbers"]
+    """
+    return [f"check column {each.column!r}: {each.note}" for each in columns if each.attention]
 
 
 def split_columns(
     samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any] | None = None
 ) -> MixedFrames | None:
-    """Divide data frames with the same columns; None where a sample is no data frame.
+    """Split data frames with the same columns by kind; None if a sample is not a data frame.
 
-    Booleans, texts and categories are categories. Dates are left out, and so are columns in which
-    nearly every row has a value of its own, or which have more than 200 values. `kinds` says
-    otherwise: "numeric" makes numbers of dates (days since 1970), booleans (0 and 1) and ordered
-    categories (ranks), a list of values makes ranks of any column.
+    The kind of a column is decided once for all samples. Objects and strings that are all numbers
+    are numeric. Other strings, booleans and categoricals are categories. Dates, columns in which
+    nearly all values are distinct and columns with more than 200 values are left out. `kinds`
+    overrides this: "numeric" converts dates (days since 1970), booleans (0 and 1), ordered
+    categoricals (ranks) and strings; a list of values in increasing order converts any column to
+    ranks.
 
     Parameters
     ----------
-    samples : data frames
-    names : how to call each of them in messages
+    samples : sequence of data frames
+    names : sequence of str
+        Names of the samples for messages.
     kinds : dict or None
+
+    Warns
+    -----
+    ColumnWarning
+        If the kind of a column is doubtful.
 
     Examples
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({"delay": [1.0, 5.0], "carrier": ["AA", "UA"], "size": ["S", "L"]})
-    >>> found = split_columns([X], ["X"], {"size": ["S", "M", "L"]})
-    >>> list(found.numeric[0].columns), found.numeric[0]["size"].tolist(), found.categories
+    >>> mixed = split_columns([X], ["X"], {"size": ["S", "M", "L"]})
+    >>> list(mixed.numeric[0].columns), mixed.numeric[0]["size"].tolist(), mixed.categories
     (['delay', 'size'], [0.0, 2.0], {'carrier': [['AA', 'UA']]})
     """
     kinds = check_kinds(kinds)
-    frames = _opened(samples)
+    frames = _narwhals_frames(samples)
     if frames is None:
         if kinds:
-            got = " and ".join(type(each).__name__ for each in samples)
-            raise InvalidOptionError(f"kinds names columns of data frames in memory, got {got}")
+            types = " and ".join(type(each).__name__ for each in samples)
+            raise InvalidOptionError(
+                f"kinds needs data frames in memory, got {types}", option="kinds"
+            )
         return None
     labels = [{str(label): label for label in frame.columns} for frame in frames]
     for name in kinds:
         if name not in labels[0]:
-            raise InvalidOptionError(f"kinds names {name!r}, which is not a column of {names[0]}")
-    numeric = all(kind.is_numeric() for frame in frames for kind in frame.schema.values())
-    for own, called in zip(labels, names, strict=True):
-        if own.keys() != labels[0].keys():
+            raise InvalidOptionError(
+                f"kinds has the key {name!r}, which is not a column of {names[0]}", option="kinds"
+            )
+    numeric = all(dtype.is_numeric() for frame in frames for dtype in frame.schema.values())
+    for at, names_of_frame in enumerate(labels):
+        if names_of_frame.keys() != labels[0].keys():
             if numeric and not kinds:
-                return None  # what differs is said where numbers are matched
-            raise differing(tuple(labels[0]), tuple(own), names[0], called)
-    found: list[ColumnKind] = []
+                return None  # the check of numeric samples reports the difference
+            raise differing(tuple(labels[0]), tuple(names_of_frame), names[0], names[at])
+    columns: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
-    changed: list[dict[str, Any]] = [{} for _ in frames]
+    parts: list[list[Any]] = [[] for _ in frames]
+    converted = False
     for name in labels[0]:
-        series = [f.get_column(own[name]) for f, own in zip(frames, labels, strict=True)]
-        values = [] if _all_numeric(series) and name not in kinds else list(map(_texts, series))
-        column = _kind(name, series, values, kinds.get(name))
-        if name not in kinds:
-            _refuse_two_kinds(name, series, values, names)
-        found.append(column)
-        if column.use == "shares":
+        stored = [f.get_column(own[name]) for f, own in zip(frames, labels, strict=True)]
+        kind, series, values = _read_column(name, stored, names, kinds.get(name))
+        columns.append(kind)
+        if kind.use == "shares":
             categories[name] = values
-        elif column.use == "numbers" and name in kinds:
-            for at, each in enumerate(series):
-                changed[at][name] = _numbers(each, values[at], kinds[name], names[at])
-    kept = [column.column for column in found if column.use == "numbers"]
-    if len(kept) == len(found) and not any(changed):
-        return MixedFrames(list(samples), {}, tuple(found))
-    parts = [
-        frame.select([changed[at].get(name, frame.get_column(labels[at][name])) for name in kept])
-        for at, frame in enumerate(frames)
+        elif kind.use == "numbers":
+            converted = converted or any(a is not b for a, b in zip(series, stored, strict=True))
+            for part, each in zip(parts, series, strict=True):
+                part.append(each)
+    if lines := attention_lines(columns):
+        warnings.warn("; ".join(lines), ColumnWarning, stacklevel=3)
+    if len(parts[0]) == len(columns) and not converted:
+        return MixedFrames(list(samples), {}, tuple(columns))
+    natives = [
+        frame.select(part).to_native() if part else None
+        for frame, part in zip(frames, parts, strict=True)
     ]
-    numbers = [part.to_native() if kept else None for part in parts]
-    return MixedFrames(numbers, categories, tuple(found))
+    return MixedFrames(natives, categories, tuple(columns))
 
 
-def category_texts(
-    values: Sequence[str | None], column: str, called: str, nan_policy: str
+def category_values(
+    values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
-    """Values of a category; what is missing is refused, or with "omit" a value of its own."""
+    """Return the values of a category; with "omit", missing values are a category of their own."""
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
         raise InvalidInputError(
-            f"column {column!r} of {called} has {missing} missing value(s); with "
-            "nan_policy='omit' they are a category of their own"
+            f"column {column!r} of {sample} has {missing} missing "
+            f"{'value' if missing == 1 else 'values'}; use nan_policy='omit', with which missing "
+            "values are a separate category"
         )
-    return [MISSING if value is None else value for value in values]
+    # A value that is spelled like the category of missing values must not be merged with it.
+    return [
+        MISSING if value is None else repr(value) if value == MISSING else value for value in values
+    ]
+
+
+category_texts = category_values
 
 
 def numeric_columns(
     X: Any, Y: Any, kinds: Mapping[str, Any] | None
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
-    """The columns of numbers of two samples, which may be frames, and the kinds of all columns."""
+    """Return the numeric columns of two samples, and the kinds of all columns of data frames."""
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
         return X, Y, ()
     if mixed.numeric[0] is None:
+        described = "; ".join(column_lines(mixed.columns))
         raise NotNumbersError(
-            f"there is no column of numbers to compare ({'; '.join(column_lines(mixed.columns))}); "
-            "the two-sample test compares categories (two_sample_test, isodepth test)"
+            f"X and Y have no numeric column to compare ({described}); the "
+            "two-sample test compares categories (two_sample_test, isodepth test)"
         )
     return mixed.numeric[0], mixed.numeric[1], mixed.columns
 
 
 def check_kinds(kinds: Any) -> dict[str, Any]:
-    """What `kinds=` says of columns, checked; empty for None."""
+    """Check `kinds=` and return it as a dictionary, empty for None."""
     if not isinstance(kinds, Mapping | None):
         raise InvalidOptionError(
-            f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
+            f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}",
+            option="kinds",
         )
     for name, kind in (kinds or {}).items():
         ordered = isinstance(kind, list | tuple) and len(set(map(str, kind))) == len(kind) > 1
         if kind not in KINDS and not ordered:
             raise InvalidOptionError(
-                f"kinds[{name!r}] must be one of {', '.join(KINDS)}, or a list of different values "
-                f"in their order; got {kind!r}"
+                f"kinds[{name!r}] must be one of {', '.join(KINDS)}, or a list of distinct values "
+                f"in increasing order; got {kind!r}",
+                option="kinds",
             )
     return dict(kinds or {})
 
 
-def _opened(samples: Sequence[Any]) -> list[Any] | None:
-    """The samples as frames of narwhals; None where one of them is none, or is read in chunks."""
+# -- one column -----------------------------------------------------------------------------------
+
+
+def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
+    """Return the samples as narwhals frames; None if one is not an eager data frame."""
     for each in samples:
-        if isinstance(each, Table) or not looks_like_frame(each) or hasattr(each, "__dask_graph__"):
+        if isinstance(each, Table) or not is_frame(each) or hasattr(each, "__dask_graph__"):
             return None
     import narwhals as nw
 
     try:
         return [nw.from_native(each, eager_only=True) for each in samples]
     except (TypeError, ValueError):
-        return None  # what is wrong with it is said where numbers are read
+        return None  # the check of numeric samples reports the reason
 
 
 def _all_numeric(columns: Sequence[Any]) -> bool:
@@ -211,90 +263,252 @@ def _all_numeric(columns: Sequence[Any]) -> bool:
     return all(series.dtype.is_numeric() or series.dtype == nw.Unknown for series in columns)
 
 
-def _kind(
-    name: str, columns: Sequence[Any], values: Sequence[list[str | None]], given: Any
-) -> ColumnKind:
-    import narwhals as nw
+def _read_column(
+    name: str, stored: Sequence[Any], names: Sequence[str], option: Any
+) -> tuple[ColumnKind, Sequence[Any], list[list[str | None]]]:
+    """Return the kind of a column, its series with numbers converted, and its values as strings."""
+    series = [object_numbers(each) for each in stored]
+    if option is None and _all_numeric(series):
+        return ColumnKind(name, "numeric", "numbers", _codes_note(series)), series, []
+    values = [_strings(each) for each in series]
+    if option == "category":
+        return ColumnKind(name, "category", "shares", "", option), series, values
+    if option == "omit":
+        return (
+            ColumnKind(name, _detect(series, values)[0], "left out", "on request", option),
+            series,
+            values,
+        )
+    if option is not None:
+        return *_converted(name, series, values, names, option), values
+    numbers = _numbers_of_strings(name, series, values, names)
+    if isinstance(numbers, _ColumnNumbers):
+        converted = numbers.series(series)
+        note = "; ".join(filter(None, [numbers.note, _codes_note(converted)]))
+        kind = ColumnKind(name, "numeric", "numbers", note, "numeric", numbers.attention)
+        return kind, converted, values
+    _refuse_two_kinds(name, series, values, names)
+    kind, note = _detect(series, values)
+    use = "shares" if kind == "category" else "left out"
+    note = "; ".join(filter(None, [numbers, note]))
+    return ColumnKind(name, kind, use, note, attention=bool(numbers)), series, values
 
-    kind, note = _detected(columns, values)
-    if given == "omit":
-        return ColumnKind(name, kind, "left out", "as asked", given)
-    if given == "category":
-        return ColumnKind(name, "category", "shares", "", given)
-    if given is not None:
-        plain = {"date": "days since 1970", "numeric": ""} if given == "numeric" else {}
-        boolean = all(series.dtype == nw.Boolean for series in columns)
-        how = plain.get(kind, "0 and 1" if boolean else "ranks of its values")
-        return ColumnKind(name, "numeric", "numbers", how, given)
-    use = {"numeric": "numbers", "category": "shares"}.get(kind, "left out")
-    return ColumnKind(name, kind, use, note)
 
-
-def _detected(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tuple[str, str]:
-    """What a column holds by its type and values, and what is to be known about it."""
+def _detect(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tuple[str, str]:
+    """Return the kind of a column that does not contain numbers, and a note."""
     if _all_numeric(columns):
-        whole = all(series.dtype.is_integer() for series in columns)
-        distinct = set().union(*(series.unique().to_list() for series in columns)) if whole else ()
-        if whole and 1 < len(distinct) <= _FEW_NUMBERS < sum(map(len, columns)):
-            return "numeric", f"{len(distinct)} different values, a category if they are codes"
         return "numeric", ""
     if all(series.dtype.is_temporal() for series in columns):
         return "date", "dates and times"
-    found = [set(part) for part in values]
-    texts = {text for part in found for text in part if text is not None}
-    if texts and all(_DATE.match(text) for text in texts):
-        return "date", "dates as texts"
-    many = all(
-        len(part) >= _MANY and len(one) > 0.9 * len(part)
-        for part, one in zip(values, found, strict=True)
-    )
-    if many:
-        return "identifier", "nearly every row has a value of its own"
-    count = len(texts)
-    if count > MOST_CATEGORIES:
-        return "identifier", f"{count} values, more than {MOST_CATEGORIES} categories"
+    distinct = [set(part) - {None} for part in values]
+    both = set().union(*distinct)
+    if both and all(_DATE.match(value) for value in both if value):
+        return "date", "dates as strings"
+    if all(
+        len(part) >= _MANY_ROWS and len(own) > 0.9 * len(part)
+        for part, own in zip(values, distinct, strict=True)
+    ):
+        return "identifier", "nearly all values are distinct"
+    if len(both) > MOST_CATEGORIES:
+        return "identifier", f"{len(both)} values, more than {MOST_CATEGORIES} categories"
     return "category", ""
+
+
+def _codes_note(columns: Sequence[Any]) -> str:
+    """Return a note if a column has so few distinct integers that they may be codes."""
+    if not all(series.dtype.is_integer() for series in columns):
+        return ""
+    count = len(set().union(*(series.unique().to_list() for series in columns)))
+    if not 1 < count <= _FEW_NUMBERS < sum(map(len, columns)):
+        return ""
+    return f"{count} distinct values; choose 'category' if they are codes"
 
 
 def _refuse_two_kinds(
     name: str, columns: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str]
 ) -> None:
-    """A column of numbers in one sample is no other in the next, unless nothing is in it."""
-    known = [
-        (called, series.dtype.is_numeric(), next(filter(None, own), None))
-        for called, series, own in zip(names, columns, values, strict=bool(values))
-    ]
-    such = {numeric: (called, value) for called, numeric, value in known if value is not None}
-    if len(such) == 2:
-        (numbers, _), (others, value) = such[True], such[False]
-        raise InvalidInputError(
-            f"column {name!r} holds numbers in {numbers} and {value!r} in {others}: make it a "
-            f"category (kinds={{{name!r}: 'category'}}, --category {name}), or leave it out"
-        )
+    """Refuse a column that is numeric in one sample and not in another, unless it is empty."""
+    examples = {
+        series.dtype.is_numeric(): (sample, value)
+        for sample, series, own in zip(names, columns, values, strict=True)
+        if (value := next(filter(None, own), None)) is not None
+    }
+    if len(examples) == 2:
+        raise _two_kinds(name, examples[True][0], repr(examples[False][1]), examples[False][0])
 
 
-def _texts(series: Any) -> list[str | None]:
+def _two_kinds(name: str, numeric: str, value: str, other: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"column {name!r} contains numbers in {numeric} and {value} in {other}; correct these "
+        f"values, or compare the column as a category (kinds={{{name!r}: 'category'}}, --category "
+        f"{name}), or leave it out (kinds={{{name!r}: 'omit'}}, --drop {name})"
+    )
+
+
+def _strings(series: Any) -> list[str | None]:
     values = series.to_list()
-    if series.dtype.is_float():  # codes, of which some are missing
+    if series.dtype.is_float():  # integer codes with missing values are stored as floats
         values = [int(v) if v is not None and v.is_integer() else v for v in values]
-    return [None if is_missing(value) else str(value) for value in values]
+    return [None if is_missing(value) or value == "" else str(value) for value in values]
 
 
-def _numbers(series: Any, values: Sequence[str | None], given: Any, called: str) -> Any:
-    """A column as numbers: dates as days since 1970, ordered values as ranks."""
+# -- conversion to numbers ------------------------------------------------------------------------
+
+
+class _ColumnNumbers(NamedTuple):
+    """Numbers of a column of strings in each sample, with a note on how they were read."""
+
+    arrays: list[np.ndarray]
+    note: str
+    attention: bool
+
+    def series(self, columns: Sequence[Any]) -> list[Any]:
+        """Return them as series like `columns`; integers if all numbers are integers."""
+        import narwhals as nw
+
+        whole = all(
+            np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in self.arrays
+        )
+        dtype = nw.Int64 if whole else nw.Float64
+        return [
+            nw.new_series(
+                each.name, (a.astype(np.int64) if whole else a).tolist(), dtype,
+                backend=each.implementation,
+            )
+            for each, a in zip(columns, self.arrays, strict=True)
+        ]  # fmt: skip
+
+
+def _numbers_of_strings(
+    name: str, columns: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str]
+) -> _ColumnNumbers | str:
+    """Read strings as numbers, or return why the kind of the column is doubtful ("" if it is not).
+
+    Raises InvalidInputError if one sample or most rows contain numbers, and others do not, or if
+    the samples write numbers in different styles.
+    """
     import narwhals as nw
 
-    order = getattr(series.dtype, "categories", None) if given == "numeric" else given
-    if series.dtype in (nw.Date, nw.Datetime) and given == "numeric":
-        return series.dt.timestamp("us").cast(nw.Float64) / _DAY
-    if order is None:
-        return series
-    places = {str(value): float(place) for place, value in enumerate(order)}
-    odd = [value for value in values if value is not None and value not in places]
-    if odd:
-        raise InvalidInputError(
-            f"column {series.name!r} of {called} has the value {odd[0]!r}, which is not among "
-            f"those in order: {', '.join(list(places)[:20])}"
+    strings = (nw.String, nw.Object)
+    if not all(s.dtype in strings or s.dtype.is_numeric() for s in columns):
+        return ""
+    samples = [Numerals(part) for part in values]
+    rows, count = sum(s.rows for s in samples), sum(s.count for s in samples)
+    if not count:
+        return ""
+    example = next(s.example for s in samples if s.count)
+    if count < rows:
+        odd, sample = next((s, n) for s, n in zip(samples, names, strict=True) if s.count < s.rows)
+        full = next((n for s, n in zip(samples, names, strict=True) if s.count == s.rows > 0), None)
+        if full is not None:
+            raise _two_kinds(name, full, repr(odd.other), sample)
+        if 2 * count > rows:
+            raise _two_kinds(
+                name,
+                f"{odd.count} of {odd.rows} rows of {sample}",
+                f"values such as {odd.other!r}",
+                "the other rows",
+            )
+        return (
+            f"{count} of {rows} values are numbers such as {example!r}, but others such as "
+            f"{odd.other!r} are not"
         )
-    ranks = [None if value is None else places[value] for value in values]
-    return nw.new_series(series.name, ranks, nw.Float64, backend=series.implementation)
+    if any(s.dtype.is_numeric() for s in columns) and not all(s.plain for s in samples):
+        numeric = next(n for s, n in zip(columns, names, strict=True) if s.dtype.is_numeric())
+        odd, sample = next((s, n) for s, n in zip(samples, names, strict=True) if not s.plain)
+        raise InvalidInputError(
+            f"column {name!r} contains numbers in {numeric} and strings such as {odd.example!r} in "
+            f"{sample}; convert these, or use kinds={{{name!r}: 'numeric'}} (--numeric {name})"
+        )
+    return _in_common_style(name, samples, names)
+
+
+def _in_common_style(
+    name: str, samples: Sequence[Numerals], names: Sequence[str]
+) -> _ColumnNumbers:
+    """Convert strings that are all numbers; their style must be the same in all samples."""
+    style = common_style(samples)
+    if style is None:
+        listed = " and ".join(f"{s.example!r} in {n}" for s, n in zip(samples, names, strict=True))
+        raise InvalidInputError(
+            f"column {name!r} has different styles of numbers in the samples: {listed}; write them "
+            f"in one style, or leave the column out (kinds={{{name!r}: 'omit'}}, --drop {name})"
+        )
+    arrays = [s.numbers(style) for s in samples]
+    note = f"read from strings such as {next(s.example for s in samples if s.count)!r}"
+    units = sorted(set().union(*(s.units for s in samples)))
+    doubts = []
+    if len(units) > 1:
+        doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
+    for s, sample, array in zip(samples, names, arrays, strict=True):
+        if not np.array_equal(s.numbers(s.style), array, equal_nan=True):
+            doubts.append(
+                f"{s.example!r} in {sample} is read with {style.decimal!r} as the decimal mark"
+            )
+    return _ColumnNumbers(arrays, "; ".join([note, *doubts]), bool(doubts))
+
+
+def _converted(
+    name: str, series: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str],
+    option: Any,
+) -> tuple[ColumnKind, list[Any]]:  # fmt: skip
+    """Convert a column to numbers as `kinds` requires."""
+    import narwhals as nw
+
+    order = _common_order(name, series, names) if option == "numeric" else [*map(str, option)]
+    if order is not None:
+        kind = ColumnKind(name, "numeric", "numbers", "ranks of its values", order)
+        return kind, [_ranks(*each, order) for each in zip(series, values, names, strict=True)]
+    if all(each.dtype in (nw.Date, nw.Datetime) for each in series):
+        days = [each.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for each in series]
+        return ColumnKind(name, "numeric", "numbers", "days since 1970", option), days
+    if all(each.dtype == nw.Boolean for each in series):
+        return ColumnKind(name, "numeric", "numbers", "0 and 1", option), list(series)
+    if _all_numeric(series):
+        return ColumnKind(name, "numeric", "numbers", "", option), list(series)
+    samples = [Numerals(part) for part in values]
+    for numerals, sample in zip(samples, names, strict=True):
+        if numerals.other is not None:
+            raise InvalidInputError(
+                f"column {name!r} of {sample} has the value {numerals.other!r}, which is not a "
+                "number; correct it, or give the values of the column in increasing order "
+                f"(kinds={{{name!r}: [...]}})"
+            )
+    numbers = _in_common_style(name, samples, names)
+    kind = ColumnKind(name, "numeric", "numbers", numbers.note, option, numbers.attention)
+    return kind, numbers.series(series)
+
+
+def _common_order(name: str, series: Sequence[Any], names: Sequence[str]) -> list[str] | None:
+    """Return the order of ordered categoricals that all samples share; None for other types."""
+    orders = [getattr(each.dtype, "categories", None) for each in series]
+    lists = [None if order is None else [*map(str, order)] for order in orders]
+    known = [order for order in lists if order is not None]
+    if len(known) < len(lists):
+        return None
+    longest = max(known, key=len)
+    for order in known:
+        if order != [value for value in longest if value in set(order)]:
+            listed = " and ".join(
+                f"[{', '.join(order)}] in {sample}"
+                for order, sample in zip(known, names, strict=True)
+            )
+            raise InvalidInputError(
+                f"column {name!r} has categories in different orders: {listed}; use one order in "
+                f"all samples, or give it with kinds={{{name!r}: [...]}}"
+            )
+    return longest
+
+
+def _ranks(series: Any, values: Sequence[str | None], sample: str, order: Sequence[str]) -> Any:
+    import narwhals as nw
+
+    ranks = {value: float(place) for place, value in enumerate(order)}
+    for value in values:
+        if value is not None and value not in ranks:
+            raise InvalidInputError(
+                f"column {series.name!r} of {sample} has the value {value!r}, which is not in the "
+                f"list of its values: {', '.join(order[:20])}"
+            )
+    numbers = [None if value is None else ranks[value] for value in values]
+    return nw.new_series(series.name, numbers, nw.Float64, backend=series.implementation)

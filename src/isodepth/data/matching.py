@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import FEW, listed, numbered
-from isodepth.data.frames import Names, Table, looks_like_frame, read_frame
+from isodepth.data.frames import Names, Table, is_frame, read_frame
 from isodepth.errors import InvalidInputError
 
 
@@ -15,7 +15,7 @@ def labels_of(X: Any) -> Names:
     """The labels of the columns of a frame, "0", "1", ... included; None for anything else."""
     if isinstance(X, Table):
         return X.columns
-    if not looks_like_frame(X) or callable(getattr(X, "collect", None)):
+    if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
     if hasattr(X, "__dask_graph__"):  # its rows are read in chunks, and its columns with them
         return None

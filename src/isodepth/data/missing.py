@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import column_labels, is_missing, named_counts
-from isodepth.data.frames import looks_like_frame
+from isodepth.data.frames import is_frame
 from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_finite, check_weights, read_points
 from isodepth.errors import InvalidInputError
@@ -199,7 +199,7 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
 
 def _with_nan(X: Any) -> Any:
     """`X` with NaN for what arrays of Python objects call missing."""
-    if looks_like_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+    if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:
         array = np.asarray(X)

@@ -1,11 +1,13 @@
-"""Files that are written: checked before the work, replaced whole or not at all, by one process."""
+"""Output files: checked before the computation, replaced atomically, locked while in use."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,9 +20,14 @@ from isodepth.data.input_file import ARROW_ENDINGS, TEXT_ENDINGS, InputFile, as_
 from isodepth.data.readers import array_of, arrow_table
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
+# A draft is complete within seconds. An older one was left by a process that was killed.
+_STALE_SECONDS = 600.0
+# Spreadsheets evaluate cells that start with one of these characters.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def check_target(path: Any) -> Path:
-    """Check that a file can be written there, before the work whose result it will hold.
+    """Check that a file can be written, before the computation of its content.
 
     Parameters
     ----------
@@ -61,16 +68,18 @@ def _obstacle(target: Path) -> str | None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Put `content` in the place of `target`: until the last moment the old file is there whole."""
-    # A link stays a link: what it points to is replaced, in the folder where that lives.
+    """Write `content` to `target`; an existing file is replaced atomically."""
+    # If the target is a link, the file that it points to is replaced, and the link remains.
     target = Path(os.path.realpath(target))
-    # The name of the draft must not become too long where that of the target just fits.
-    draft = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
+    # The name of the draft is shortened: that of the target may have the maximum length.
+    prefix = f".{target.name[:40]}."
+    _remove_stale(target.parent, prefix)
+    draft = target.with_name(f"{prefix}{secrets.token_hex(8)}.part")
     try:
         with open(draft, "xb") as file:
             file.write(content)
             file.flush()
-            # Without this a power cut could leave the new name on an empty file.
+            # Otherwise the file could be empty after a power failure.
             os.fsync(file.fileno())
         os.replace(draft, target)
     except BaseException:
@@ -78,12 +87,22 @@ def replace_file(target: Path, content: bytes) -> None:
         raise
 
 
+def _remove_stale(folder: Path, prefix: str) -> None:
+    """Remove drafts of a target that a killed process left behind."""
+    oldest = time.time() - _STALE_SECONDS
+    for draft in folder.iterdir():
+        if re.fullmatch(rf"{re.escape(prefix)}[0-9a-f]{{16}}\.part", draft.name):
+            with suppress(OSError):
+                if draft.stat().st_mtime < oldest:
+                    draft.unlink()
+
+
 @contextmanager
 def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None]:
-    """Hold the lock of a file; another process waits, and gives up with BusyFileError.
+    """Hold the lock of a file; if another process holds it, wait, then raise BusyFileError.
 
-    The lock lies beside the file, in ``NAME.lock``, and goes when it is released. The operating
-    system lets go of it when the process ends, however it ends.
+    The lock is the file ``NAME.lock``, which is removed on release. The operating system releases
+    the lock when the process ends, even if it is killed.
 
     Parameters
     ----------
@@ -104,7 +123,7 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
     try:
         yield
     finally:
-        # While it is held: who has opened it meanwhile finds it unlinked, and opens a new one.
+        # Removed while it is held: a process that has opened it will notice and open a new one.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
@@ -116,22 +135,25 @@ KNOWN = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy")
 
 
 def check_table_target(path: Any, known: Sequence[str] = KNOWN, why: str = "") -> Path:
-    """Check that a table of a known kind can be written there, before the work."""
+    """Check that a table of a supported format can be written, before the computation."""
     target = check_target(path)
     ending = target.suffix.lower()
     if ending not in known:
-        said = f"its name ends in {ending!r}" if ending else "its name has no ending"
+        received = f"its name ends in {ending!r}" if ending else "its name has no ending"
         raise InvalidOptionError(
-            f"cannot write {target}: {said}; the known ones are {', '.join(known)}{why}"
+            f"cannot write {target}: {received}; allowed are {', '.join(known)}{why}"
         )
     return target
 
 
 def table_bytes(ending: str, columns: Mapping[str, Sequence[Any]], numbers: np.ndarray) -> bytes:
-    """The bytes of a table: its columns by name, or for ``.npy`` the numbers alone."""
+    """Return the bytes of a table with named columns; ``.npy`` contains the numbers only.
+
+    In a text file, labels that a spreadsheet would evaluate as a formula get a leading apostrophe.
+    """
     if ending in TEXT_ENDINGS:
-        rows = zip(*columns.values(), strict=True)
-        return _text_bytes([list(columns), *map(list, rows)], TEXT_ENDINGS[ending])
+        rows = [list(columns), *zip(*columns.values(), strict=True)]
+        return _text_bytes([[_inert(cell) for cell in row] for row in rows], TEXT_ENDINGS[ending])
     if ending in ARROW_ENDINGS:
         import pyarrow as pa
 
@@ -140,22 +162,24 @@ def table_bytes(ending: str, columns: Mapping[str, Sequence[Any]], numbers: np.n
 
 
 def endings_for(file: InputFile) -> tuple[str, ...]:
-    """The kinds of files that a table can be written to without losing anything."""
+    """Return the formats that can store the table of a file without loss."""
     if file.ending in TEXT_ENDINGS:
         return tuple(TEXT_ENDINGS)
     return ARROW_ENDINGS if file.ending in ARROW_ENDINGS else (".npy",)
 
 
 def with_column(file: InputFile, name: str, values: np.ndarray, ending: str) -> bytes:
-    """The bytes of a file that holds a table and one more column.
+    """Return the bytes of a file with a table and one more column.
+
+    The cells of the table are copied as they are.
 
     Parameters
     ----------
     file : InputFile
     name : str
-        Of the new column; a table without names has none for it either.
+        Name of the new column; ignored if the table has no names.
     values : ndarray of shape (n,)
-        NaN is what is missing.
+        NaN is a missing value.
     ending : str
         One of `endings_for` the file.
     """
@@ -182,7 +206,7 @@ def with_column(file: InputFile, name: str, values: np.ndarray, ending: str) -> 
 
 
 def _text_bytes(rows: Sequence[Sequence[Any]], separator: str) -> bytes:
-    """Rows of cells as text; floats keep every bit, and what is missing is empty."""
+    """Write rows as text; floats are exact, and missing values are empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
     writer.writerows([_cell(value) for value in row] for row in rows)
@@ -203,6 +227,10 @@ def _array_bytes(array: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
+def _inert(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
 def _cell(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else repr(float(value))
@@ -212,5 +240,5 @@ def _cell(value: Any) -> Any:
 def _refuse_twice(name: str, names: Sequence[str]) -> None:
     if name in names:
         raise InvalidInputError(
-            f"the table has a column {name!r} already; give the new one another name"
+            f"the table already has a column {name!r}; choose another name for the new one"
         )

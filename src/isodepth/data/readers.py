@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from isodepth.data.input_file import (
     read_npy_header,
     refuse,
 )
+from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 # Names are listed in a message until there are this many.
@@ -50,6 +51,8 @@ class ReadOptions:
         are read as text.
     categories : sequence of str
         Columns that may hold numbers and texts, with ``text="keep"``.
+    missing_words : sequence of str
+        Cells with these strings are missing, in all columns; empty cells always are.
     lenient : bool
         Whether a column that is to be left out may be absent.
     drop_hint, text_hint, missing_hint : str
@@ -62,6 +65,7 @@ class ReadOptions:
     drop: Sequence[str] = ()
     text: str = "raise"
     categories: Sequence[str] = ()
+    missing_words: Sequence[str] = ()
     lenient: bool = False
     drop_hint: str = "drop={names!r}"
     text_hint: str = "drop_text=True"
@@ -282,12 +286,14 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     form = csv_files.csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
-    frame = csv_files.read_csv_columns(file, form, choice.kept, as_text=options.text == "labels")
+    frame = csv_files.read_csv_columns(
+        file, form, choice.kept, options.text == "labels", options.missing_words
+    )
 
     def where(row: int, place: int) -> str:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
 
-    result = _chosen_columns(file, frame, names, choice, options, where, form.decimal)
+    result = _chosen_columns(file, frame, names, choice, options, where)
     result.notes[:0] = form.notes(file)
     if form.names is None:
         result.columns = None
@@ -369,21 +375,24 @@ def _chosen_columns(
     choice: Choice,
     options: ReadOptions,
     where: Callable[[int, int], str],
-    decimal: str = ".",
 ) -> ReadResult:
     """What is made of the columns that were chosen."""
     import pyarrow as pa
 
-    columns = dict(zip(choice.kept, frame.columns, strict=True))
+    empty = {"", *options.missing_words}
+    columns = {
+        place: _with_nulls(column, empty)
+        for place, column in zip(choice.kept, frame.columns, strict=True)
+    }
     texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
     left_out, notes = list(choice.dropped), []
     if options.text in ("keep", "labels"):
         # A slip in a column of numbers would make a category of it.
         others = [] if options.text == "labels" else texts
         others = [place for place in others if names[place] not in options.categories]
-        texts = [place for place in others if _mostly_numbers(columns[place], decimal)]
+        texts = [place for place in others if _mostly_numbers(columns[place])]
     if texts:
-        faults = [(*_text_cells(columns[place], decimal), place) for place in texts[:MOST_NAMED]]
+        faults = [(*_text_cells(columns[place]), place) for place in texts[:MOST_NAMED]]
         named = [names[place] for place in texts]
         if options.text != "drop":
             row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
@@ -432,9 +441,25 @@ def _chosen_columns(
     return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
 
 
-def _mostly_numbers(column: Any, decimal: str) -> bool:
-    count = len(column) - column.null_count
-    return bool(count) and 2 * _text_cells(column, decimal)[2] < count
+def _with_nulls(column: Any, words: Collection[str]) -> Any:
+    """Return a column in which strings that stand for a missing value are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    missing = pc.is_in(column, value_set=pa.array(sorted(words), column.type))
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def _mostly_numbers(column: Any) -> bool:
+    """Whether more than half of the strings of a column are numbers, but not all of them."""
+    from pyarrow import types
+
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        return False
+    numerals = Numerals(column.to_pylist())
+    return numerals.rows / 2 < numerals.count < numerals.rows
 
 
 def _kind_of_text(cell: str) -> str:
@@ -445,12 +470,12 @@ def _first(mask: Any) -> int:
     return int(mask.index(True).as_py())
 
 
-def _text_cells(column: Any, decimal: str) -> tuple[int, str, int]:
-    """Row and content of the first cell that is no number, and how many such cells there are."""
+def _text_cells(column: Any) -> tuple[int, str, int]:
+    """Return row and content of the first non-numeric cell, and the number of these cells."""
     from pyarrow import types
 
-    if types.is_string(column.type):
-        _, _, faults = csv_files.parse_numbers(column, decimal)
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        faults = Numerals(column.to_pylist()).faults()
         if faults.any():
             row = int(faults.argmax())
             return row, column[row].as_py(), int(faults.sum())

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, column_labels, describe, listed, named_counts
-from isodepth.data.frames import clashing_columns, looks_like_frame, read_frame
+from isodepth.data.arrays import (
+    FEW,
+    column_labels,
+    describe,
+    listed,
+    named_counts,
+    warn_of_rounding,
+)
+from isodepth.data.frames import clashing_columns, is_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
@@ -80,11 +88,21 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
     columns = None
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
-            f"{name} must be a table, got {X!r:.80}; read a file with isodepth.read_table or pandas"
+            f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
+            "example with pandas"
         )
-    if not isinstance(X, np.ndarray) and looks_like_frame(X):
+    if X is None or isinstance(X, Mapping):
+        advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}; {advice}"
+        )
+    if not isinstance(X, np.ndarray) and is_frame(X):
         X, columns = read_frame(X, name)
     array = to_array(X, name)
+    if array.ndim == 0:
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}"
+        )
     if array.ndim == 1 and hasattr(X, "to_frame"):
         raise InvalidInputError(
             f"{name} must be a table of shape (n points, d columns), got a {type(X).__name__} with "
@@ -165,14 +183,15 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
         dtype = "float32" if array.dtype == np.float32 else "float64"
     if array.dtype == dtype and array.dtype.isnative:
         return array
+    warn_of_rounding(array, name)
     with np.errstate(over="ignore"):
         return array.astype(dtype)
 
 
 def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Objects as floats, where every one of them is a real number: texts are not."""
+    """Convert an array of Python numbers to float64; strings are refused."""
     for place, value in np.ndenumerate(array):
-        if not isinstance(value, numbers.Real):
+        if not isinstance(value, numbers.Real | Decimal):
             try:
                 reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
             except (TypeError, ValueError) as error:
@@ -317,7 +336,9 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """Check that `value` is one of a few words."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
-        raise InvalidOptionError(f"{name} must be one of {', '.join(names)}; got {value!r}")
+        raise InvalidOptionError(
+            f"{name} must be one of {', '.join(names)}; got {value!r}", option=name
+        )
     return value
 
 
@@ -333,31 +354,35 @@ def check_number(
     """Check that `value` is a real number in an interval."""
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidOptionError(f"{name} must be a number in {interval}, got {value!r}")
+        raise InvalidOptionError(
+            f"{name} must be a number in {interval}, got {value!r}", option=name
+        )
     try:
         number = float(value)
     except OverflowError:  # an integer or a fraction beyond all floats
         raise InvalidOptionError(
-            f"{name} must lie in {interval}, got a number too large for a float"
+            f"{name} must lie in {interval}, got a number too large for a float", option=name
         ) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
     if math.isnan(number) or too_low or too_high:
-        raise InvalidOptionError(f"{name} must lie in {interval}, got {value!r}")
+        raise InvalidOptionError(f"{name} must lie in {interval}, got {value!r}", option=name)
     return number
 
 
 def check_boolean(value: Any, name: str) -> bool:
     """Check that `value` is True or False, and not something that merely counts as one."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidOptionError(f"{name} must be True or False, got {value!r}")
+        raise InvalidOptionError(f"{name} must be True or False, got {value!r}", option=name)
     return bool(value)
 
 
 def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
     """Check that `value` is an integer no smaller than `low`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < low:
-        raise InvalidOptionError(f"{name} must be an integer >= {low}, got {value!r}{hint}")
+        raise InvalidOptionError(
+            f"{name} must be an integer >= {low}, got {value!r}{hint}", option=name
+        )
     return int(value)
 
 
