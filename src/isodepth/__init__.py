@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from isodepth.data.frames import Table as Table
     from isodepth.data.readers import read_table as read_table
     from isodepth.depth.estimators import AIIRWDepth as AIIRWDepth
-    from isodepth.depth.estimators import DualDepth as DualDepth
     from isodepth.depth.estimators import HalfspaceDepth as HalfspaceDepth
     from isodepth.depth.estimators import IRWDepth as IRWDepth
     from isodepth.depth.estimators import ProjectionDepth as ProjectionDepth
-    from isodepth.depth.estimators import SteadyIRWDepth as SteadyIRWDepth
     from isodepth.errors import BusyFileError as BusyFileError
     from isodepth.errors import ColumnWarning as ColumnWarning
     from isodepth.errors import DegenerateDepthWarning as DegenerateDepthWarning
@@ -59,10 +57,7 @@ _NAMES_IN = {
     "core.regions": ["TrimmedRegions"],
     "data.frames": ["Table"],
     "data.readers": ["read_table"],
-    "depth.estimators": [
-        "AIIRWDepth", "DualDepth", "HalfspaceDepth", "IRWDepth", "ProjectionDepth",
-        "SteadyIRWDepth",
-    ],
+    "depth.estimators": ["AIIRWDepth", "HalfspaceDepth", "IRWDepth", "ProjectionDepth"],
     "errors": [
         "BusyFileError", "ColumnWarning", "DegenerateDepthWarning", "DeviceMemoryError",
         "InvalidInputError", "InvalidOptionError", "IsodepthError", "LogWarning",

@@ -11,18 +11,20 @@ from chunked.streaming import KINDS, cut, points_of, small_scale
 from chunked.test_selection import rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
 from isodepth.chunked import depths
-from isodepth.chunked.depths import RankModel, whitening_matrix
+from isodepth.chunked.depths import RankModel, rank_numbers, whitening
 from isodepth.chunked.entry import compare
+from isodepth.chunked.reading import Summary
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
-from isodepth.depth import BY_NAME
-from isodepth.depth.base import Along, center_and_exponent, moved_by
-from isodepth.depth.whitening import whitening_matrix as in_memory
+from isodepth.depth import BY_NAME, SteadyIRW
+from isodepth.depth.base import Along, center_and_exponent
+from isodepth.depth.whitening import Whitening
 from isodepth.engine import Resources
 
 
@@ -104,7 +106,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     assert widths[1] < widths[0]
 
 
-@pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw", "steady_irw", "dual"])
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
 def test_exact_where_it_fits(depth: str) -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     expected = metric(depth).table(points).values
@@ -117,7 +119,7 @@ def test_exact_where_it_fits(depth: str) -> None:
 def test_depths_that_need_all_rows_are_refused() -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     with small_scale(), pytest.raises(InvalidOptionError, match="do not fit into memory_mb=256"):
-        stream_table(metric("steady_irw"), scan(points))
+        stream_table(metric(SteadyIRW()), scan(points))
     robust = AIIRWDepth(covariance="mcd")
     with small_scale(), pytest.raises(InvalidOptionError, match="empirical covariance"):
         stream_table(metric(robust), scan(points))
@@ -138,8 +140,8 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
         points += 1e5
     masses = rng.integers(1, 5, 5000) if weighted else None
     sample = Sample.of(points, masses)
-    frame = center_and_exponent(sample)
-    moved = moved_by(sample.points, *frame)
+    summary = Summary(5000)
+    summary.add(0, points, None)
 
     def fold(work: Any) -> Any:
         state = work.start()
@@ -147,7 +149,46 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
             work.step(state, rows_of(points[some], None if masses is None else masses[some]), 1)
         return state
 
-    white = moved @ whitening_matrix(fold, frame).T
-    # The product with the matrix in memory differs by rounding of a sum of 5000 products.
-    expected = moved @ in_memory(sample, moved, "empirical").T
-    assert np.allclose(white - white[0], expected - expected[0], rtol=0, atol=1e-9)
+    expected = Whitening.of(sample, "empirical")
+    found = whitening(fold, summary, points[:99])
+    assert found.exponents.tolist() == expected.exponents.tolist()
+    scaled = expected.scale(points)
+    # The products differ by the rounding of a sum of 5000 products.
+    white, wanted = scaled @ found.matrix.T, scaled @ expected.matrix.T
+    assert np.allclose(white - white[0], wanted - wanted[0], rtol=0, atol=1e-9)
+
+
+ORDERS_OF_MAGNITUDE = {
+    "float64": 10.0 ** np.random.default_rng(0).uniform(-60, 0, 5000),
+    "float32": 10.0 ** np.random.default_rng(0).uniform(-30, 0, 5000),
+    "beside large": np.append(np.random.default_rng(0).standard_normal(4000), [1e17, 2e17] * 500),
+}
+
+
+@pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
+@pytest.mark.parametrize("kind", ORDERS_OF_MAGNITUDE)
+def test_ranks_over_many_orders_of_magnitude(kind: str, depth: str) -> None:
+    """Bounds of the depths hold, and those of the raw ranks are what is bounded."""
+    values = ORDERS_OF_MAGNITUDE[kind].astype("float32" if kind == "float32" else "float64")
+    n, ranks = len(values), rankdata(values)
+    exact = np.minimum(ranks - 0.5, n - ranks + 0.5) / n
+    if depth == "halfspace":
+        exact = np.minimum(rankdata(values, "max"), n + 1 - rankdata(values, "min")) / n
+    summary = Summary(n)
+    summary.add(0, values[:, None], None)
+    pilot = rows_of(values[:500, None], None)
+
+    def fold(work: Any) -> Any:
+        state = work.start()
+        work.step(state, rows_of(values[:, None], None), 1)
+        return state
+
+    numbers = rank_numbers(summary, values[:500, None], np.array([[1.0]]))
+    along = np.concatenate([part for _, part in numbers.along(values[:, None], 1)], axis=1)
+    assert rankdata(along[0]).tolist() == ranks.tolist()
+    selection = Selection(fold, pilot, 0.5, n, n, 1, 1)
+    _, low, high = RankModel.fit(selection, numbers, 2**30, depth == "halfspace").depths(
+        values[:, None], 1
+    ).T  # fmt: skip
+    assert (low <= exact * (1 + 1e-12)).all()
+    assert (exact <= high * (1 + 1e-12)).all()

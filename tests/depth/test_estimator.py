@@ -14,17 +14,15 @@ from sklearn.exceptions import NotFittedError
 
 from isodepth import (
     AIIRWDepth,
-    DualDepth,
     HalfspaceDepth,
     InvalidInputError,
     IRWDepth,
     Metric,
     ProjectionDepth,
-    SteadyIRWDepth,
 )
 from isodepth.depth.estimators import DepthEstimator
 
-DEPTHS = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth, SteadyIRWDepth, DualDepth]
+DEPTHS = [HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth]
 
 
 def run_fresh(code: str, **environment: str) -> str:
@@ -43,11 +41,10 @@ def test_all_checks_of_scikit_learn() -> None:
     """Apart, because SciPy's array API, which one check needs, is switched on before any import."""
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
-        "import isodepth, isodepth.text\n"
+        "import isodepth\n"
         "from sklearn.utils.estimator_checks import check_estimator\n"
         f"for name in {[depth.__name__ for depth in DEPTHS]!r}:\n"
-        "    depth = getattr(isodepth, name, None) or getattr(isodepth.text, name)\n"
-        "    found = check_estimator(depth(n_directions=50), on_fail='raise')\n"
+        "    found = check_estimator(getattr(isodepth, name)(n_directions=50), on_fail='raise')\n"
         "    print(name, len(found) > 40, {check['status'] for check in found})\n"
     )
     lines = run_fresh(code, SCIPY_ARRAY_API="1").splitlines()
@@ -89,6 +86,29 @@ def test_names_of_columns_are_those_of_the_last_fit() -> None:
     depth = IRWDepth(n_directions=5).fit(pandas.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}))
     assert depth.feature_names_in_.tolist() == ["a", "b"]
     assert not hasattr(depth.fit([[1.0, 2.0], [0.0, 1.0]]), "feature_names_in_")
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_other_columns_than_those_of_fit_are_refused(depth: type[DepthEstimator]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+    fitted = depth(n_directions=20, random_state=0).fit(frame)
+    assert fitted.score_samples(frame).tolist() == fitted.depth_.tolist()
+    for other in (frame[["b", "a"]], frame.rename(columns={"b": "c"}), frame[["a"]]):
+        with pytest.raises(InvalidInputError, match="eature"):
+            fitted.score_samples(other)
+
+
+def test_a_function_cannot_change_the_rows_of_the_caller() -> None:
+    def careless(points: np.ndarray) -> np.ndarray:
+        points -= points.mean(axis=0)
+        return -np.abs(points).max(axis=1)
+
+    x = np.random.default_rng(0).normal(size=(20, 2)) + 5.0
+    before = x.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        Metric(depth=careless).distance(x, x + 1.0)
+    assert x.tolist() == before.tolist()
 
 
 def test_objects_that_are_numbers_are_numbers() -> None:

@@ -1,4 +1,4 @@
-"""The depths of few points: the same depth as IRW, with less noise, and a closed form with none."""
+"""Depths of few points for text scores: IRW with less noise, and the dual depth in closed form."""
 
 from __future__ import annotations
 
@@ -6,9 +6,25 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from isodepth import DualDepth, IRWDepth, Metric, SteadyIRWDepth
+from isodepth import Metric
+from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
+from isodepth.depth import IRW, Dual, SteadyIRW
+from isodepth.depth.base import Along
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
+from isodepth.engine import Resources
+
+DEPTHS = [SteadyIRW(), Dual()]
+
+
+def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed=0):
+    """Depths of the rows of `points`, or of `queries` with respect to them."""
+    sample = Sample.of(points, weights)
+    directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
+    along = Along(directions, Resources(1))
+    if queries is not None:
+        return depth.point_depth(sample, queries, along)
+    return depth.all_depths(sample, points, weights, along)[1]
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +45,7 @@ def mean_over_the_circle(points, of_rank, weights, steps=100_000):
 def test_closed_form_is_the_mean_over_all_directions(weights):
     points = np.random.default_rng(1).normal(size=(5, 2))
     expected = mean_over_the_circle(points, lambda v: (1 - v**2) / 2, weights)
-    depth = DualDepth().fit(points, sample_weight=weights).depth_
+    depth = depths_of(Dual(), points, weights)
     # Each of the 10 pairs of points changes sides once in half a turn: the grid may misplace every
     # such jump, of height 2 at most, by half a step.
     assert depth == pytest.approx(expected, abs=10 * 2 / 100_000)
@@ -37,68 +53,74 @@ def test_closed_form_is_the_mean_over_all_directions(weights):
 
 def test_closed_form_on_a_line_is_the_simplicial_depth():
     ranks = (np.arange(7) + 0.5) / 7
-    depth = DualDepth().fit(np.array([[1.0], [2], [3], [5], [8], [13], [21]])).depth_
+    depth = depths_of(Dual(), np.array([[1.0], [2], [3], [5], [8], [13], [21]]))
     assert depth == pytest.approx(2 * ranks * (1 - ranks), abs=1e-7)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 21)])
 def test_steady_irw_estimates_the_same_depth_with_less_noise(points, weights):
-    truth = IRWDepth(n_directions=200_000, random_state=0).fit(points, sample_weight=weights)
+    truth = depths_of(IRW(), points, weights, n_directions=200_000)
 
     def mean_square_error(depth):
         errors = [
-            depth(n_directions=500, random_state=seed).fit(points, sample_weight=weights).depth_
-            - truth.depth_
+            depths_of(depth, points, weights, n_directions=500, seed=seed) - truth
             for seed in range(1, 9)
         ]
         return np.mean(np.square(errors))
 
     # For ranks uniform on [0, 1] a sixteenth is left; these are only about uniform, and the truth
     # has noise of its own, of 500 / 200,000 of the plain error.
-    assert mean_square_error(SteadyIRWDepth) < mean_square_error(IRWDepth) / 6
+    assert mean_square_error(SteadyIRW()) < mean_square_error(IRW()) / 6
 
 
 def test_repeated_rows_are_weights(points):
     counts = np.arange(20) % 3 + 1
-    for depth in (SteadyIRWDepth(random_state=0), DualDepth()):
-        weighted = depth.fit(points, sample_weight=counts).depth_
-        repeated = depth.fit(np.repeat(points, counts, axis=0)).depth_
+    for depth in DEPTHS:
+        weighted = depths_of(depth, points, counts)
+        repeated = depths_of(depth, np.repeat(points, counts, axis=0))
         assert (np.repeat(weighted, counts) == repeated).all()
 
 
-@pytest.mark.parametrize("depth", [SteadyIRWDepth(random_state=0), DualDepth()])
+@pytest.mark.parametrize("depth", DEPTHS)
 def test_other_points_agree_with_the_sample(points, depth):
-    depth.fit(points)
-    assert (depth.score_samples(points) == depth.depth_).all()
-    assert depth.score_samples(points + 100.0).max() < 0.05
+    depths = depths_of(depth, points)
+    assert (depths_of(depth, points, queries=points) == depths).all()
+    assert depths_of(depth, points, queries=points + 100.0).max() < 0.05
     center = points.mean(axis=0, keepdims=True)
-    assert depth.score_samples(center)[0] > np.median(depth.depth_)
+    assert depths_of(depth, points, queries=center)[0] > np.median(depths)
 
 
-@pytest.mark.parametrize("depth", [SteadyIRWDepth(random_state=0), DualDepth()])
+@pytest.mark.parametrize("depth", DEPTHS)
 def test_moving_and_scaling_change_nothing(points, depth):
-    before = depth.fit(points).depth_.copy()
     # Powers of two, and a shift that the points survive without rounding much.
-    after = depth.fit(points * 4.0 + 8.0).depth_
-    assert after == pytest.approx(before, abs=1e-9)
+    assert depths_of(depth, points * 4.0 + 8.0) == pytest.approx(depths_of(depth, points), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e9, 1e200])
+def test_outliers_keep_the_dual_depth_in_its_range(points, size):
+    rows = points[:, :3].copy()
+    rows[:2] *= size
+    depths = depths_of(Dual(), rows)
+    assert np.isfinite(depths).all()
+    assert depths.min() >= 0
+    assert depths.max() <= 0.5
 
 
 def test_many_points_are_left_to_plain_irw():
     points = np.random.default_rng(2).normal(size=(MOST_POINTS + 1, 3))
-    plain = IRWDepth(n_directions=50, random_state=0).fit(points).depth_
-    steady = SteadyIRWDepth(n_directions=50, random_state=0).fit(points).depth_
-    assert (steady == plain).all()
+    plain = depths_of(IRW(), points, n_directions=50)
+    assert (depths_of(SteadyIRW(), points, n_directions=50) == plain).all()
 
 
 def test_one_and_two_points():
-    for depth, alone in ((SteadyIRWDepth(random_state=0), 0.5), (DualDepth(), 0.5)):
-        assert depth.fit(np.ones((1, 9))).depth_ == pytest.approx([alone])
-        two = depth.fit(np.eye(9)[:2]).depth_
+    for depth in DEPTHS:
+        assert depths_of(depth, np.ones((1, 9))) == pytest.approx([0.5])
+        two = depths_of(depth, np.eye(9)[:2])
         assert two[0] == pytest.approx(two[1], abs=1e-12)
 
 
 def test_a_metric_takes_them(points):
-    for depth in (SteadyIRWDepth(), DualDepth()):
+    for depth in DEPTHS:
         metric = Metric(depth=depth, gap="exact", random_state=0)
         assert metric.distance(points, points + 1.0) == pytest.approx(np.sqrt(40), rel=1e-6)
         assert depth.name in metric.signature

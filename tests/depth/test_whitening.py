@@ -114,4 +114,25 @@ def test_points_off_a_constant_column_have_depth_zero() -> None:
 @pytest.mark.parametrize("covariance", whitening.COVARIANCES)
 def test_one_point_has_no_spread(covariance: str) -> None:
     sample = Sample.of(np.array([[3.0, 4.0]]), None)
-    assert not whitening.whitening_matrix(sample, np.zeros((1, 2)), covariance).any()
+    assert not whitening.Whitening.of(sample, covariance).matrix.any()
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1e-40), (1e-44, 1.0), (1e30, 1e-30), (1e37, 1e30)])
+@pytest.mark.parametrize("covariance", whitening.COVARIANCES)
+def test_columns_of_very_different_size_in_single_precision(
+    sizes: tuple[float, float], covariance: str
+) -> None:
+    """Directions in the units of the columns would overflow, and crash a kernel."""
+    rng = np.random.default_rng(0)
+    X = (np.column_stack([rng.uniform(-1, 1, 500), rng.random(500)]) * sizes).astype(np.float32)
+    depth = AIIRWDepth(covariance=covariance, n_directions=50, random_state=0)
+    single = depth.fit(X).depth_
+    scores = depth.score_samples(X[:50] * np.float32(0.5))
+    double = depth.fit(X.astype(np.float64))
+    # Rows that are neighbors in rank along a direction may change places: 1 / n each, for few.
+    np.testing.assert_allclose(single, double.depth_, atol=2e-3)
+    np.testing.assert_allclose(scores, double.score_samples(X[:50] * np.float32(0.5)), atol=2e-3)
+    # The columns are independent and uniform: their units do not change the depths.
+    if covariance == "empirical":
+        plain = depth.fit(X.astype(np.float64) / sizes).depth_
+        np.testing.assert_allclose(single, plain, atol=2e-3 if min(sizes) > 1e-42 else 0.03)

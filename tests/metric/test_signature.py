@@ -30,7 +30,7 @@ def fields(metric: Metric) -> dict[str, str]:
     levels=LEVELS,
     options=st.fixed_dictionaries(
         {
-            "depth": st.sampled_from(["ai_irw", "halfspace", "irw", "projection", "dual"]),
+            "depth": st.sampled_from(["ai_irw", "halfspace", "irw", "projection"]),
             "directions": st.sampled_from(["uniform", "sobol", "orthogonal", "equispaced"]),
             "p": pvalues(),
             "eps": eps_values(),

@@ -23,7 +23,7 @@ import numpy as np
 
 import isodepth
 from experiments import theory
-from isodepth import DualDepth, SteadyIRWDepth, hull
+from isodepth import hull
 from isodepth.core.directions import unit_vectors
 from isodepth.text import DepthScore
 
@@ -139,14 +139,10 @@ def _depths() -> Iterator[Case]:
         "halfspace": isodepth.HalfspaceDepth,
         "irw": isodepth.IRWDepth,
         "ai_irw": isodepth.AIIRWDepth,
-        "steady": SteadyIRWDepth,
-        "dual": DualDepth,
     }
     for (name, kind), (n, m, d) in itertools.product(
         kinds.items(), ((6, 5, 2), (30, 20, 40), (90, 40, 3), (700, 100, 5))
     ):
-        if name == "dual" and n == 700:
-            continue  # ten seconds: the time grows with the cube of n
         x, y = _pair(11, n, m, d)
 
         def told(kind: Any = kind, x: Any = x, y: Any = y, n: int = n) -> Any:

@@ -11,6 +11,7 @@ from strategies import POINTS, cases, make_case
 from twins.naive import masses, weighted_median
 
 import isodepth
+from isodepth.depth import SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
@@ -171,7 +172,7 @@ def test_numbers_that_cannot_be_used_are_refused():
         isodepth.ProjectionDepth(refine=2),
         isodepth.HalfspaceDepth(method="exact"),
         isodepth.AIIRWDepth(covariance="mcd"),
-        "steady_irw",
+        SteadyIRW(),
         lambda points: points[:, 0],
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isodepth import DegenerateDepthWarning, IRWDepth, Metric, SteadyIRWDepth
+from isodepth import DegenerateDepthWarning, IRWDepth, Metric
+from isodepth.depth import SteadyIRW
 from isodepth.text import DepthScore
 from isodepth.text.pairs import pair_distances, span_coordinates
 
@@ -149,4 +150,4 @@ def test_corrected_irw_depends_less_on_the_seed():
         ]
         return np.std(scores)
 
-    assert spread(SteadyIRWDepth()) < spread(IRWDepth())
+    assert spread(SteadyIRW()) < spread(IRWDepth())

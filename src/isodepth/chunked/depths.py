@@ -9,9 +9,16 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows
+from isodepth.chunked.reading import Summary
 from isodepth.chunked.selection import Numbers, Selection
-from isodepth.depth.base import moved_by
-from isodepth.depth.whitening import inverse_root, stretch_of
+from isodepth.depth.base import exact_center, moved_by
+from isodepth.depth.whitening import (
+    Whitening,
+    column_exponents,
+    inverse_root,
+    scale_columns,
+    stretch_of,
+)
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
@@ -87,7 +94,8 @@ class RankCells(Pass):
             away = np.abs(values - middles[some, None])
             own = _core.quantile(away, 0.5, pilot.masses, n_threads)
             mads[some] = np.where(own > 0, own, away.max(axis=1))
-        scales = np.divide(1, mads, out=np.ones_like(mads), where=mads > 0)
+        # The inverse of a subnormal number may overflow.
+        scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
@@ -148,37 +156,82 @@ class RankModel:
         return np.column_stack([bounds.mean(axis=1), bounds])
 
 
+# -- frames of rank-based depths ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScaledColumns:
+    """Division of the columns of rows (n, d) by powers of two (d,)."""
+
+    exponents: np.ndarray
+
+    def __call__(self, rows: np.ndarray, n_threads: int) -> np.ndarray:
+        return scale_columns(rows, self.exponents)
+
+
+def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:
+    """Return projections with the ranks of the rows along `directions` (K, d).
+
+    A column is centered only if the difference is exact for all of its values, and no value
+    becomes subnormal. So no order and no tie along a coordinate axis changes.
+    """
+    low, high = -summary.ends[0], summary.ends[1]
+    center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
+    largest = np.frexp(np.maximum(high - center, center - low).max())[1]
+    most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
+    # The differences of a centered column are at least as large as the spacing of its numbers.
+    most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
+    exponent = min(largest, max(0, most_down))
+    return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
+
+
+def whitened_numbers(
+    fold: Fold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
+) -> Numbers:
+    """Return projections with the ranks of whitened rows along `directions` (K, d).
+
+    As `isodepth.depth.whitening.Whitening` with the empirical covariance, up to rounding.
+    """
+    white = whitening(fold, summary, drawn)
+    scale = ScaledColumns(white.exponents)
+    low, high = scale(np.stack([-summary.ends[0], summary.ends[1]]), 1)
+    center = exact_center(_core.center_and_exponent(scale(drawn, 1))[0], low, high)
+    units = np.ascontiguousarray(white.directions(directions), dtype=drawn.dtype)
+    return Numbers((center, 0), units, of=scale)
+
+
+def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
+    """Return the whitening of all rows, with about the center of those `drawn` (m, d)."""
+    ends = np.stack([-summary.ends[0], summary.ends[1]])
+    exponents = column_exponents(*ends)
+    low, high = scale_columns(ends.astype(np.float64), exponents)
+    middle = np.median(scale_columns(drawn.astype(np.float64), exponents), axis=0)
+    moments = fold(MomentPass(exponents, middle))
+    mean = moments[0, 1:] / moments[0, 0]
+    offset = mean + middle
+    stretch = stretch_of(np.maximum(high - offset, offset - low), low == high)
+    covariance = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
+    root = inverse_root(covariance * stretch * stretch[:, None])
+    return Whitening(exponents, root * stretch)
+
+
 @dataclass(frozen=True)
 class MomentPass(Pass):
-    """Sums of products of (1, moved row), of shape (d + 1, d + 1), and extremes of -rows and rows.
+    """Sums of products of (1, scaled and centered row), of shape (d + 1, d + 1).
 
-    Rows are moved to about their median, from which the mean is at most a standard deviation away:
-    a covariance as the difference of moments loses no more than a digit.
+    The center is about the median, from which the mean is at most a standard deviation away: a
+    covariance as the difference of moments loses no more than a digit.
     """
 
-    frame: tuple[np.ndarray, int]
+    exponents: np.ndarray
+    center: np.ndarray
 
-    def start(self) -> list[np.ndarray]:
-        width = len(self.frame[0])
-        return [np.zeros((width + 1, width + 1)), np.full((2, width), -np.inf)]
+    def start(self) -> np.ndarray:
+        width = len(self.center)
+        return np.zeros((width + 1, width + 1))
 
-    def step(self, state: list[np.ndarray], rows: Rows, n_threads: int) -> None:
-        moved = moved_by(rows.points, *self.frame).astype(np.float64)
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        moved = scale_columns(rows.points.astype(np.float64), self.exponents) - self.center
         joined = np.column_stack([np.ones(len(moved)), moved])
         masses = 1.0 if rows.masses is None else rows.masses.astype(np.float64)
-        ends = np.stack([(-moved).max(axis=0), moved.max(axis=0)])
-        self.merge(state, [(joined.T * masses) @ joined, ends])
-
-    def merge(self, state: list[np.ndarray], other: list[np.ndarray]) -> None:
-        state[0] += other[0]
-        np.maximum(state[1], other[1], out=state[1])
-
-
-def whitening_matrix(fold: Fold, frame: tuple[np.ndarray, int]) -> np.ndarray:
-    """That of `isodepth.depth.whitening` for the empirical covariance, up to rounding."""
-    moments, ends = fold(MomentPass(frame))
-    low, high = -ends[0], ends[1]
-    mean = moments[0, 1:] / moments[0, 0]
-    stretch = stretch_of(np.maximum(high - mean, mean - low), low == high)
-    covariance = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
-    return inverse_root(covariance * stretch * stretch[:, None]) * stretch
+        state += (joined.T * masses) @ joined

@@ -49,6 +49,9 @@ class Summary:
         self.n_rows, self.mean_weight = 0, 0.0
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
+        # Extremes of the columns (2, d), the lower ones negated, and of the nonzero magnitudes.
+        self.ends: Any = -np.inf
+        self.smallest = np.inf
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
         """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
@@ -58,11 +61,19 @@ class Summary:
             own = np.ones(len(points)) if weights is None else weights
             held = keys[near], points[near], own[near]
             self._take(len(points), float((own / len(points)).sum()), [held])
+            ends = np.stack([-points.min(axis=0), points.max(axis=0)])
+            sizes = np.abs(points[points != 0])
+            self._widen(ends, float(sizes.min(initial=np.inf)))
 
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
             self._take(other.n_rows, other.mean_weight, other.parts)
+            self._widen(other.ends, other.smallest)
         return self
+
+    def _widen(self, ends: np.ndarray, smallest: float) -> None:
+        self.ends = np.maximum(self.ends, ends)
+        self.smallest = min(self.smallest, smallest)
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """The points (m, d) and weights (m,): all in their order, or some in a random one."""

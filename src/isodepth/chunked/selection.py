@@ -77,7 +77,7 @@ class Numbers:
 
     def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Some sets at a time, and the projections (some, m) of points (m, d)."""
-        moved = moved_by(points, *self.frame)
+        moved = moved_by(points if self.of is None else self.of(points, 1), *self.frame)
         step = max(1, _HELD_NUMBERS // len(moved))
         for k in range(0, len(self.directions), step):
             some = np.ascontiguousarray(self.directions[k : k + step])

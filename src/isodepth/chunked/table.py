@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.depths import ProjectionModel, RankModel, whitening_matrix
+from isodepth.chunked.depths import ProjectionModel, RankModel, rank_numbers, whitened_numbers
 from isodepth.chunked.passes import Pass, Rows, Runner
-from isodepth.chunked.reading import Reading, selection_of
+from isodepth.chunked.reading import Reading, Summary, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
@@ -86,7 +86,7 @@ def stream_table(
             sample = None if distinct is None else Sample._merge(*distinct)
     known: dict[str, Any] = {}
     if sample is None:
-        values, known = _by_passes(source, selection, fitted, drawn)
+        values, known = _by_passes(source, selection, fitted, drawn, reading.summary)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
@@ -99,7 +99,11 @@ def stream_table(
 
 
 def _by_passes(
-    source: Source, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
+    source: Source,
+    selection: Selection,
+    fitted: FittedMetric,
+    drawn: np.ndarray,
+    summary: Summary,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Support values (L, 2K), and what is known about those of exact depths.
 
@@ -121,21 +125,23 @@ def _by_passes(
         )
     assert fitted.betas is not None
     dtype = drawn.dtype
-    frame = _core.center_and_exponent(drawn)
-    directions, tolerance = fitted.directions, 0.0
+    tolerance = 0.0
     model: Any
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
-    if name == "ai_irw":
-        # Ranks along a direction of whitened rows are those along another of the rows.
-        directions = directions @ whitening_matrix(selection.fold, frame)
-    numbers = Numbers(frame, np.ascontiguousarray(directions, dtype=dtype))
     if ranks:
+        # In one dimension whitening does not change ranks.
+        if name == "ai_irw" and source.n_features > 1:
+            numbers = whitened_numbers(selection.fold, summary, drawn, fitted.directions)
+        else:
+            numbers = rank_numbers(summary, drawn, fitted.directions)
         memory = fitted.resources.memory_mb * 2**18
         model = RankModel.fit(selection, numbers, memory, name == "halfspace")
         # A region of lower bounds above the level of upper ones is inside for sure; one of upper
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
+        units = np.ascontiguousarray(fitted.directions, dtype=dtype)
+        numbers = Numbers(_core.center_and_exponent(drawn), units)
         model = ProjectionModel.fit(selection, numbers, drawn)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)

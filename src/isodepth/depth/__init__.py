@@ -3,9 +3,21 @@
 from isodepth.depth.base import Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
 
-#: The depths that can be asked for by name.
+#: Values of the option `depth`.
 BY_NAME: dict[str, type[Depth]] = {
-    depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW, SteadyIRW, Dual)
+    depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
+#: Depths of the text scores, which occur in signatures only.
+OF_TEXT_SCORES: dict[str, type[Depth]] = {depth.name: depth for depth in (SteadyIRW, Dual)}
 
-__all__ = ["AIIRW", "BY_NAME", "IRW", "Depth", "Dual", "Halfspace", "Projection", "SteadyIRW"]
+__all__ = [
+    "AIIRW",
+    "BY_NAME",
+    "IRW",
+    "OF_TEXT_SCORES",
+    "Depth",
+    "Dual",
+    "Halfspace",
+    "Projection",
+    "SteadyIRW",
+]

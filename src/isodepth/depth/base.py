@@ -356,3 +356,17 @@ def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarra
     """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
     # The power of two itself may be out of range.
     return np.ldexp(points - center, -exponent)
+
+
+def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return `center` (d,) in columns in which its subtraction is exact, and 0 in the others.
+
+    By Sterbenz's lemma it is, if the extremes `low` and `high` (d,) of a column are within a factor
+    of two of the center. Any other subtraction could make small values equal, which changes ranks.
+    """
+    near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    one_sign = np.sign(low) == np.sign(high)
+    size = np.abs(center)
+    # Halves are exact except for subnormal numbers, which are not worth centering.
+    exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
+    return np.where(exact, center, 0).astype(center.dtype)

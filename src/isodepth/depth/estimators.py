@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
-from isodepth.data.validation import check_points, check_same_width
+from isodepth.data.validation import check_points
 from isodepth.depth.base import Along, Depth, Halfspace, Projection
-from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
+from isodepth.depth.integrated import AIIRW, IRW
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 
@@ -41,11 +42,8 @@ class DepthEstimator(BaseEstimator, Depth):
         self, with `depth_` of shape (n,), the depth of each row of `X`.
         """
         self.check_options()
-        points, columns = check_points(X)
-        self.__dict__.pop("feature_names_in_", None)
-        if columns is not None:
-            self.feature_names_in_ = np.asarray(columns, dtype=object)
-        self.n_features_in_ = points.shape[1]
+        points, _ = check_points(X)
+        validate_data(self, X, skip_check_array=True)
         self._sample = Sample.of(points, sample_weight, "sample_weight")
         self.warn_if_uninformative(self._sample)
         self._directions = unit_vectors(
@@ -70,8 +68,11 @@ class DepthEstimator(BaseEstimator, Depth):
             raise NotFittedDepthError(
                 f"this {type(self).__name__} is not fitted; call fit(X) first"
             )
+        try:
+            validate_data(self, Z, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidInputError(str(error)) from None
         points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
-        check_same_width(points.shape[1], self.n_features_in_, "Z", "the fitted sample")
         along = Along(self._directions, Resources(self.n_jobs))
         return self.point_depth(self._sample, points, along)
 
@@ -197,66 +198,11 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """As for every depth; sets `whitening_` as well."""
         super().fit(X, sample_weight=sample_weight)
-        self.whitening_ = self._matrix(self._sample)
+        self.whitening_ = self._whitening(self._sample).of_unscaled()
         return self
-
-
-class SteadyIRWDepth(DepthEstimator, SteadyIRW):
-    """IRW depth with a control variate: as accurate as with sixteen times as many directions.
-
-    IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2. The mean of the square
-    (2 F - 1)**2 over *all* directions is known in closed form, and is correlated with |2 F - 1|:
-    where the mean square over the sampled directions is too large, the mean of |2 F - 1| is
-    corrected in proportion. The result estimates the same depth, without bias, for every family of
-    directions that are uniform one by one (all but a given array).
-
-    Points that span fewer dimensions than they have columns are projected on their span, where the
-    projection of a uniform direction is again uniform.
-
-    The tokens of a text lie at nearly equal distances from each other, so their depths differ
-    little, and with a thousand directions their order under plain IRW is mostly random.
-
-    Parameters
-    ----------
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isodepth import IRWDepth
-    >>> from isodepth import SteadyIRWDepth
-    >>> X = np.random.default_rng(0).normal(size=(20, 50))
-    >>> truth = IRWDepth(n_directions=200_000, random_state=0).fit(X).depth_
-    >>> plain = IRWDepth(n_directions=500, random_state=1).fit(X).depth_
-    >>> steady = SteadyIRWDepth(n_directions=500, random_state=1).fit(X).depth_
-    >>> bool(np.std(steady - truth) < np.std(plain - truth) / 2)
-    True
-    """
-
-
-class DualDepth(DepthEstimator, Dual):
-    """Integrated dual depth: the mean over *all* directions of 2 F (1 - F), in closed form.
-
-    The univariate simplicial depth averaged over directions (Cuevas and Fraiman 2009). It orders
-    points almost as IRW does (the mean of F (1 - F) in place of min(F, 1 - F)), and no directions
-    are drawn, so no seed matters. The time grows with the cube of the number of points.
-
-    Parameters
-    ----------
-    n_directions, directions, random_state, n_jobs
-        Accepted like those of every depth, and not used.
-
-    Examples
-    --------
-    >>> from isodepth import DualDepth
-    >>> DualDepth().fit([[1.0], [2.0], [4.0], [8.0], [16.0]]).depth_.round(6)
-    array([0.18, 0.42, 0.5 , 0.42, 0.18])
-    """
 
 
 #: The estimators by the names of their depths.
 ESTIMATORS: dict[str, type[DepthEstimator]] = {
-    depth.name: depth
-    for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth, SteadyIRWDepth, DualDepth)
+    depth.name: depth for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth)
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.regions import Sample
-from isodepth.depth import BY_NAME
+from isodepth.depth import BY_NAME, OF_TEXT_SCORES
 from isodepth.depth.base import Along, Depth, DepthSource
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
@@ -55,6 +55,9 @@ class CustomDepth(DepthSource):
     def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
         given = () if weights is None else (weights,)
         if not _is_estimator(self.depth):
+            # A function of the caller must not change the data of the caller.
+            points = points.view()
+            points.flags.writeable = False
             return self.depth(points, *given)
         # A fresh one each time: threads share this object.
         fitted = _cloned(self.depth).fit(
@@ -146,18 +149,19 @@ def read_depth(text: str) -> Any:
             "the metric with Metric(depth=that_object, ...)"
         )
     name, parenthesis, settings = text.partition("(")
-    if name not in BY_NAME:
+    kind = BY_NAME.get(name) or OF_TEXT_SCORES.get(name)
+    if kind is None:
         raise SignatureError(f"unknown depth {name!r}; known are {', '.join(BY_NAME)}")
     if not parenthesis:
-        return name
-    defaults = BY_NAME[name]().settings()
+        return name if name in BY_NAME else kind()
+    defaults = kind().settings()
     own: dict[str, Any] = {}
     for pair in settings.removesuffix(")").split(","):
         key, separator, value = pair.partition("=")
         if not separator or key not in defaults or key in TAKEN_OVER:
             raise SignatureError(f"depth {name!r} has no setting {key!r}")
         own[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
-    return BY_NAME[name](**own)
+    return kind(**own)
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whitening: the inverse square root of a covariance estimate, also of a singular one."""
+"""Whitening: the inverse square root of a covariance estimate, which may be singular."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.regions import Sample
-from isodepth.depth.base import standardize
+from isodepth.depth.base import center_and_exponent, moved_by
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 
-# A column below this beside others of size one counts as constant: no double brings it to their
-# scale, whatever the variance along an axis adds to it.
-_SMALLEST_SPREAD = 2.0**-960
-
-# Estimators that know no weights see each row repeated; this bounds how often, on average.
+# Mean number of copies of a row for estimators that do not support weights.
 _MOST_REPEATS = 20
 
 _WARNING_FILTERS = threading.Lock()
@@ -42,76 +38,139 @@ def shrinks(covariance: Any) -> bool:
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
 
-def whitening_matrix(sample: Sample, moved: np.ndarray, covariance: Any) -> np.ndarray:
-    """A (d, d) matrix W such that `moved @ W.T` is white.
+class Whitening(NamedTuple):
+    """Whitening of rows whose columns are first scaled by powers of two.
 
-    `moved` (u, d) are the standardized points of the sample.
+    Columns in meters and columns in nanometers have entries of one size after the scaling. So the
+    covariance does not look singular, and whitened directions do not overflow in float32.
 
-    It is the symmetric (pseudo-)inverse root of the covariance, after the columns have been brought
-    to one scale where the estimate is affine equivariant anyway: columns in metres and columns in
-    nanometres must not make the matrix look singular.
+    Attributes
+    ----------
+    exponents : int ndarray of shape (d,)
+        Column j is divided by 2**exponents[j].
+    matrix : ndarray of shape (d, d)
+        ``scale(X) @ matrix.T`` is white.
     """
-    if sample.n_points == 1:
-        return np.zeros((sample.n_features, sample.n_features))
-    if shrinks(covariance):
-        return inverse_root(_estimate(covariance, moved.astype(np.float64), sample))
-    span = _span(sample, moved)
-    if isinstance(covariance, str) and covariance == "empirical":
-        root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
-    else:
-        # Inside the span of the data, so that constant columns do no harm.
-        estimate = _estimate(covariance, span.centered @ span.axes, sample)
-        root = span.axes @ inverse_root(estimate) @ span.axes.T
-    return root * span.stretch
+
+    exponents: np.ndarray
+    matrix: np.ndarray
+
+    @classmethod
+    def of(cls, sample: Sample, covariance: Any) -> Whitening:
+        """Whiten a sample by a covariance estimate (a name or an estimator)."""
+        points = sample.points
+        exponents = column_exponents(points.min(axis=0), points.max(axis=0))
+        if sample.n_points == 1:
+            return cls(exponents, np.zeros((sample.n_features, sample.n_features)))
+        if shrinks(covariance):
+            # A shrunken estimate depends on the units of the columns: one scale for all.
+            center, exponent = center_and_exponent(sample)
+            moved = moved_by(points.astype(np.float64), center, exponent)
+            root = inverse_root(_estimate(covariance, moved, sample))
+            return cls(exponents, np.ldexp(root, exponents - exponent))
+        span = _Span.of(sample, exponents)
+        if isinstance(covariance, str) and covariance == "empirical":
+            root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
+        else:
+            # Estimated inside the span of the data, so that constant columns do no harm.
+            estimate = _estimate(covariance, span.centered @ span.axes, sample)
+            root = span.axes @ inverse_root(estimate) @ span.axes.T
+        return cls(exponents, root * span.stretch)
+
+    def scale(self, points: np.ndarray) -> np.ndarray:
+        """Divide the columns of `points` (m, d) by their powers of two."""
+        return scale_columns(points, self.exponents)
+
+    def directions(self, directions: np.ndarray) -> np.ndarray:
+        """Return directions (K, d) for scaled rows, with the ranks of `directions` after whitening.
+
+        The length of a direction does not change ranks: the maximum of each is between 1/2 and 1.
+        """
+        found = directions @ self.matrix
+        largest = np.abs(found).max(axis=1, keepdims=True)
+        return np.ldexp(found, -np.frexp(largest)[1])
+
+    def of_unscaled(self) -> np.ndarray:
+        """Return the whitening matrix (d, d) of rows in the units of the data."""
+        return np.ldexp(self.matrix, -self.exponents)
+
+
+def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the power of two next to the range of each column (d,), from its extremes.
+
+    Constant columns have no range: they get the largest exponent, which is at least their own.
+    """
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    exponents, constant = np.frexp(high - low)[1], low == high
+    if constant.any():
+        others = exponents[~constant].max(initial=np.frexp(np.abs(low[constant]).max())[1])
+        exponents[constant] = others
+    return exponents
+
+
+def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Divide the columns of `points` (m, d) by 2**exponents.
+
+    Points outside the range of the sample are clipped such that projections cannot overflow.
+    """
+    limit = np.finfo(points.dtype).max / (8 * points.shape[1])
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(np.ldexp(points, -exponents), -limit, limit)
 
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Whether each of `points` (m, d) lies off the smallest flat that holds the sample."""
-    span = _span(sample, standardize(sample, sample.points))
+    """Check for each of `points` (m, d) if it lies off the affine hull of the sample."""
+    exponents = column_exponents(sample.points.min(axis=0), sample.points.max(axis=0))
+    span = _Span.of(sample, exponents)
     if span.axes.shape[1] == sample.n_features:
         return np.zeros(len(points), dtype=bool)
-    away = standardize(sample, points).astype(np.float64) - span.center
-    # A column in which the sample is constant has no scale of its own: take it as it is.
-    scaled = away * np.where(span.stretch > 0, span.stretch, 1.0)
-    rest = scaled - scaled @ span.axes @ span.axes.T
-    rounding = 64 * sample.n_features * np.finfo(sample.points.dtype).eps
-    return np.abs(rest).max(axis=1) > rounding * np.maximum(np.abs(scaled).max(axis=1), 1.0)
+    eps = np.finfo(sample.points.dtype).eps
+    constant, value = span.stretch == 0, sample.points[0]
+    # A constant column has no range: its deviations are relative to its value.
+    off = (np.abs(points - value) > 4 * eps * np.abs(value))[:, constant].any(axis=1)
+    scaled = (scale_columns(points.astype(np.float64), exponents) - span.center) * span.stretch
+    rest = np.abs(scaled - scaled @ span.axes @ span.axes.T).max(axis=1)
+    return off | (rest > 64 * sample.n_features * eps * np.maximum(np.abs(scaled).max(axis=1), 1.0))
 
 
 class _Span(NamedTuple):
-    center: np.ndarray  # (d,) weighted mean of the standardized points
-    stretch: np.ndarray  # (d,) brings the columns to one scale; 0 for constant columns
-    centered: np.ndarray  # (u, d) standardized, centered and stretched points
-    axes: np.ndarray  # (d, r) orthonormal, spanning them
+    """Affine hull of a sample whose columns were scaled by powers of two."""
+
+    center: np.ndarray  # (d,) weighted mean of the scaled points
+    stretch: np.ndarray  # (d,) inverse of the largest deviation; 0 for constant columns
+    centered: np.ndarray  # (u, d) scaled, centered and stretched points
+    axes: np.ndarray  # (d, r) orthonormal basis of their span
     variances: np.ndarray  # (r,)
 
-
-def _span(sample: Sample, moved: np.ndarray) -> _Span:
-    points = moved.astype(np.float64)
-    shares = sample.shares
-    center = shares @ points
-    centered = points - center
-    # The mean of equal numbers is off by rounding, which must not be blown up to a spread.
-    constant = (points == points[0]).all(axis=0)
-    stretch = stretch_of(np.abs(centered).max(axis=0), constant)
-    centered *= stretch
-    return _Span(center, stretch, centered, *_principal_axes((centered.T * shares) @ centered))
+    @classmethod
+    def of(cls, sample: Sample, exponents: np.ndarray) -> _Span:
+        points = scale_columns(sample.points.astype(np.float64), exponents)
+        center = sample.shares @ points
+        centered = points - center
+        # The mean of equal numbers is off by rounding, which is not a spread.
+        constant = (points == points[0]).all(axis=0)
+        stretch = stretch_of(np.abs(centered).max(axis=0), constant)
+        centered *= stretch
+        axes, variances = _principal_axes((centered.T * sample.shares) @ centered)
+        return cls(center, stretch, centered, axes, variances)
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """What brings columns of that spread (d,) to one scale; 0 for constant ones."""
-    varies = (spread > _SMALLEST_SPREAD) & ~constant
-    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    """Return the factors (d,) that bring columns to one spread; 0 for constant columns."""
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant)
 
 
 def inverse_root(matrix: np.ndarray) -> np.ndarray:
-    """The symmetric (pseudo-)inverse root of a covariance (d, d)."""
+    """Return the symmetric inverse square root of a covariance (d, d).
+
+    The pseudo-inverse if the covariance is singular.
+    """
     axes, variances = _principal_axes(matrix)
     return (axes / np.sqrt(variances)) @ axes.T
 
 
 def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The eigenvectors (d, r) of a covariance (d, d) with positive eigenvalues, and these (r,)."""
+    """Return the positive eigenvalues (r,) of a covariance (d, d), after their vectors (d, r)."""
     values, axes = np.linalg.eigh(matrix)
     positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
     return axes[:, positive], values[positive]

@@ -58,7 +58,7 @@ class BaseMetric:
     Parameters
     ----------
     depth : str, estimator or callable
-        One of "projection", "halfspace", "irw", "ai_irw", "steady_irw" and "dual".
+        One of "projection", "halfspace", "irw" and "ai_irw".
         How points are ordered from the center outwards. A depth estimator contributes its own
         settings (such as a covariance); directions come from the metric, the same for both samples.
         Any estimator with `fit` and `score_samples` and any function of the points (and the

@@ -6,6 +6,8 @@ import torch
 
 from isodepth.tensors.products import blocks
 
+_SIZED_ROWS = 1023
+
 
 def largest_outlyingness(
     points: torch.Tensor,
@@ -29,7 +31,7 @@ def largest_outlyingness(
     budget : int
         Bytes for blocks of directions.
     """
-    zero, rounding_bound = rounding_of(points)
+    typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
     # Projections, deviations, their sorted copies with indices, and scratch of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
@@ -38,11 +40,11 @@ def largest_outlyingness(
         middle = medians(projections, masses, total)
         deviations = (projections - middle[:, None]).abs_()
         mad = medians(deviations, masses, total)
-        usual = mad > zero
+        usual = mad > rounding * (directions[which].abs() @ typical)
         if bool(usual.all()):
             scaled = deviations.mul_((1.0 / mad)[:, None])
         else:
-            raise_where_flat(deviations[~usual], masses, rounding_bound, out)
+            raise_where_flat(deviations[~usual], masses, points, directions[which][~usual], out)
             scaled = deviations[usual].mul_((1.0 / mad[usual])[:, None])
         if len(scaled):
             torch.maximum(out, scaled.amax(dim=0), out=out)
@@ -65,31 +67,39 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
     return 0.5 * lower + 0.5 * upper
 
 
-def rounding_of(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """What rounding may make of a typical projection, and of the projections of each row (u,)."""
-    sizes = points.abs().amax(dim=1)
-    typical = sizes.sort().values[len(sizes) // 2]
-    rounding = torch.finfo(points.dtype).eps * (8 * points.shape[1])
-    return rounding * typical, rounding * (sizes + typical)
+def typical_sizes(points: torch.Tensor) -> torch.Tensor:
+    """Return the upper median (d,) of the absolute values of each column of points (u, d).
+
+    Of evenly spaced rows: an order of magnitude is enough.
+    """
+    few = points[:: -(-len(points) // _SIZED_ROWS)].abs()
+    return few.sort(dim=0).values[len(few) // 2]
+
+
+def rounding_unit(points: torch.Tensor) -> float:
+    """Return the bound on rounding of a projection of points (u, d), relative to its size."""
+    return torch.finfo(points.dtype).eps * (8 * points.shape[1])
 
 
 def raise_where_flat(
     deviations: torch.Tensor,
     masses: torch.Tensor | None,
-    rounding_bound: torch.Tensor,
+    points: torch.Tensor,
+    directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Raise `out` (u,) along directions in which the MAD is zero, by deviations (B, u).
+    """Raise `out` (u,) by deviations (B, u) along directions (B, d) in which the MAD is zero.
 
-    Points on the median are not outlying; the others are measured by the median of the deviations
-    that are not zero. Rare, so one direction after the other.
+    Points on the median are not outlying. The others are divided by the median of the nonzero
+    deviations. A deviation is zero if it is within rounding of the projections of its row and of a
+    typical row. Rare, so one direction at a time.
     """
-    for away in deviations:
-        off = away > rounding_bound
-        found = torch.where(off, away, torch.zeros_like(away))
+    rounding, typical = rounding_unit(points), typical_sizes(points)
+    for away, direction in zip(deviations, directions.abs(), strict=True):
+        off = away > rounding * (points.abs() @ direction + typical @ direction)
         if not bool(off.any()):
             continue
-        own = None if masses is None else masses[off]
-        total = int(off.sum()) if own is None else int(own.sum())
-        scale = medians(away[off][None], own, total)[0]
-        torch.maximum(out, found / scale, out=out)
+        nonzero_masses = None if masses is None else masses[off]
+        total = int(off.sum()) if nonzero_masses is None else int(nonzero_masses.sum())
+        scale = medians(away[off][None], nonzero_masses, total)[0]
+        torch.maximum(out, torch.where(off, away, 0.0) / scale, out=out)

@@ -57,15 +57,17 @@ def depths_on_device(
     source: Any, sample: DeviceSample, directions: torch.Tensor, budget: int
 ) -> torch.Tensor:
     """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
+    prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
+    points = prepare.get(source.name, sample.with_ranks)()
     masses, total = sample.masses, sample.total
-    points = sample.whitened() if source.name == "ai_irw" else sample.standardized()
-    given = points, masses, total, directions, budget
     passes = passes_for(points, masses)
     if source.name == "projection":
-        return 1.0 / (1.0 + passes.largest_outlyingness(*given).double())
+        far = passes.largest_outlyingness(points, masses, total, directions, budget)
+        return 1.0 / (1.0 + far.double())
     if source.name == "halfspace":
-        return passes.smallest_halfspace(*given).double() / total
-    return mean_rank_weight(*given)
+        least = passes.smallest_halfspace(points, masses, total, directions, budget)
+        return least.double() / total
+    return mean_rank_weight(points, masses, total, directions, budget)
 
 
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:

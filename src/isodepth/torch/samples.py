@@ -10,7 +10,8 @@ import torch
 
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_weights
-from isodepth.depth.whitening import inverse_root, stretch_of
+from isodepth.depth.base import exact_center
+from isodepth.depth.whitening import column_exponents, inverse_root, stretch_of
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
@@ -72,33 +73,66 @@ class DeviceSample(NamedTuple):
         return self.masses.double() / self.total
 
     def standardized(self) -> torch.Tensor:
-        """The points (u, d) moved and scaled so that they sit around zero with size one.
+        """Return the points (u, d) around zero and of size one, for depths by distances.
 
-        Both come from some evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
+        Center and size come from evenly spaced rows, as in
+        `isodepth.depth.base.center_and_exponent`.
         """
-        few = self.points[:: -(-len(self.points) // _SPACED_ROWS)].cpu().numpy()
-        center = np.sort(few, axis=0)[(len(few) - 1) // 2]
+        few = self._spaced_rows()
+        center = _lower_median(few)
         moved = self.points - torch.from_numpy(center).to(self.points.device)
         away = np.sort(np.abs(few - center).max(axis=1))
         size = float(away[len(away) // 2] or away[-1]) or float(moved.abs().max())
-        exponent = math.frexp(size)[1]
-        # In two steps: the power of two itself may be out of range.
-        for half in (exponent // 2, exponent - exponent // 2):
-            moved.mul_(2.0**-half)
-        return moved
+        return _scaled(moved, math.frexp(size)[1])
+
+    def with_ranks(self) -> torch.Tensor:
+        """Return points (u, d) with the ranks of these along every direction, for depths by ranks.
+
+        A column is centered only if the difference is exact for all of its values. The scale is a
+        power of two that no value leaves the normal numbers by. So no order and no tie changes.
+        """
+        low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
+        center = exact_center(_lower_median(self._spaced_rows()), low, high)
+        moved = self.points - torch.from_numpy(center).to(self.points.device)
+        sizes = moved.abs()
+        largest = float(sizes.max())
+        smallest = float(torch.where(sizes > 0, sizes, largest).min())
+        kind = torch.finfo(moved.dtype)
+        # Never down if a value would become subnormal, and up to one at most.
+        most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
+        return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:
-        """The standardized points times the inverse root of their covariance.
+        """Return the points (u, d) times the inverse root of their covariance.
 
-        As `isodepth.depth.whitening` does it: in double precision, columns brought to one scale.
+        As `isodepth.depth.whitening` does it: in double precision, for columns of one size.
         """
-        moved = self.standardized()
-        rows = moved.double() - self.shares @ moved.double()
-        constant = (moved == moved[0]).all(dim=0).cpu().numpy()
-        stretch = stretch_of(rows.abs().amax(dim=0).cpu().numpy(), constant)
+        if self.points.shape[1] == 1:
+            return self.with_ranks()
+        low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
+        copy = self.points.to(torch.float64, copy=True)
+        scaled = _scaled(copy, column_exponents(low, high))
+        rows = scaled - self.shares @ scaled
+        stretch = stretch_of(rows.abs().amax(dim=0).cpu().numpy(), low == high)
         rows *= torch.from_numpy(stretch).to(rows)
-        matrix = inverse_root(((rows.T * self.shares) @ rows).cpu().numpy()) * stretch
-        return moved @ torch.from_numpy(matrix.T).to(moved)
+        root = inverse_root(((rows.T * self.shares) @ rows).cpu().numpy())
+        return (rows @ torch.from_numpy(root).to(rows)).to(self.points.dtype)
+
+    def _spaced_rows(self) -> np.ndarray:
+        return self.points[:: -(-len(self.points) // _SPACED_ROWS)].cpu().numpy()
+
+
+def _lower_median(rows: np.ndarray) -> np.ndarray:
+    return np.sort(rows, axis=0)[(len(rows) - 1) // 2]
+
+
+def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
+    """Divide points (u, d) by 2**exponents, one exponent or one per column, in place."""
+    half = np.asarray(exponents) // 2
+    # In two steps: the power of two itself may be out of range.
+    for part in (half, exponents - half):
+        points.mul_(torch.as_tensor(np.ldexp(1.0, -part)).to(points))
+    return points
 
 
 def _has_repeats(points: torch.Tensor) -> bool:

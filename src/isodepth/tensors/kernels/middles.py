@@ -40,7 +40,7 @@ def largest_outlyingness(
     """The same as `tensors.spread.largest_outlyingness`, for float32 and unit masses."""
     assert masses is None
     n = len(points)
-    zero, _ = spread.rounding_of(points)
+    typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
     few = points[pilot_rows(n, points.device)]
     cap = _capacity(n, len(few))
@@ -52,7 +52,7 @@ def largest_outlyingness(
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
         # Not so where a bracket missed, and all is NaN.
-        usual = mad > zero
+        usual = mad > rounding * (units.abs() @ typical)
         scale = torch.where(usual, 1.0 / mad, 0.0)
         count = len(units)
         per = triton.cdiv(count, min(groups, count))
