@@ -1,10 +1,10 @@
 """
-What a region is
-================
+Regions
+=======
 
-A depth says how central each row is. The region of level β holds the deepest rows, just more
-than a share β of them. Regions are nested, from the center outwards. isodepth compares two
-samples through their regions.
+A depth measures how central a row is. The region of level β contains the deepest rows, slightly more
+than a fraction β of them. Regions are nested, from the center outwards. isodepth compares two samples
+through their regions.
 """
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ flowers = iris.data.loc[iris.target == 1, ["sepal length (cm)", "sepal width (cm
 regions = isodepth.Metric(directions="equispaced").regions(flowers)
 
 # %%
-# **Nested regions.** Fifty flowers of *Iris versicolor*, dark where they are deep, with the
-# regions of levels 0.1 to 0.9. Between the fixed levels there is one for every row.
+# **Nested regions.** Fifty flowers of *Iris versicolor*, darker if they are deeper, with the regions of
+# levels 0.1 to 0.9.
 
 
 def outline(points):
-    """The corners of a convex hull, once around."""
+    """Return the closed boundary of a convex hull."""
     corners = ConvexHull(points).vertices
     return points[np.append(corners, corners[0])]
 
@@ -37,12 +37,12 @@ for beta, shade in zip(levels, plt.cm.Blues(np.linspace(0.95, 0.4, len(levels)))
 order = np.argsort(np.argsort(regions.depth))
 ax.scatter(*flowers.T, c=order, cmap="Blues", s=30, edgecolor="0.4", linewidth=0.6, zorder=3)
 ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Regions of one sample")
-ax.legend(title="deepest share")
+ax.legend(title="level")
 
 # %%
-# **Support functions.** A convex region is described by how far it extends in every direction *u*:
-# h(u) = max ⟨x, u⟩ over the rows inside. For all levels at once that is a running maximum in
-# the order of the depths, which is why all levels cost one pass.
+# **Support functions.** A convex region is described by its extent in every direction *u*:
+# h(u) = max ⟨x, u⟩ over the rows inside. A running maximum in the order of depth yields h(u) for all
+# levels in one pass.
 
 angle = np.deg2rad(35)
 u = np.array([np.cos(angle), np.sin(angle)])
@@ -59,20 +59,19 @@ for beta, color in ((0.5, "#0072b2"), (0.9, "#56b4e9")):
 left.annotate("", center + 1.9 * u, center, arrowprops={"arrowstyle": "->", "linewidth": 1.5})
 left.annotate("u", center + 1.95 * u)
 left.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", aspect="equal")
-left.set_title("How far two regions extend along u")
+left.set_title("Extent of two regions along u")
 betas = np.linspace(0, 0.99, 200)
 right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#0072b2", linewidth=2)
 right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
 
 # %%
-# **Which depth?** What counts as deep differs. The ``projection`` depth measures distances from
-# the median in units of the spread, the ``halfspace`` depth counts rows, ``irw`` averages
-# ranks. Here with five flowers moved far away: the outermost region that is compared with
-# ``eps = 0.1``. The first leaves all five out; the others, which use ranks instead of distances,
-# contain some of them.
+# **Depths.** The ``projection`` depth measures distances from the median in units of the spread, the
+# ``halfspace`` depth counts rows, and ``irw`` averages ranks. The figure shows the outermost region
+# with ``eps = 0.1`` after five flowers are moved far away. The region of ``projection`` excludes all
+# five. The other depths use ranks instead of distances, and their regions contain some of them.
 
 spoilt = flowers.copy()
-spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(0).normal(size=(5, 2))
+spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(2024).normal(size=(5, 2))
 fig, ax = plt.subplots(figsize=(6.5, 4.5), layout="constrained")
 ax.plot(*spoilt.T, "o", color="0.75", markersize=4)
 styles = {"projection": ("#0072b2", "-"), "halfspace": ("#d55e00", "--"), "irw": ("#009e73", "-.")}

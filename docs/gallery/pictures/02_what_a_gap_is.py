@@ -1,10 +1,10 @@
 """
-What a gap is
-=============
+Gaps
+====
 
 Two samples are compared region by region: the deepest half of one with the deepest half of the
-other, and so on. The gap is how far two such regions are apart; the distance is its mean over
-levels.
+other, and so on. The gap is the distance between two such regions. The distance of the samples is
+the mean of the gaps over levels.
 """
 
 import matplotlib.pyplot as plt
@@ -18,20 +18,20 @@ from isodepth.plot import gap_profile
 iris = load_iris(as_frame=True)
 columns = ["sepal length (cm)", "sepal width (cm)"]
 X, Y = (iris.data.loc[iris.target == kind, columns].to_numpy() for kind in (1, 2))
-result = isodepth.compare(X, Y, directions="equispaced")
+result = isodepth.compare(X, Y, scale=None, directions="equispaced")
 
 
 def outline(points):
-    """The corners of a convex hull, once around."""
+    """Return the closed boundary of a convex hull."""
     corners = ConvexHull(points).vertices
     return points[np.append(corners, corners[0])]
 
 
 # %%
-# **The gap of one level** is the Hausdorff distance of the two regions: the largest
-# distance from a point of one region to the other region. For convex regions that is the largest
-# difference of their support functions over all directions, ``|h_X(u) - h_Y(u)|``.
-# The dashed lines touch the regions along the direction where the difference is largest.
+# **The gap of one level** is the Hausdorff distance of the two regions: the maximum distance from a
+# point of one region to the other region. For convex regions it is the maximum difference of their
+# support functions over all directions, ``|h_X(u) - h_Y(u)|``. The dashed lines touch the regions in
+# the maximizing direction.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=True, sharey=True)
 middles = result.levels.mean(axis=1)
@@ -53,17 +53,17 @@ for ax, beta in zip(axes, (0.1, 0.5, 0.85), strict=True):
 axes[0].set_ylabel("sepal width (cm)")
 
 # %%
-# **The gaps of all levels** are the profile of a comparison. Gaps that are large on the left
-# say that the centers differ; gaps that only rise to the right, that the outer parts do. The
-# distance is their mean of order ``p`` over the levels up to 1 - ``eps``.
+# **The gaps of all levels** are the profile of a comparison. Large gaps on the left mean that the
+# centers differ. Gaps that only increase to the right mean that the outer parts differ. The distance
+# is their mean of order ``p`` over the levels up to 1 - ``eps``.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 gap_profile(result, ax=ax)
 
 # %%
-# **What profiles look like.** A shift, a change of scale and heavier tails, 2000 rows each:
+# **Typical profiles.** A shift, a change of scale and heavier tails, 2000 rows each:
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(2024)
 base = rng.normal(size=(2000, 2))
 others = {
     "shifted by (1, 0)": rng.normal(size=(2000, 2)) + [1, 0],
@@ -74,12 +74,12 @@ others = {
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 styles = zip(("#0072b2", "#d55e00", "#009e73", "0.6"), ("-", "--", "-.", ":"), strict=True)
 for (name, other), (color, style) in zip(others.items(), styles, strict=True):
-    one = isodepth.compare(base, other, eps=0.01, levels=100, directions="equispaced")
+    one = isodepth.compare(base, other, eps=0.01, levels=100, scale=None, directions="equispaced")
     ax.plot(one.levels, one.gaps, color=color, linestyle=style, linewidth=2, label=name)
 ax.set(xlabel="level β", ylabel="gap", title="Profiles of four differences", ylim=(0, 4))
 ax.legend()
 
 # %%
-# **What gaps do not show.** Regions are convex. An annulus and a disc with the same boundary have
+# **Limits.** Regions are convex. An annulus and a disc with the same boundary have
 # regions of the same shape: the distance is a pseudo-metric. If differences inside matter, use
 # optimal transport, MMD or the energy distance (:doc:`/alternatives`).

@@ -22,39 +22,40 @@ print(june.describe().loc[["count", "mean", "std", "min", "max"]].round(1).to_st
 
 # %%
 # Columns are in different units, and some values are missing. ``scale="pooled"`` divides every
-# column by its robust spread in both tables together; ``nan_policy="omit"`` leaves out the rows
-# with missing values. The distance is one number, in units of those spreads:
+# column by its spread in both tables together, and ``nan_policy="omit"`` drops the rows with
+# missing values. The distance is one number, in units of these spreads:
 
 options = {"scale": "pooled", "nan_policy": "omit", "random_state": 0}
 print(isodepth.distance(june, july, **options))
 
 # %%
-# :func:`isodepth.compare` says more: the columns with the *largest contributions* to the distance,
-# and the level of the *largest gap*. The last line is the signature: it describes how the number
-# was computed, and :meth:`isodepth.Metric.from_signature` makes the same metric from it.
+# :func:`isodepth.compare` returns more: the contributions of the columns, the level of the maximum
+# gap, and suspicious rows. The signature contains all settings, and
+# :meth:`isodepth.Metric.from_signature` creates the metric from it.
 
 result = isodepth.compare(june, july, **options)
 print(result)
 
 # %%
-# The gap at level β is the Hausdorff distance between the regions that hold the deepest share β
-# of each month. It is already large on the left: July differs in its most
-# typical hours, not only in extreme ones.
+# The gap at level β is the Hausdorff distance between the regions with the deepest fraction β of
+# each month. It is large even on the left: July differs in its most typical hours, not only in
+# extreme ones.
 
-picture = result.plot("gaps")
-
-# %%
-# The two months in the plane that shows their difference best, with the regions that hold a
-# quarter, a half, three quarters and all of the share that is compared. Crosses are the rows
-# that are left out as the outermost 10%.
-
-picture = nested_regions(result, names=("June", "July"))
+ax = result.plot("gaps")
 
 # %%
-# **A few wrong rows** change the distance little as long as their share is below ``eps``, by
-# default 10%. Let a thermometer report wrong values in 5% of the hours of July:
+# The two months in the plane of their largest difference, with the regions of a quarter, a half,
+# three quarters and all of the rows that are compared. Crosses are the trimmed rows, the outermost
+# 10%.
 
-rng = np.random.default_rng(0)
+ax = nested_regions(result, names=("June", "July"))
+
+# %%
+# **Wrong rows** are trimmed if their share is below ``eps``, 10% by default. They use up a part of
+# ``eps``, so ``eps`` should be at least twice their share. Suppose that a thermometer reports wrong
+# values in 5% of the hours of July:
+
+rng = np.random.default_rng(2024)
 broken = july.copy()
 hit = rng.choice(len(broken), size=len(broken) // 20, replace=False)
 broken.iloc[hit, columns.index("temp")] = 999.0

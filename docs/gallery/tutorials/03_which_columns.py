@@ -2,8 +2,8 @@
 Which columns?
 ==============
 
-Which of thirteen columns differ between two samples? By their contributions to the distance, and by
-tests; and which rows lie outside the other sample?
+Which of thirteen columns differ between two samples, and which rows do not look like the other
+sample?
 """
 
 from sklearn.datasets import load_wine
@@ -14,30 +14,29 @@ wine = load_wine(as_frame=True)
 first, second = (wine.data[wine.target == grower] for grower in (0, 1))
 
 # %%
-# **Shares.** ``contributions`` averages the squared entries of the directions in which the
-# regions are furthest apart over all levels, with weights gap². For a pure shift by *m* they
-# are ``m_j² / |m|²``. Without ``scale`` the column with the largest numbers would dominate:
+# **Contributions** to the distance are the squared entries of the maximizing directions, averaged
+# over all levels with weights gap². For a shift by *m* they are ``m_j² / |m|²``. With
+# ``scale=None`` the column with the largest numbers would dominate:
 
 result = isodepth.compare(first, second, scale="pooled", random_state=0)
-for column, share in result.contributions[:5]:
-    print(f"{column:30}{share:.0%}")
+for column, fraction in result.contributions[:5]:
+    print(f"{column:30}{fraction:.0%}")
 
 # %%
-# **Tests.** The test of each column uses its own values only: what changed about it, the largest
-# difference between the shares of rows up to a value, and a p-value adjusted for all columns. A
-# column can contribute to a distance together with others without being different by itself, and
-# the other way round.
+# **Tests.** The test of a column uses only its own values: the kind of change, the maximum difference
+# of the empirical distribution functions, and a p-value adjusted for the number of columns. A
+# column can contribute to the distance together with others without a significant change of its
+# own, and vice versa.
 
 test = isodepth.two_sample_test(first, second, random_state=0)
-for column in test.columns:
+for column in test.column_tests:
     print(f"{column.column:30}{column.kind:10}{column.difference:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
-# Both in one picture: ``compare(..., n_permutations=...)`` makes the test along with the
-# comparison.
+# Both in one figure: ``compare(..., n_permutations=...)`` includes the test.
 
 both = isodepth.compare(first, second, n_permutations=199, scale="pooled", random_state=0)
-picture = both.plot("columns")
+ax = both.plot("columns")
 
 # %%
 # The same as a data frame, for a notebook or a file:
@@ -45,14 +44,11 @@ picture = both.plot("columns")
 print(both.to_frame().round(3).head().to_string())
 
 # %%
-# **Rows.** ``rows_outside`` lists the rows of the second sample that lie outside of the
-# outermost region of the first, the farthest first. In 13 columns nearly every row is outside;
-# in three columns the list is informative. Which wines of the first grower are unlike those of the
-# second?
+# **Rows.** ``suspicious_rows`` lists the rows that do not look like any row of the other sample, the
+# most suspicious first, with the column that gives them away. Suppose that a decimal point is
+# missing in two rows:
 
-minerals = ["malic_acid", "ash", "magnesium"]
-compared = isodepth.compare(second[minerals], first[minerals], scale="pooled", random_state=0)
-outside = compared.rows_outside()
-print(f"{len(outside.rows)} of {len(first)} wines; the furthest:")
-print(first.iloc[outside.rows[:3]][minerals].to_string())
-picture = compared.plot("regions")
+wrong = second.copy()
+wrong.iloc[:2, wrong.columns.get_loc("alcohol")] *= 10
+half = len(second) // 2
+print(isodepth.compare(second[half:], wrong[:half], random_state=0).suspicious_rows())

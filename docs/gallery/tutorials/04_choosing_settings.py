@@ -2,9 +2,8 @@
 Choosing eps, depth, q and directions
 =====================================
 
-The effect of the settings on real data: which share of rows is left out, how rows are ordered,
-whether the distance is a maximum or a mean over directions, and how many directions there are.
-:doc:`/choosing` has the advice without the data.
+The effect of the settings on real data: the trimmed fraction, the order of the rows, the maximum or
+mean over directions, and the number of directions. :doc:`/choosing` has the advice without the data.
 """
 
 import time
@@ -22,39 +21,40 @@ malignant = table.data.loc[table.target == 0, columns].to_numpy()
 scale = np.median(np.abs(benign - np.median(benign, axis=0)), axis=0)
 
 # %%
-# eps: how many rows may be wrong
-# -------------------------------
+# eps: share of wrong rows
+# ------------------------
 #
-# Replace a share of the rows of one sample by wrong values. The distance is stable as long as
-# the share is below ``eps``, and breaks down above it. With a larger ``eps``, differences in the
-# outer parts are not detected. Choose it a little above the share that may be wrong.
+# Replace a share of the rows of one sample by wrong values. The distance increases slowly as long
+# as the share is below ``eps``, and breaks down above it. It increases because wrong rows are
+# trimmed first, so fewer clean rows are trimmed. Choose ``eps`` at least twice as large as the share
+# that may be wrong. With a larger ``eps``, differences in the outer parts are not detected.
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(2024)
 shares = np.linspace(0, 0.3, 13)
 order = rng.permutation(len(malignant))
 fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 for eps, color in ((0.05, "#56b4e9"), (0.1, "#0072b2"), (0.2, "#d55e00")):
-    found = []
+    distances = []
     for share in shares:
         spoilt = malignant.copy()
         spoilt[order[: round(share * len(spoilt))]] = 50 * scale
-        found.append(isodepth.distance(benign, spoilt, eps=eps, scale=scale, random_state=0))
-    ax.plot(100 * shares, found, marker="o", markersize=4, color=color, label=f"eps = {eps}")
+        distances.append(isodepth.distance(benign, spoilt, eps=eps, scale=scale, random_state=0))
+    ax.plot(100 * shares, distances, marker="o", markersize=4, color=color, label=f"eps = {eps}")
     ax.axvline(100 * eps, color=color, linewidth=0.8, linestyle=":")
 ax.set(xlabel="wrong rows, %", ylabel="distance", yscale="log", ylim=(6, 60))
-ax.set(yticks=[6, 10, 20, 50], yticklabels=["6", "10", "20", "50"], title="Stable below eps")
+ax.set(yticks=[6, 10, 20, 50], yticklabels=["6", "10", "20", "50"], title="Bounded below eps")
 ax.minorticks_off()
 ax.legend()
 
 # %%
-# depth: how rows are ordered
-# ---------------------------
+# depth: order of the rows
+# ------------------------
 #
-# * ``"projection"``, the default: outliers have the smallest depth, wherever they are, as long as
-#   they are fewer than half of the rows.
-# * ``"halfspace"``: only uses ranks; a cluster of outliers can be deep.
+# * ``"projection"``, the default: outliers have the smallest depths if they are fewer than half of
+#   the rows.
+# * ``"halfspace"``: based on ranks; a cluster of outliers can be deep.
 # * ``"irw"``: a mean over directions instead of a minimum; for fewer rows than columns.
-# * ``"ai_irw"``: the same after whitening, which outliers affect.
+# * ``"ai_irw"``: IRW after whitening with the covariance, which is not robust.
 
 for depth in ("projection", "halfspace", "irw", "ai_irw"):
     clean = isodepth.distance(benign, malignant, depth=depth, scale=scale, random_state=0)
@@ -64,31 +64,31 @@ for depth in ("projection", "halfspace", "irw", "ai_irw"):
     print(f"{depth:12}clean {clean:.3f}   with 5% wrong rows {wrong:.3f}")
 
 # %%
-# q: the largest direction or a mean
+# q: maximum or mean over directions
 # ----------------------------------
 #
-# ``q=inf``, the default and the definition of the paper, uses the direction in which the regions
-# are farthest apart: a Hausdorff distance. ``q=2`` averages over directions. Both give *m* for a
-# shift by *m*. In many columns the maximum of noise is large, and the mean is not. Two samples of
-# the same distribution:
+# ``q=inf``, the default and the definition of the paper, uses the direction of the maximum
+# difference: a Hausdorff distance. ``q=2`` averages over directions. Both give *m* for a shift by
+# *m*. In many columns the maximum of noise is large, but the mean is not. Two samples of the same
+# distribution:
 
 print("columns   q=inf     q=2")
 for d in (2, 10, 50):
     X, Y = rng.normal(size=(2, 300, d))
-    found = [isodepth.distance(X, Y, q=q, random_state=0) for q in (np.inf, 2)]
-    print(f"{d:7}   {found[0]:.3f}   {found[1]:.3f}")
+    maximum, mean = (isodepth.distance(X, Y, q=q, random_state=0) for q in (np.inf, 2))
+    print(f"{d:7}   {maximum:.3f}   {mean:.3f}")
 
 # %%
-# So use ``q=2`` to detect differences in many columns, and ``q=inf`` for the largest distance
-# between regions.
+# Use ``q=2`` to detect differences in many columns, and ``q=inf`` for the Hausdorff distance between
+# regions.
 #
-# Directions: how many, of which family
-# -------------------------------------
+# Number and family of directions
+# -------------------------------
 #
 # With ``q=inf`` the search starts from ``n_directions`` random directions and continues by ascent
-# (``refine``). Without it, a thousand directions find half of the distance in fifty columns; with
-# it, fifty are enough (the distance of samples is a little larger than that of their
-# distributions):
+# (``refine``). Without ascent, a thousand directions yield half of the distance in fifty columns.
+# With ascent, fifty directions are enough. (The distance of samples is slightly larger than that of
+# their distributions.)
 
 X = rng.normal(size=(500, 50))
 Y = rng.normal(size=(500, 50)) + 4
@@ -96,13 +96,14 @@ print(f"distance of the distributions: {4 * np.sqrt(50):.2f}")
 for refine in (0, 20):
     for n_directions in (50, 1000):
         start = time.perf_counter()
-        found = isodepth.distance(X, Y, n_directions=n_directions, refine=refine, random_state=0)
-        took = time.perf_counter() - start
+        distance = isodepth.distance(X, Y, n_directions=n_directions, refine=refine, random_state=0)
+        seconds = time.perf_counter() - start
         print(
-            f"refine={refine:<3} n_directions={n_directions:<5} {found:5.2f}   {1000 * took:.0f} ms"
+            f"refine={refine:<3} n_directions={n_directions:<5} {distance:5.2f}   "
+            f"{1000 * seconds:.0f} ms"
         )
 
 # %%
-# Tables of many samples cannot be refined; there ``q=2`` with ``directions="orthogonal"`` is
-# the best choice for more than a few columns. In the plane ``directions="equispaced"`` is better
-# than random directions.
+# Distances of many samples (``pairwise``) cannot be refined. Use ``q=2`` with
+# ``directions="orthogonal"`` for more than a few columns. In the plane ``directions="equispaced"`` is
+# better than random directions.

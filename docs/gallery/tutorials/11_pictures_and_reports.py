@@ -1,9 +1,9 @@
 """
-Pictures and reports
-====================
+Figures and reports
+===================
 
-A result can be shown as a figure, sent to a colleague as one HTML file, or passed to
-another program. June against July once more, with a test:
+A result can be shown as a figure, sent to a colleague as one HTML file, or passed to another
+program. Weather in June and July, with a test:
 """
 
 from pathlib import Path
@@ -30,19 +30,19 @@ result = isodepth.compare(
 )
 
 # %%
-# **A notebook** shows a result with its columns: the contribution of each to the distance, how far
-# apart the months are along it, and whether that is significant.
+# **A notebook** shows a result with its columns: the contribution of each to the distance, its
+# change, and its p-value.
 
 result
 
 # %%
-# **The gap at every level.** The hatched band shows the gaps when whole days are assigned to the
+# **The gap at every level.** The hatched band contains the gaps when whole days are assigned to the
 # two months at random. The observed gaps are above it at every level.
 
 ax = result.plot()
 
 # %%
-# **The two samples** in the plane in which they differ most, with regions of four levels.
+# **The two samples** in the plane of their largest difference, with regions of four levels.
 
 ax = nested_regions(result, names=("June", "July"))
 
@@ -56,7 +56,7 @@ ax = result.plot("columns")
 ax = result.plot("null")
 
 # %%
-# **One sample in the plane**: depths as contours, labeled with the share of the rows inside, and
+# **One sample in the plane**: contours of the depth, labeled with the fraction of the rows inside, and
 # a bagplot, which is a boxplot in two dimensions.
 
 ax = depth_contours(july.dropna(), columns=("temp", "dewp"))
@@ -66,11 +66,11 @@ ax = depth_contours(july.dropna(), columns=("temp", "dewp"))
 ax = bagplot(july.dropna(), columns=("wind_speed", "dewp"))
 
 # %%
-# Every function takes axes (``ax=``) and returns them, so that figures can be combined and
-# changed. There are more for :doc:`many samples </tutorials/06_many_bags>` and for
+# Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.
+# There are more for :doc:`many samples </tutorials/06_many_bags>` and for
 # :doc:`monitors </tutorials/07_monitoring>`.
 #
-# **For programs** there are dictionaries, JSON and data frames of pandas, polars or pyarrow:
+# **For programs**: dictionaries, JSON and data frames of pandas, polars or pyarrow:
 
 print(result.to_frame().round(3).to_string())
 
@@ -79,9 +79,8 @@ print(result.to_frame().round(3).to_string())
 print(result.test.to_json(indent=1)[:320], "...")
 
 # %%
-# **A report** is one HTML file with all of this: the conclusion in a sentence, figures, tables
-# that can be sorted and filtered, rows that lie outside, the settings and how to repeat it. It is
-# self-contained. On the command line it is
+# **A report** is one self-contained HTML file: the headline, the changes with figures, the rows that
+# look wrong, the settings and how to repeat it. On the command line:
 # ``isodepth report june.csv july.csv -o report.html``.
 
 result.report("report.html", names=("June", "July"))

@@ -2,13 +2,15 @@
 From CSV to report
 ==================
 
-442 patients with diabetes (``sklearn.datasets.load_diabetes``): what distinguishes those whose
-disease progressed quickly? From a file to a report, in Python and on the command line.
+From a file to a report, in Python and on the command line. The data: 442 patients with diabetes
+(``sklearn.datasets.load_diabetes``). How do patients whose disease progressed quickly differ from the
+others?
 """
 
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pandas as pd
 from sklearn.datasets import load_diabetes
 
 import isodepth
@@ -23,9 +25,9 @@ table.to_csv(file, index=False)
 print(file.read_text()[:250])
 
 # %%
-# **On the command line** a column divides the rows of one file into groups:
-# ``--group-by progress``. Two groups are compared and tested, more are compared with each other.
-# ``sex`` is coded as 1 and 2, and is a category:
+# **On the command line**, ``--group-by progress`` divides the rows of one file into groups. Two groups
+# are compared and tested; more than two are compared pairwise. ``sex`` is coded as 1 and 2, and is a
+# category:
 
 main(
     ["report", str(file), "--group-by", "progress", "--category", "sex",
@@ -33,10 +35,9 @@ main(
 )  # fmt: skip
 
 # %%
-# **In Python** :func:`isodepth.read_table` with ``keep_text=True`` reads columns of all kinds. Any
-# data frame does as well.
+# **In Python**, with pandas:
 
-patients = isodepth.read_table(file, keep_text=True).to_pandas()
+patients = pd.read_csv(file)
 slow, quick = (
     patients[patients["progress"] == name].drop(columns="progress") for name in ("slow", "quick")
 )
@@ -46,12 +47,12 @@ result = isodepth.compare(
 print(result)
 
 # %%
-# How far apart the groups are in every column, and whether that is significant:
+# The test of every column:
 
 print(result.test.to_frame().round(3).to_string(index=False))
 
 # %%
-# Sex has the same shares in both groups; the body mass index and s5 (the logarithm of the
+# Sex has about the same shares in both groups. The body mass index and s5 (the logarithm of the
 # triglycerides) differ most.
 
-picture = result.plot("columns")
+ax = result.plot("columns")
