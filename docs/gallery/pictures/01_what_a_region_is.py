@@ -2,9 +2,9 @@
 Regions
 =======
 
-A depth measures how central a row is. The region of level β contains the deepest rows, slightly more
-than a fraction β of them. Regions are nested, from the center outwards. isodepth compares two samples
-through their regions.
+A depth measures how central a row is. The region of level β contains the deepest rows, slightly
+more than a fraction β of them. Regions are nested, from the center outwards. isodepth compares two
+samples through their regions.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ flowers = iris.data.loc[iris.target == 1, ["sepal length (cm)", "sepal width (cm
 regions = isodepth.Metric(directions="equispaced").regions(flowers)
 
 # %%
-# **Nested regions.** Fifty flowers of *Iris versicolor*, darker if they are deeper, with the regions of
-# levels 0.1 to 0.9.
+# **Nested regions.** Fifty flowers of *Iris versicolor*, darker if they are deeper, with the
+# regions of levels 0.1 to 0.9.
 
 
 def outline(points):
@@ -40,8 +40,8 @@ ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)", title="Regions of 
 ax.legend(title="level")
 
 # %%
-# **Support functions.** A convex region is described by its extent in every direction *u*:
-# h(u) = max ⟨x, u⟩ over the rows inside. A running maximum in the order of depth yields h(u) for all
+# **Support functions.** A convex region is described by its extent in every direction *u*: h(u) =
+# max ⟨x, u⟩ over the rows inside. A running maximum in the order of depth yields h(u) for all
 # levels in one pass.
 
 angle = np.deg2rad(35)
@@ -65,10 +65,11 @@ right.step(betas, np.ravel(regions.support(u, betas)), where="post", color="#007
 right.set(xlabel="level β", ylabel="h(u)", title="One direction, all levels")
 
 # %%
-# **Depths.** The ``projection`` depth measures distances from the median in units of the spread, the
-# ``halfspace`` depth counts rows, and ``irw`` averages ranks. The figure shows the outermost region
-# with ``eps = 0.1`` after five flowers are moved far away. The region of ``projection`` excludes all
-# five. The other depths use ranks instead of distances, and their regions contain some of them.
+# **Depths.** The ``projection`` depth measures distances from the median in units of the spread,
+# the ``halfspace`` depth counts rows, and ``irw`` averages ranks. The figure shows the outermost
+# region with ``eps = 0.1`` after five flowers are moved far away. The region of ``projection``
+# excludes all five. The other depths use ranks instead of distances, and their regions contain some
+# of them.
 
 spoilt = flowers.copy()
 spoilt[:5] = [8.2, 3.4] + 0.1 * np.random.default_rng(2024).normal(size=(5, 2))

@@ -30,8 +30,8 @@ def outline(points):
 # %%
 # **The gap of one level** is the Hausdorff distance of the two regions: the maximum distance from a
 # point of one region to the other region. For convex regions it is the maximum difference of their
-# support functions over all directions, ``|h_X(u) - h_Y(u)|``. The dashed lines touch the regions in
-# the maximizing direction.
+# support functions over all directions, ``|h_X(u) - h_Y(u)|``. The dashed lines touch the regions
+# in the maximizing direction.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=True, sharey=True)
 middles = result.levels.mean(axis=1)
@@ -54,8 +54,8 @@ axes[0].set_ylabel("sepal width (cm)")
 
 # %%
 # **The gaps of all levels** are the profile of a comparison. Large gaps on the left mean that the
-# centers differ. Gaps that only increase to the right mean that the outer parts differ. The distance
-# is their mean of order ``p`` over the levels up to 1 - ``eps``.
+# centers differ. Gaps that only increase to the right mean that the outer parts differ. The
+# distance is their mean of order ``p`` over the levels up to 1 - ``eps``.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 gap_profile(result, ax=ax)

@@ -18,8 +18,8 @@ X, Y = (wine.data.loc[wine.target == kind, columns].to_numpy(copy=True) for kind
 Y[:4] *= 4  # 4 of 71 rows are wrong
 
 # %%
-# **eps** cuts off the profile of gaps on the right: the outermost fraction of each sample is trimmed.
-# The distance is the mean of the rest.
+# **eps** cuts off the profile of gaps on the right: the outermost fraction of each sample is
+# trimmed. The distance is the mean of the rest.
 
 result = isodepth.compare(X, Y, eps=0.01, scale="pooled", random_state=0)
 edges = np.append(result.levels[:, 0], result.levels[-1, 1])
@@ -35,12 +35,12 @@ for ax, eps in zip(axes, (0.3, 0.1, 0.01), strict=True):
 axes[0].set(ylabel="gap", ylim=(0, 20))
 
 # %%
-# **p** is the order of the mean over levels: 1 for the average, 2 by default, ∞ for the maximum. **q**
-# is the order of the mean over directions: ∞, the default, for the maximum, as in the paper; 2 for the
-# root mean square over all directions, scaled such that a shift by *m* has distance *m*.
+# **p** is the order of the mean over levels: 1 for the average, 2 by default, ∞ for the maximum.
+# **q** is the order of the mean over directions: ∞, the default, for the maximum, as in the paper;
+# 2 for the root mean square over all directions, scaled such that a shift by *m* has distance *m*.
 #
-# For a shift all of them agree. For a change of scale they do not, because the difference depends on
-# the direction and the level.
+# For a shift all of them agree. For a change of scale they do not, because the difference depends
+# on the direction and the level.
 
 rng = np.random.default_rng(2024)
 base = rng.normal(size=(3000, 3))

@@ -73,9 +73,9 @@ for name, test in (("hours", by_hour), ("days", by_day)):
     )
 
 # %%
-# **Wrong rows.** If some rows are contaminated, the distributions differ, and with enough rows every
-# consistent test rejects. With ``tolerance=0.05`` the test rejects only if the difference is larger
-# than 5% of wrong rows in each sample can explain.
+# **Wrong rows.** If some rows are contaminated, the distributions differ, and with enough rows
+# every consistent test rejects. With ``tolerance=0.05`` the test rejects only if the difference is
+# larger than 5% of wrong rows in each sample can explain.
 
 rng = np.random.default_rng(1)
 X, Y = rng.normal(size=(2, 2000, 3))

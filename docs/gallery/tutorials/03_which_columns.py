@@ -23,10 +23,10 @@ for column, fraction in result.contributions[:5]:
     print(f"{column:30}{fraction:.0%}")
 
 # %%
-# **Tests.** The test of a column uses only its own values: the kind of change, the maximum difference
-# of the empirical distribution functions, and a p-value adjusted for the number of columns. A
-# column can contribute to the distance together with others without a significant change of its
-# own, and vice versa.
+# **Tests.** The test of a column uses only its own values: the kind of change, the maximum
+# difference of the empirical distribution functions, and a p-value adjusted for the number of
+# columns. A column can contribute to the distance together with others without a significant change
+# of its own, and vice versa.
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.column_tests:
@@ -44,8 +44,8 @@ ax = both.plot("columns")
 print(both.to_frame().round(3).head().to_string())
 
 # %%
-# **Rows.** ``suspicious_rows`` lists the rows that do not look like any row of the other sample, the
-# most suspicious first, with the column that gives them away. Suppose that a decimal point is
+# **Rows.** ``suspicious_rows`` lists the rows that do not look like any row of the other sample,
+# the most suspicious first, with the column that gives them away. Suppose that a decimal point is
 # missing in two rows:
 
 wrong = second.copy()

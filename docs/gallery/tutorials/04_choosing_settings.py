@@ -3,7 +3,8 @@ Choosing eps, depth, q and directions
 =====================================
 
 The effect of the settings on real data: the trimmed fraction, the order of the rows, the maximum or
-mean over directions, and the number of directions. :doc:`/choosing` has the advice without the data.
+mean over directions, and the number of directions. :doc:`/choosing` has the advice without the
+data.
 """
 
 import time
@@ -26,8 +27,8 @@ scale = np.median(np.abs(benign - np.median(benign, axis=0)), axis=0)
 #
 # Replace a share of the rows of one sample by wrong values. The distance increases slowly as long
 # as the share is below ``eps``, and breaks down above it. It increases because wrong rows are
-# trimmed first, so fewer clean rows are trimmed. Choose ``eps`` at least twice as large as the share
-# that may be wrong. With a larger ``eps``, differences in the outer parts are not detected.
+# trimmed first, so fewer clean rows are trimmed. Choose ``eps`` at least twice as large as the
+# share that may be wrong. With a larger ``eps``, differences in the outer parts are not detected.
 
 rng = np.random.default_rng(2024)
 shares = np.linspace(0, 0.3, 13)
@@ -79,8 +80,8 @@ for d in (2, 10, 50):
     print(f"{d:7}   {maximum:.3f}   {mean:.3f}")
 
 # %%
-# Use ``q=2`` to detect differences in many columns, and ``q=inf`` for the Hausdorff distance between
-# regions.
+# Use ``q=2`` to detect differences in many columns, and ``q=inf`` for the Hausdorff distance
+# between regions.
 #
 # Number and family of directions
 # -------------------------------
@@ -105,5 +106,5 @@ for refine in (0, 20):
 
 # %%
 # Distances of many samples (``pairwise``) cannot be refined. Use ``q=2`` with
-# ``directions="orthogonal"`` for more than a few columns. In the plane ``directions="equispaced"`` is
-# better than random directions.
+# ``directions="orthogonal"`` for more than a few columns. In the plane ``directions="equispaced"``
+# is better than random directions.

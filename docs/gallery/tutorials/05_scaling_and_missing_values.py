@@ -2,7 +2,8 @@
 Units and missing values
 ========================
 
-Real tables have columns in different units, and missing values. The data: hourly weather at Newark in 2013, from ``examples/weather`` of the repository.
+Real tables have columns in different units, and missing values. The data: hourly weather at Newark
+in 2013, from ``examples/weather`` of the repository.
 """
 
 import warnings
@@ -30,8 +31,9 @@ except isodepth.InvalidInputError as error:
     print(error)
 
 # %%
-# ``nan_policy="omit"`` drops the rows with missing values, and the result counts them. If values are
-# missing more often in one of the samples, this is a difference that the remaining rows do not show.
+# ``nan_policy="omit"`` drops the rows with missing values, and the result counts them. If values
+# are missing more often in one of the samples, this is a difference that the remaining rows do not
+# show.
 
 result = isodepth.compare(january, april, nan_policy="omit", scale="pooled", random_state=0)
 print(result.missing)
@@ -59,8 +61,8 @@ pooled = isodepth.compare(*in_pascal, scale="pooled", nan_policy="omit", random_
 print(f"{result.distance:.6f} {pooled.distance:.6f}")
 
 # %%
-# ``scale="reference"`` divides by the spread in the first sample. An array is a custom scale, such as
-# the required accuracy:
+# ``scale="reference"`` divides by the spread in the first sample. An array is a custom scale, such
+# as the required accuracy:
 
 reference = isodepth.compare(january, april, scale="reference", nan_policy="omit", random_state=0)
 tolerances = np.array([5, 5, 10, 5, 10, 5])

@@ -25,9 +25,9 @@ sizes = hourly["week"].value_counts()
 print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 # %%
-# :func:`isodepth.pairwise` computes a region table of each week, with common directions, and compares
-# these tables. ``by`` is the column of the labels. Lists of samples, dictionaries and group-bys are
-# accepted as well. ``q=2`` averages over directions.
+# :func:`isodepth.pairwise` computes a region table of each week, with common directions, and
+# compares these tables. ``by`` is the column of the labels. Lists of samples, dictionaries and
+# group-bys are accepted as well. ``q=2`` averages over directions.
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
 matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
@@ -56,8 +56,8 @@ for label in np.unique(labels):
     print("cluster", label, "weeks", ", ".join(str(i + 1) for i in np.flatnonzero(labels == label)))
 
 # %%
-# **The nearest of many.** ``tables.distances`` compares one region table with all others. Which weeks
-# were similar to the first week of July?
+# **The nearest of many.** ``tables.distances`` compares one region table with all others. Which
+# weeks were similar to the first week of July?
 
 bags = [rows[columns] for _, rows in hourly.groupby("week")]
 tables = isodepth.region_tables(bags, **options, random_state=0)

@@ -13,8 +13,8 @@ import isodepth
 from isodepth.plot import monitor_timeline
 
 # %%
-# 24,000 flights from New York in 2013, in random order, from ``examples/flights`` of the repository.
-# The first 16,000 are the reference. Each batch consists of 200 of the others.
+# 24,000 flights from New York in 2013, in random order, from ``examples/flights`` of the
+# repository. The first 16,000 are the reference. Each batch consists of 200 of the others.
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 flights = pd.read_csv("../../../examples/flights/year.csv.gz")
@@ -44,9 +44,9 @@ print(verdict)
 figure = monitor_timeline(monitor)
 
 # %%
-# **Dependent rows.** Rows of one day have more in common than rows of a whole year: a storm delays all
-# of them. ``blocks`` takes whole days (weeks, machines) as units; :doc:`/monitoring` shows this for a
-# year of flights.
+# **Dependent rows.** Rows of one day have more in common than rows of a whole year: a storm delays
+# all of them. ``blocks`` takes whole days (weeks, machines) as units; :doc:`/monitoring` shows this
+# for a year of flights.
 #
 # **Contaminated rows.** With ``tolerance=0.05``, 5% of the rows of each batch may have any values.
 # With ``patience=2`` a single batch cannot raise an alarm.

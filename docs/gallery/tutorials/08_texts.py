@@ -29,8 +29,8 @@ for name, distance in zip(candidates, distances, strict=True):
     print(f"{name:16}{distance:.3f}")
 
 # %%
-# The score of the same text is zero. Scores are reproducible: the seed is part of the signature, and
-# the score of a pair does not depend on the other texts of the batch.
+# The score of the same text is zero. Scores are reproducible: the seed is part of the signature,
+# and the score of a pair does not depend on the other texts of the batch.
 
 print(score.signature)
 

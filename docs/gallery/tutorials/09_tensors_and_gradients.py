@@ -26,8 +26,8 @@ print(isodepth.distance(setosa.numpy(), virginica.numpy(), random_state=0))
 
 # %%
 # **Gradients.** Depths only determine the order of the rows. At every level the gap is a difference
-# along one direction, so its gradient is known. Rows outside the deepest fraction ``1 - eps`` have a
-# zero gradient.
+# along one direction, so its gradient is known. Rows outside the deepest fraction ``1 - eps`` have
+# a zero gradient.
 
 moving = setosa.clone().requires_grad_()
 isodepth.distance(moving, virginica, q=2, n_directions=200, random_state=0).backward()
@@ -37,9 +37,9 @@ print(
 )
 
 # %%
-# **A flow.** The rows of setosa follow the gradient to virginica. A tenth of the target is wrong, far
-# up on the left, and no row moves there. :class:`isodepth.torch.DepthLoss` is the distance as a torch
-# module, with new directions at every step.
+# **A flow.** The rows of setosa follow the gradient to virginica. A tenth of the target is wrong,
+# far up on the left, and no row moves there. :class:`isodepth.torch.DepthLoss` is the distance as a
+# torch module, with new directions at every step.
 
 generator = torch.Generator().manual_seed(0)
 wrong = torch.tensor([1.5, 3.2]) + 0.08 * torch.randn(5, 2, generator=generator)
@@ -75,5 +75,5 @@ right.plot(np.arange(len(values)), values, color="#0072b2")
 right.set(xlabel="step", ylabel="distance", yscale="log", title="Loss")
 
 # %%
-# On a GPU use ``X.cuda()``. The same seed gives the same directions. See :doc:`/tensors` for accuracy,
-# memory and time.
+# On a GPU use ``X.cuda()``. The same seed gives the same directions. See :doc:`/tensors` for
+# accuracy, memory and time.

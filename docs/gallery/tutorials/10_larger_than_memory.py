@@ -15,9 +15,9 @@ import pandas as pd
 import isodepth
 
 # %%
-# 24,000 flights from New York in 2013 (``examples/flights`` of the repository), one Parquet file per
-# month. (These data fit into memory, so the result can be checked. The code is the same for larger
-# data.)
+# 24,000 flights from New York in 2013 (``examples/flights`` of the repository), one Parquet file
+# per month. (These data fit into memory, so the result can be checked. The code is the same for
+# larger data.)
 
 columns = ["dep_delay", "arr_delay", "air_time", "distance"]
 flights = pd.read_csv("../../../examples/flights/year.csv.gz")
@@ -51,8 +51,8 @@ print(abs(result.distance / same - 1) < 1e-12)
 ax = result.plot("gaps")
 
 # %%
-# **Any source of chunks.** A function is called once per pass. The rows are never in memory at the same
-# time.
+# **Any source of chunks.** A function is called once per pass. The rows are never in memory at the
+# same time.
 
 
 def months():

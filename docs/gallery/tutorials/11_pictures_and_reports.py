@@ -56,8 +56,8 @@ ax = result.plot("columns")
 ax = result.plot("null")
 
 # %%
-# **One sample in the plane**: contours of the depth, labeled with the fraction of the rows inside, and
-# a bagplot, which is a boxplot in two dimensions.
+# **One sample in the plane**: contours of the depth, labeled with the fraction of the rows inside,
+# and a bagplot, which is a boxplot in two dimensions.
 
 ax = depth_contours(july.dropna(), columns=("temp", "dewp"))
 
@@ -79,9 +79,9 @@ print(result.to_frame().round(3).to_string())
 print(result.test.to_json(indent=1)[:320], "...")
 
 # %%
-# **A report** is one self-contained HTML file: the headline, the changes with figures, the rows that
-# look wrong, the settings and how to repeat it. On the command line:
-# ``isodepth report june.csv july.csv -o report.html``.
+# **A report** is one self-contained HTML file: the headline, the changes with figures, the rows
+# that look wrong, the settings and how to repeat it. On the command line: ``isodepth report
+# june.csv july.csv -o report.html``.
 
 result.report("report.html", names=("June", "July"))
 size = Path("report.html").stat().st_size

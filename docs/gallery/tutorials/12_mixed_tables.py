@@ -30,9 +30,9 @@ for each in result.kinds:
     print(f"{each.column:10} {each.kind:10} {each.use:9} {each.note}")
 
 # %%
-# ``kinds`` overrides the detected kinds: ``"category"`` for codes such as zip codes, ``"numeric"`` for
-# dates (days since 1970) and ordered categories (their ranks), a list of values in their order, or
-# ``"omit"``.
+# ``kinds`` overrides the detected kinds: ``"category"`` for codes such as zip codes, ``"numeric"``
+# for dates (days since 1970) and ordered categories (their ranks), a list of values in their order,
+# or ``"omit"``.
 #
 # The test lists the changes in the units of their columns:
 
@@ -56,8 +56,8 @@ files = [str(folder / "january.csv"), str(folder / "july.csv")]
 main(["test", *files, "--nan-policy", "omit", "--permutations", "199"])
 
 # %%
-# **A monitor** compares numbers and categories of batches. The verdict names values that do not occur
-# in the reference, and shares that changed.
+# **A monitor** compares numbers and categories of batches. The verdict names values that do not
+# occur in the reference, and shares that changed.
 
 reference = pd.concat([january, july], ignore_index=True).drop(columns=["date", "tailnum"])
 monitor = isodepth.Monitor(reference, nan_policy="omit", random_state=0)

@@ -3,8 +3,8 @@ From CSV to report
 ==================
 
 From a file to a report, in Python and on the command line. The data: 442 patients with diabetes
-(``sklearn.datasets.load_diabetes``). How do patients whose disease progressed quickly differ from the
-others?
+(``sklearn.datasets.load_diabetes``). How do patients whose disease progressed quickly differ from
+the others?
 """
 
 from pathlib import Path
@@ -25,9 +25,9 @@ table.to_csv(file, index=False)
 print(file.read_text()[:250])
 
 # %%
-# **On the command line**, ``--group-by progress`` divides the rows of one file into groups. Two groups
-# are compared and tested; more than two are compared pairwise. ``sex`` is coded as 1 and 2, and is a
-# category:
+# **On the command line**, ``--group-by progress`` divides the rows of one file into groups. Two
+# groups are compared and tested; more than two are compared pairwise. ``sex`` is coded as 1 and 2,
+# and is a category:
 
 main(
     ["report", str(file), "--group-by", "progress", "--category", "sex",
