@@ -155,7 +155,7 @@ release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the t
 	$(BIN)/python .ci/release_check.py dist $(RELEASE_TESTS) $(addprefix --python ,$(RELEASE_PYTHONS))
 
 picture: $(TEST_ENV) core  ## draw the pictures of README and of the layers, in docs/figures
-	$(BIN)/python examples/readme_picture.py
+	$(BIN)/python examples/readme_figure.py
 	$(BIN)/python docs/figures/draw_layers.py
 
 clean:  ## remove the environments and everything built

@@ -1,20 +1,19 @@
-"""The examples of a page: which blocks it has, and whether they do what the page shows.
+"""Execution of the fenced code blocks of a page, and comparison with the outputs that it shows.
 
-A fenced block is one of these; any other language is an error.
+The language of a fenced block must be one of these:
 
 ``python``
-    Runs in the namespace of the blocks before it. With ``>>>`` it is a doctest. Otherwise the
-    comment beside a `print` or beside a bare expression is what it gives, and a ``text`` block that
-    follows is everything the block prints.
+    Runs in the namespace of the previous blocks. With ``>>>`` it is a doctest. Otherwise, a comment
+    after a `print` or a bare expression is its expected output, and a ``text`` block after the block
+    is its whole expected output.
 ``console``
-    Lines ``isodepth ...`` run; after ``$ isodepth ...`` what follows, up to the next ``$``, is the
-    output.
+    Lines ``isodepth ...`` are executed. Lines after ``$ isodepth ...``, up to the next ``$``, are
+    the expected output.
 ``text``
-    Output of the block above.
+    Expected output of the previous block.
 
-Outputs are compared as doctest does, with ``...`` for what may differ. A block that cannot run here
-(another program, the network, data of one's own) is marked with ``<!-- not run: the reason -->`` on
-the line above it.
+Outputs are compared as in doctest, with ``...`` as a wildcard. A block that cannot run here (other
+programs, network, missing data) is marked with ``<!-- not run: reason -->`` on the line before it.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ _CHECKER = doctest.OutputChecker()
 
 
 class PageError(AssertionError):
-    """An example does not do what its page shows."""
+    """An output differs from the one that its page shows."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, what stands in it, its line, and why it does not run."""
+    """Fenced block with its language, content and line, and the reason if it is not run."""
 
     language: str
     body: str
@@ -58,25 +57,25 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """README and every page of the documentation."""
+    """Return README and all pages of the documentation."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All fenced blocks of a page, directives of Sphinx apart."""
-    found = []
+    """Return all fenced blocks of a page except Sphinx directives."""
+    blocks = []
     for match in _FENCE.finditer(text):
         if not match["language"].startswith("{"):
             line = text.count("\n", 0, match.start("body")) + 1
-            found.append(Block(match["language"], match["body"], line, match["reason"]))
+            blocks.append(Block(match["language"], match["body"], line, match["reason"]))
     fences = len(re.findall(r"^\s*```", text, re.MULTILINE))
     if fences != 2 * len(list(_FENCE.finditer(text))):
         raise PageError("a fence is indented, or has no end")
-    return found
+    return blocks
 
 
 def run_page(name: str, text: str) -> int:
-    """Run every block that is not marked, in the present folder; how many ran."""
+    """Run all blocks that are not marked, in the current folder. Return their number."""
     namespace: dict[str, Any] = {"__name__": "page"}
     ran = 0
     printed: str | None = None
@@ -92,7 +91,7 @@ def run_page(name: str, text: str) -> int:
             printed = None
         elif block.language == "text":
             if printed is None:
-                raise PageError(f"{where}: output of nothing that ran")
+                raise PageError(f"{where}: output without a block that ran")
             _compare(block.body, printed, where)
             printed = None
             continue
@@ -105,11 +104,11 @@ def run_page(name: str, text: str) -> int:
 def _compare(wanted: str, got: str, where: str) -> None:
     wanted, got = wanted.rstrip("\n") + "\n", got.rstrip("\n") + "\n"
     if not _CHECKER.check_output(wanted, got, FLAGS):
-        raise PageError(f"{where}: the page shows\n{wanted}and this is\n{got}")
+        raise PageError(f"{where}: expected\n{wanted}got\n{got}")
 
 
 def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
-    """Run the block and check what stands beside its lines; what it printed."""
+    """Run a block, check the outputs in its comments, and return its whole output."""
     if ">>>" in block.body:
         return _run_doctest(block, namespace, where)
     comments = _comments(block.body)
@@ -126,15 +125,15 @@ def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
                 exec(compile(ast.Module([statement], []), where, "exec"), namespace)
         got = out.getvalue()
         everything += got
-        beside = [comments[line] for line in _showing(statement, lines) if line in comments]
-        if beside:
+        expected = [comments[line] for line in _output_lines(statement, lines) if line in comments]
+        if expected:
             shown = got if got or value is None else repr(value)
-            _compare("\n".join(beside), shown, f"{where}, {ast.unparse(statement)}")
+            _compare("\n".join(expected), shown, f"{where}, {ast.unparse(statement)}")
     return everything
 
 
-def _showing(statement: ast.stmt, lines: range) -> Iterator[int]:
-    """Where in a statement a comment is an output: at a bare expression, at the end of a print."""
+def _output_lines(statement: ast.stmt, lines: range) -> Iterator[int]:
+    """Yield the lines on which a comment is an expected output: bare expressions and prints."""
     if isinstance(statement, ast.Expr):
         yield lines[-1]
         return
@@ -151,7 +150,7 @@ def _comments(source: str) -> dict[int, str]:
 
 def _run_doctest(block: Block, namespace: dict[str, Any], where: str) -> str:
     test = doctest.DocTestParser().get_doctest(block.body, namespace, where, where, block.line)
-    # The parser copies the namespace; later blocks use what this one defines.
+    # The parser copies the namespace, but later blocks need the names that this one defines.
     test.globs = namespace
     report = io.StringIO()
     runner = doctest.DocTestRunner(optionflags=FLAGS)
@@ -161,7 +160,7 @@ def _run_doctest(block: Block, namespace: dict[str, Any], where: str) -> str:
 
 
 def _run_console(body: str, where: str) -> None:
-    """Run the commands of a block, each with the output that follows it."""
+    """Run the commands of a block, and compare their outputs."""
     commands: list[tuple[str, list[str] | None]] = []
     for line in body.splitlines():
         if line.startswith("$ "):
@@ -173,7 +172,7 @@ def _run_console(body: str, where: str) -> None:
     for command, shown in commands:
         words = shlex.split(command, comments=True)
         if words[:1] != ["isodepth"]:
-            raise PageError(f"{where}: {command!r} does not run here; say why above the block")
+            raise PageError(f"{where}: {command!r} cannot run here; mark the block with the reason")
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = command_line(words[1:])

@@ -1,4 +1,4 @@
-"""docs/command_line.md shows the help of every command."""
+"""docs/command_line.md contains the help of every command."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pages.examples import ROOT
 from isodepth.cli.program import cli
 
 
-def commands(group: click.Group, above: str = "") -> list[str]:
-    """All commands, each with those below it."""
-    found = []
+def commands(group: click.Group, parent: str = "") -> list[str]:
+    """Return the names of all commands and subcommands."""
+    names = []
     for name, command in group.commands.items():
-        found.append(f"{above}{name}")
+        names.append(f"{parent}{name}")
         if isinstance(command, click.Group):
-            found += commands(command, f"{above}{name} ")
-    return found
+            names += commands(command, f"{parent}{name} ")
+    return names
 
 
 def test_every_command_is_on_the_page() -> None:

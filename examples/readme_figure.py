@@ -1,7 +1,7 @@
-"""Draw docs/figures/readme.png: what 6% of outliers do to the regions, and to other distances.
+"""Draw docs/figures/readme.png: the effect of 6% of outliers on the regions and on distances.
 
-Run `python examples/readme_picture.py` from the root of the project (needs matplotlib). The numbers
-of the picture are printed, and README quotes them.
+Run `python examples/readme_figure.py` in the root of the project (needs matplotlib). It prints the
+numbers that README quotes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from scipy.spatial.distance import cdist
 import isodepth
 from isodepth.hull import hausdorff
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
+FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
 
-#: From the palette of Okabe and Ito, which all kinds of color vision tell apart.
+#: Colors of Okabe and Ito, distinguishable for color-blind readers.
 BLUE, ORANGE, BLACK, GREY = "#0072B2", "#D55E00", "#1a1a1a", "#8c8c8c"
 LEVELS = (0.2, 0.5, 0.8)
 SHOWN_GAP = 0.8
@@ -29,13 +29,13 @@ N_POINTS, N_WRONG = 300, 18
 
 
 def samples() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """X, Y, and Y after 6% of its rows went wrong, each of shape (300, 2)."""
+    """Return X, Y, and Y with 6% of wrong rows, each of shape (300, 2)."""
     rng = np.random.default_rng(3)
     X = rng.multivariate_normal([0, 0], [[1.0, 0.5], [0.5, 1.0]], N_POINTS)
     Y = rng.multivariate_normal([3.8, 0], [[1.0, -0.3], [-0.3, 0.8]], N_POINTS)
-    spoilt = Y.copy()
-    spoilt[:N_WRONG] = rng.normal([15.0, 4.6], [0.55, 0.4], (N_WRONG, 2))
-    return X, Y, spoilt
+    contaminated = Y.copy()
+    contaminated[:N_WRONG] = rng.normal([15.0, 4.6], [0.55, 0.4], (N_WRONG, 2))
+    return X, Y, contaminated
 
 
 def mean_difference(X: np.ndarray, Y: np.ndarray) -> float:
@@ -43,13 +43,13 @@ def mean_difference(X: np.ndarray, Y: np.ndarray) -> float:
 
 
 def wasserstein(X: np.ndarray, Y: np.ndarray) -> float:
-    """Exact 2-Wasserstein distance of two samples of equal size: the cheapest pairing."""
+    """Return the exact 2-Wasserstein distance of two samples of equal size."""
     cost = cdist(X, Y, "sqeuclidean")
     return float(np.sqrt(cost[linear_sum_assignment(cost)].mean()))
 
 
 def sliced(X: np.ndarray, Y: np.ndarray) -> float:
-    """Sliced 2-Wasserstein distance of two samples of equal size, along 1000 directions."""
+    """Return the sliced 2-Wasserstein distance of two samples of equal size, 1000 directions."""
     directions = np.random.default_rng(0).standard_normal((1000, 2)).T
     directions /= np.linalg.norm(directions, axis=0)
     gaps = np.sort(X @ directions, axis=0) - np.sort(Y @ directions, axis=0)
@@ -69,9 +69,9 @@ DISTANCES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def measured() -> dict[str, tuple[float, float]]:
-    """Each distance between X and Y, before and after rows went wrong."""
-    X, Y, spoilt = samples()
-    return {name: (f(X, Y), f(X, spoilt)) for name, f in DISTANCES.items()}
+    """Return each distance between X and Y, without and with the wrong rows."""
+    X, Y, contaminated = samples()
+    return {name: (f(X, Y), f(X, contaminated)) for name, f in DISTANCES.items()}
 
 
 def draw() -> Figure:
@@ -89,14 +89,14 @@ def _outline(points: np.ndarray) -> np.ndarray:
 
 
 def _draw_regions(axes: Axes) -> None:
-    X, Y, spoilt = samples()
+    X, Y, contaminated = samples()
     metric = isodepth.Metric(eps=0.1, random_state=0)
-    of_x, of_y, of_spoilt = (metric.regions(points) for points in (X, Y, spoilt))
+    of_x, of_y, of_contaminated = (metric.regions(points) for points in (X, Y, contaminated))
     wrong = slice(None, N_WRONG)
     axes.plot(*X.T, "o", color=BLUE, ms=3, alpha=0.55, mew=0)
-    axes.plot(*spoilt[N_WRONG:].T, "o", color=ORANGE, ms=3, alpha=0.55, mew=0)
-    axes.plot(*spoilt[wrong].T, "x", color=ORANGE, ms=6, mew=1.6)
-    for regions, color in ((of_x, BLUE), (of_spoilt, ORANGE)):
+    axes.plot(*contaminated[N_WRONG:].T, "o", color=ORANGE, ms=3, alpha=0.55, mew=0)
+    axes.plot(*contaminated[wrong].T, "x", color=ORANGE, ms=6, mew=1.6)
+    for regions, color in ((of_x, BLUE), (of_contaminated, ORANGE)):
         for beta in LEVELS:
             outline = _outline(regions.points[regions.inside(beta)])
             axes.fill(*outline.T, color=color, alpha=0.13, lw=0)
@@ -105,10 +105,10 @@ def _draw_regions(axes: Axes) -> None:
         outline = _outline(of_y.points[of_y.inside(beta)])
         axes.plot(*outline.T, color=BLACK, lw=1.1, ls=(0, (1, 1.4)))
 
-    first, second = (r.points[r.inside(SHOWN_GAP)] for r in (of_x, of_spoilt))
+    first, second = (r.points[r.inside(SHOWN_GAP)] for r in (of_x, of_contaminated))
     gap = hausdorff(first, second)
-    own = first if gap.from_first else second
-    start = own[(own @ gap.direction).argmax()]
+    farther = first if gap.from_first else second
+    start = farther[(farther @ gap.direction).argmax()]
     stop = start - gap.distance * gap.direction
     axes.annotate("", stop, start, arrowprops={"arrowstyle": "<|-|>", "color": BLACK, "lw": 1.6,
                                                "shrinkA": 0, "shrinkB": 0})  # fmt: skip
@@ -120,12 +120,12 @@ def _draw_regions(axes: Axes) -> None:
     )  # fmt: skip
     axes.text(-0.6, 3.2, "sample X", color=BLUE, fontsize=14, ha="center", weight="bold")
     axes.text(4.4, 3.2, "sample Y", color=ORANGE, fontsize=14, ha="center", weight="bold")
-    axes.text(14.9, 6.05, "6% of Y went wrong", color=ORANGE, fontsize=13, ha="center")
+    axes.text(14.9, 6.05, "6% of the rows are wrong", color=ORANGE, fontsize=13, ha="center")
     axes.annotate(
-        "dotted: the regions of Y\nif no row had gone wrong", (5.35, -0.9), (8.2, -2.3),
+        "dotted: the regions of Y\nwithout the wrong rows", (5.35, -0.9), (8.2, -2.3),
         va="center", fontsize=13, color=BLACK, arrowprops=leader,
     )  # fmt: skip
-    axes.set_title("Regions that hold the deepest 20, 50 and 80%", fontsize=14)
+    axes.set_title("Regions of the deepest 20, 50 and 80%", fontsize=14)
     axes.set_aspect("equal", anchor="N")
     axes.set_xlim(-3.7, 17.6)
     axes.set_ylim(-5.3, 6.9)
@@ -135,16 +135,16 @@ def _draw_regions(axes: Axes) -> None:
 
 
 def _draw_distances(axes: Axes) -> None:
-    for place, (name, (before, after)) in enumerate(measured().items()):
+    for row, (name, (before, after)) in enumerate(measured().items()):
         change = 100 * (after / before - 1)
-        ours = place == 0
-        axes.barh(-place, change, height=0.36, color=BLUE if ours else GREY)
-        axes.text(0.8, -place + 0.25, name, fontsize=13, color=BLUE if ours else BLACK,
+        ours = row == 0
+        axes.barh(-row, change, height=0.36, color=BLUE if ours else GREY)
+        axes.text(0.8, -row + 0.25, name, fontsize=13, color=BLUE if ours else BLACK,
                   weight="bold" if ours else "normal", va="bottom")  # fmt: skip
-        axes.text(change + 1.2, -place, f"{change:+.0f}%   {before:.2f} → {after:.2f}", fontsize=13,
+        axes.text(change + 1.2, -row, f"{change:+.0f}%   {before:.2f} → {after:.2f}", fontsize=13,
                   color=BLACK, va="center")  # fmt: skip
     axes.axvline(0, color=BLACK, lw=1)
-    axes.set_title("What the wrong rows do to a distance", fontsize=14, loc="left")
+    axes.set_title("Effect of the wrong rows on distances", fontsize=14, loc="left")
     axes.set_xlim(0, 76)
     axes.set_ylim(-len(DISTANCES) + 0.5, 0.7)
     axes.axis("off")
@@ -153,8 +153,8 @@ def _draw_distances(axes: Axes) -> None:
 def main() -> None:
     for name, (before, after) in measured().items():
         print(f"{name:26}{before:6.2f} -> {after:5.2f}  ({after / before - 1:+.0%})")
-    draw().savefig(PICTURE, dpi=150)
-    print(PICTURE.name)
+    draw().savefig(FIGURE, dpi=150)
+    print(FIGURE.name)
 
 
 if __name__ == "__main__":

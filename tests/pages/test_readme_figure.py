@@ -1,4 +1,4 @@
-"""The picture of README is drawn by a script, and README quotes the numbers that stand in it."""
+"""README quotes the numbers of its figure, which a script draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages.examples import ROOT
 def script() -> ModuleType:
     pytest.importorskip("matplotlib")
     spec = importlib.util.spec_from_file_location(
-        "readme_picture", ROOT / "examples" / "readme_picture.py"
+        "readme_figure", ROOT / "examples" / "readme_figure.py"
     )
     assert spec is not None
     assert spec.loader is not None
@@ -22,7 +22,7 @@ def script() -> ModuleType:
     return module
 
 
-def test_readme_quotes_the_numbers_of_the_picture(script: ModuleType) -> None:
+def test_readme_quotes_the_numbers_of_the_figure(script: ModuleType) -> None:
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
 
     for name, (before, after) in script.measured().items():
@@ -31,7 +31,7 @@ def test_readme_quotes_the_numbers_of_the_picture(script: ModuleType) -> None:
     assert f"{script.N_WRONG / script.N_POINTS:.0%} of the rows of Y lie far away" in readme
 
 
-def test_picture_shows_them(script: ModuleType) -> None:
+def test_the_figure_shows_the_numbers(script: ModuleType) -> None:
     figure = script.draw()
 
     texts = {text.get_text() for axes in figure.axes for text in axes.texts}
