@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import isodepth
 from isodepth import InvalidInputError, Metric, scan
 from isodepth.chunked.table import stream_table
-from isodepth.core.scaling import spread_of_samples
+from isodepth.core.scaling import units_of_samples
 
 
 def metric(**options: object) -> Metric:
@@ -104,10 +104,11 @@ def test_few_distinct_rows() -> None:
 @given(
     kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)),
     seed=st.integers(0, 10**6),
-    weighted=st.tuples(st.booleans(), st.booleans()),
+    weighted=st.tuples(*[st.sampled_from(["none", "floats", "integers"])] * 2),
+    eps=st.sampled_from([0.1, 0.3]),
 )
 def test_scales_are_those_of_memory(
-    kinds: tuple[str, str], seed: int, weighted: tuple[bool, bool]
+    kinds: tuple[str, str], seed: int, weighted: tuple[str, str], eps: float
 ) -> None:
     from isodepth.chunked.passes import Runner
     from isodepth.chunked.table import column_spreads
@@ -116,16 +117,19 @@ def test_scales_are_those_of_memory(
     # An odd number of rows, so that no sum of random weights is half of all but by rounding.
     sizes = 2 * rng.integers(1, 45, 2) + (0, 1)
     samples = [points_of(kind, sizes[i], 3, seed + i) for i, kind in enumerate(kinds)]
-    weights = [
-        rng.random(len(rows)) if own else None for rows, own in zip(samples, weighted, strict=True)
-    ]
+    makers = {
+        "none": lambda n: None,
+        "floats": rng.random,
+        "integers": lambda n: rng.integers(1, 5, n) * 1.0,
+    }
+    weights = [makers[own](len(rows)) for rows, own in zip(samples, weighted, strict=True)]
     sources = [
         scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)
         for rows, w in zip(samples, weights, strict=True)
     ]
     with small_scale():
-        found = column_spreads(sources, metric(), Runner())
-    assert np.allclose(found, spread_of_samples(samples, weights), rtol=1e-12, atol=0)
+        found = column_spreads(sources, metric(eps=eps), Runner())
+    assert np.allclose(found, units_of_samples(samples, weights, eps), rtol=1e-12, atol=0)
 
 
 def test_weights_go_with_a_scale() -> None:

@@ -10,7 +10,7 @@ import pytest
 from twins import naive_settings
 
 import isodepth
-from isodepth.core.scaling import pooled_spread
+from isodepth.core.scaling import column_units
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
 RNG = np.random.default_rng(0)
@@ -24,14 +24,18 @@ def scaled_by(scale: list[float] | np.ndarray) -> float:
 
 
 def test_pooled_is_dividing_by_the_spread_of_both() -> None:
-    both = naive_settings.spread(np.concatenate([X, Y]))
-    assert isodepth.distance(X, Y, scale="pooled", **OPTIONS) == scaled_by(both)
+    both = naive_settings.column_units(np.concatenate([X, Y]))
+    assert isodepth.distance(X, Y, scale="pooled", **OPTIONS) == pytest.approx(
+        scaled_by(both), rel=1e-12
+    )
 
 
 def test_reference_is_dividing_by_the_spread_of_the_first() -> None:
-    first = naive_settings.spread(X)
-    assert isodepth.distance(X, Y, scale="reference", **OPTIONS) == scaled_by(first)
-    assert scaled_by(first) != scaled_by(naive_settings.spread(np.concatenate([X, Y])))
+    first = naive_settings.column_units(X)
+    assert isodepth.distance(X, Y, scale="reference", **OPTIONS) == pytest.approx(
+        scaled_by(first), rel=1e-12
+    )
+    assert scaled_by(first) != scaled_by(naive_settings.column_units(np.concatenate([X, Y])))
 
 
 def test_an_array_is_dividing_by_it() -> None:
@@ -48,8 +52,18 @@ def test_units_of_columns_do_not_matter() -> None:
 def test_weights_enter_the_spread() -> None:
     weights = (np.arange(40.0), None)
     got = isodepth.distance(X, Y, weights=weights, scale="reference", **OPTIONS)
-    spread = naive_settings.spread(X, weights[0])
-    assert got == isodepth.distance(X / spread, Y / spread, weights=weights, **OPTIONS)
+    spread = naive_settings.column_units(X, weights[0])
+    wanted = isodepth.distance(X / spread, Y / spread, weights=weights, **OPTIONS)
+    assert got == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", ["pooled", "reference"])
+def test_an_integer_weight_is_a_number_of_repeated_rows(scale: str) -> None:
+    weights = np.arange(40) % 4, np.full(len(Y), 3)
+    repeated = [np.repeat(rows, w, axis=0) for rows, w in zip((X, Y), weights, strict=True)]
+    weighted = isodepth.distance(X, Y, weights=weights, scale=scale, **OPTIONS)
+    wanted = isodepth.distance(*repeated, scale=scale, **OPTIONS)
+    assert weighted == pytest.approx(wanted, rel=1e-12)
 
 
 def test_signature_and_equality() -> None:
@@ -116,7 +130,7 @@ def test_a_scale_for_every_column() -> None:
 
 def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     samples = [X, Y, X[:20] * 2]
-    everything = pooled_spread(np.concatenate(samples))
+    everything = column_units(np.concatenate(samples))
     tables = isodepth.tables(samples, scale="pooled", **OPTIONS)
     assert tables.scale.tolist() == everything.tolist()
     plain = isodepth.pairwise([s / everything for s in samples], **OPTIONS)
@@ -156,9 +170,9 @@ def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
 
 def test_a_monitor_keeps_the_spread_of_its_reference(tmp_path) -> None:
     monitor = isodepth.DepthMonitor(X, scale="reference", **OPTIONS)
-    spread = naive_settings.spread(X)
+    spread = naive_settings.column_units(X)
     plain = isodepth.DepthMonitor(X / spread, **OPTIONS)
-    assert monitor.score(Y) == plain.score(Y / spread)
+    assert monitor.score(Y) == pytest.approx(plain.score(Y / spread), rel=1e-12)
     monitor.save(tmp_path / "m.npz")
     assert isodepth.DepthMonitor.load(tmp_path / "m.npz").score(Y) == monitor.score(Y)
     with pytest.raises(InvalidOptionError, match="use scale='reference'"):

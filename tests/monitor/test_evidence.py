@@ -195,8 +195,7 @@ def rank_steps(scores: np.ndarray, n_before: int, rng: np.random.Generator) -> l
     """Smoothed ranks of the scores after the first `n_before` among all before them."""
     uniform = 1.0 - rng.random(len(scores))
     return [
-        (conformal_pvalue(scores[i], scores[:i], uniform[i]),)
-        for i in range(n_before, len(scores))
+        (conformal_pvalue(scores[i], scores[:i], uniform[i]),) for i in range(n_before, len(scores))
     ]
 
 

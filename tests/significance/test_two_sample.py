@@ -35,7 +35,7 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
     X, Y = pair(14, 11, d, seed=d)
     X, Y = 10 * X + 100, 10 * Y + 100
     result = run(X, Y, method="regions", n_permutations=3, n_directions=2 * d, levels=4)
-    spread = naive_settings.spread([*X.tolist(), *Y.tolist()])
+    spread = naive_settings.column_units([*X.tolist(), *Y.tolist()])
     x, y = naive_settings.scale_samples([X.tolist(), Y.tolist()], spread)
     U = np.ones((1, 1))
     if d > 1:
@@ -120,7 +120,7 @@ def test_columns_say_how_far_apart_they_are() -> None:
     for column in run(X, Y, scale=[4.0, 0.5]).column_tests:
         x, y = (part[:, int(column.column[-1])] for part in (X, Y))
         apart = max(abs(np.mean(x <= value) - np.mean(y <= value)) for value in [*x, *y])
-        (spread,) = naive_settings.spread([[value] for value in [*x, *y]])
+        (spread,) = naive_settings.column_units([[value] for value in [*x, *y]])
         assert column.difference == pytest.approx(apart, rel=1e-12)
         assert column.shift == pytest.approx((np.median(y) - np.median(x)) / spread, rel=1e-12)
 

@@ -4,11 +4,53 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 from twins import naive
 
 
-def spread(X: naive.Points, weights: naive.Weights = None) -> list[float]:
+def column_units(X: naive.Points, weights: naive.Weights = None) -> list[float]:
+    """Return the robust standard deviation of each column, from clipped values."""
+    mass = naive.masses(len(X), weights)
+    result = []
+    for j in range(len(X[0])):
+        values = [float(row[j]) for row in X]
+        center = naive.weighted_median(values, mass)
+        off = sum((m for v, m in zip(values, mass, strict=True) if v != center), Fraction(0))
+        order = min(Fraction(1, 5), Fraction(2, 5) * off)
+        low, high = _quantile(values, mass, order), _quantile(values, mass, 1 - order)
+        clipped = [min(max(v, low), high) for v in values]
+        mean = sum(m * c for m, c in zip(mass, map(Fraction, clipped), strict=True))
+        square = sum(m * (c - mean) ** 2 for m, c in zip(mass, map(Fraction, clipped), strict=True))
+        result.append(math.sqrt(square) / CLIPPED_NORMAL if square else 1.0)
+    return result
+
+
+#: Standard deviation of a standard normal variable clipped at its quantiles 0.2 and 0.8.
+CLIPPED_NORMAL = math.sqrt(
+    0.6
+    - 2 * NormalDist().inv_cdf(0.8) * NormalDist().pdf(NormalDist().inv_cdf(0.8))
+    + 0.4 * NormalDist().inv_cdf(0.8) ** 2
+)
+
+
+def _quantile(values: list[float], mass: list[Fraction], order: Fraction) -> float:
+    """Return the mean of the smallest values with mass >= order, and > order, up to them."""
+    if not 0 < order < 1:
+        return values[0]
+    ranked = sorted(zip(values, mass, strict=True))
+    lower = upper = None
+    upto = Fraction(0)
+    for value, own in ranked:
+        upto += own
+        lower = value if lower is None and upto >= order else lower
+        upper = value if upper is None and upto > order else upper
+    assert lower is not None
+    assert upper is not None
+    return 0.5 * lower + 0.5 * upper
+
+
+def mad_spread(X: naive.Points, weights: naive.Weights = None) -> list[float]:
     """Return the robust spread of each column: MAD, then positive deviations, then 1."""
     mass = naive.masses(len(X), weights)
     result = []

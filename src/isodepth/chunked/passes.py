@@ -16,6 +16,7 @@ import numpy as np
 
 from isodepth.chunked.sources import Chunk, Source
 from isodepth.core.scaling import scaled
+from isodepth.data.seeds import seed_sequence
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
 
 
@@ -216,4 +217,5 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
     """Random numbers (count,) of rows from `start` on, however rows are cut into chunks."""
-    return np.random.Generator(np.random.PCG64(seed).advance(start)).random(count)
+    stream = np.random.PCG64(seed_sequence(seed, "subsamples"))
+    return np.random.Generator(stream.advance(start)).random(count)

@@ -11,6 +11,7 @@ from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, r
 from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Selection, margin_of
 from isodepth.chunked.sources import Source
+from isodepth.core.scaling import is_integral
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.missing import MissingReport
@@ -46,7 +47,7 @@ class Summary:
 
     def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
         self.capacity, self.seed, self.whole = capacity, seed, whole
-        self.n_rows, self.mean_weight = 0, 0.0
+        self.n_rows, self.mean_weight, self.integral = 0, 0.0, True
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
         # Extremes of the columns (2, d), the lower ones negated, and of the nonzero magnitudes.
@@ -60,6 +61,7 @@ class Summary:
             near = keys <= self.limit
             own = np.ones(len(points)) if weights is None else weights
             held = keys[near], points[near], own[near]
+            self.integral = self.integral and is_integral(own)
             self._take(len(points), float((own / len(points)).sum()), [held])
             ends = np.stack([-points.min(axis=0), points.max(axis=0)])
             sizes = np.abs(points[points != 0])
@@ -67,6 +69,7 @@ class Summary:
 
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
+            self.integral = self.integral and other.integral
             self._take(other.n_rows, other.mean_weight, other.parts)
             self._widen(other.ends, other.smallest)
         return self
@@ -74,6 +77,11 @@ class Summary:
     def _widen(self, ends: np.ndarray, smallest: float) -> None:
         self.ends = np.maximum(self.ends, ends)
         self.smallest = min(self.smallest, smallest)
+
+    @property
+    def row_count(self) -> float:
+        """Number of rows that the source counts as: the sum of integer weights."""
+        return self.n_rows * (self.mean_weight if self.integral else 1.0)
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """The points (m, d) and weights (m,): all in their order, or some in a random one."""
@@ -238,7 +246,7 @@ class Reading:
 
 
 def selection_of(*readings: Reading) -> Selection:
-    """Order statistics of sources as one sample: each counts for as many rows as it has."""
+    """Return order statistics of sources as one sample; see `units_of_samples` about weights."""
     n_rows = sum(one.summary.n_rows for one in readings)
     weighted = any(one.source.weighted for one in readings)
     rows, shares = [], []
@@ -246,7 +254,7 @@ def selection_of(*readings: Reading) -> Selection:
         points, weights = one.summary.drawn()
         relative = weights / weights.max()
         rows.append(points)
-        shares.append(relative * (one.summary.n_rows / relative.sum()))
+        shares.append(relative * (one.summary.row_count / relative.sum()))
     share = np.concatenate(shares)
     # Rows of equal mass: one of a large share comes several times.
     upto = np.cumsum(share)
@@ -254,7 +262,12 @@ def selection_of(*readings: Reading) -> Selection:
     pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, readings[0].tally)
     if weighted:
         alone = len(readings) == 1
-        units = [MassUnit.of(one.summary.mean_weight, n_rows, alone) for one in readings]
+        count = n_rows if alone else round(sum(one.summary.row_count for one in readings))
+        means = [
+            1.0 if one.summary.integral and not alone else one.summary.mean_weight
+            for one in readings
+        ]
+        units = [MassUnit.of(mean, count, alone) for mean in means]
         readings = tuple(
             replace(one, how=replace(one.how, unit=unit))
             for one, unit in zip(readings, units, strict=True)

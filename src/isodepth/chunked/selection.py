@@ -265,6 +265,15 @@ class Selection:
         # Halving first: symmetric under a change of sign, and the sum cannot overflow.
         return half * found[:, 0] + half * found[:, 1]
 
+    def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
+        """Return the mass (E,) of the numbers that equal the center (E,) of their set.
+
+        Distances from the center within rounding beside the `typical` size count as zero.
+        """
+        away = replace(numbers, centers=centers, typical=typical)
+        start = np.zeros(len(centers), dtype=centers.dtype)
+        return self.fold(BracketPass(away, start, start, 0)).counts[0]
+
     def spreads(
         self, numbers: Numbers, typical: float, zero: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -280,8 +289,7 @@ class Selection:
         flat = np.flatnonzero(~(mads > zero))
         if len(flat):
             off = replace(away.take(flat), typical=typical)
-            start = np.zeros(len(flat), dtype=mads.dtype)
-            skipped = self.fold(BracketPass(off, start, start, 0)).counts[0]
+            skipped = self.mass_at(off, middles[flat], typical)
             some = skipped < self.mass
             if some.any():
                 scales[flat[some]] = self.medians(off.take(some), skipped[some])

@@ -15,6 +15,7 @@ from isodepth.chunked.reading import Reading, Summary, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
+from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
 from isodepth.data.missing import MissingReport
 from isodepth.depth.resolve import builtin_name
 from isodepth.engine import Resources, write_supports
@@ -152,18 +153,25 @@ def _by_passes(
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
-    """The spread (d,) of the columns in several sources together: ``scale="pooled"``.
+    """Compute the units (d,) of the columns in several sources together: ``scale="pooled"``.
 
-    As `isodepth.core.scaling.spread_of_samples` has it: each sample counts for as many rows as it
-    has, whatever its weights add up to.
+    They are those of `isodepth.core.scaling.units_of_samples`.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).fit(width)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
     # A product with a unit vector is the column itself.
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
-    _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
-    return np.where(mads > 0, mads, np.where(scales > 0, scales, 1.0))
+    if metric.eps > CLIPPED:
+        _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
+        return normalized_mad(np.where(mads > 0, mads, scales))
+    at_median = selection.mass_at(columns, selection.medians(columns))
+    ranks = np.array([fence_ranks(selection.mass, selection.mass - int(at)) for at in at_median])
+    low, high = (
+        (0.5 * selection.order_statistics(columns, ranks[:, end])).sum(axis=1) for end in (0, 1)
+    )
+    mean, mean_square = selection.fold(ClippedPass(low, high)) / selection.mass
+    return clipped_unit(high - low, np.maximum(mean_square - np.square(mean), 0.0))
 
 
 # -- passes ---------------------------------------------------------------------------------------
@@ -191,6 +199,23 @@ class DistinctPass(Pass):
             total = np.zeros(len(distinct), dtype=np.int64)
             np.add.at(total, inverse, masses)
             state[:] = [(distinct, total) if len(distinct) <= self.most else None]
+
+
+@dataclass(frozen=True)
+class ClippedPass(Pass):
+    """Sums (2, d) of the clipped values, as fractions of [low, high], and of their squares."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def start(self) -> np.ndarray:
+        return np.zeros((2, len(self.low)))
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        width = np.where(self.high > self.low, self.high - self.low, 1.0)
+        values = (np.clip(rows.points, self.low, self.high) - self.low) / width
+        masses = np.ones(len(values)) if rows.masses is None else rows.masses.astype(np.float64)
+        state += masses @ values, masses @ np.square(values)
 
 
 @dataclass(frozen=True)

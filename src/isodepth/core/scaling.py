@@ -14,29 +14,109 @@ from isodepth.data.arrays import column_labels, describe
 from isodepth.data.validation import check_finite, check_weights, to_array
 from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
-#: What `scale=` may be, apart from None and an array.
+#: Values of the option `scale`, apart from None and an array.
 SCALES = ("pooled", "reference")
-# From this ratio of spreads on, a comparison warns.
+#: Fraction of the rows clipped at each end for the unit of a column: the contamination it
+#: withstands.
+CLIPPED = 0.2
+# Standard deviation of a standard normal variable clipped at its quantiles of orders 0.2 and 0.8,
+# and its MAD.
+_CLIPPED_NORMAL = 0.6419398154859957
+_MAD_OF_NORMAL = 0.6744897501960817
+_LARGEST = float(np.finfo(np.float64).max)
+# Larger weights are not numbers of rows.
+_LARGEST_COUNT = 2.0**32
+# Ratio of units from which on a comparison warns.
 _WIDE = 100.0
-# A warning needs no more rows of each sample than these.
+# Rows per sample that are used for the warning.
 _ROWS_FOR_WARNING = 256
 
 
-def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Robust spread of each column: what one unit of it is worth.
+def column_units(
+    points: np.ndarray, weights: np.ndarray | None = None, eps: float = 0.0
+) -> np.ndarray:
+    """Compute the unit of each column: a robust standard deviation.
 
-    The median absolute deviation from the median, without a consistency factor, both being the
-    middle of the lower and the upper median. Where it is zero (half of the rows coincide), the
-    median of the deviations that are positive, as in the projection depth; where there are none
-    (a constant column), 1.
+    The standard deviation of the values clipped at their quantiles of orders k and 1 - k, divided
+    by its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction
+    a > 1/2 of the rows has the same value, so that the unit does not jump as a grows. It has a
+    bound that does not depend on the other rows if less than a fraction k of the rows is
+    contaminated.
+
+    If `eps` exceeds 0.2, more contamination is expected, and the unit is the MAD in the same
+    normalization, see `mad_spread`.
 
     Parameters
     ----------
     points : ndarray of shape (n, d), finite
-        The rows of all samples that share the scale, in any order: the result does not depend on
-        which row belongs to which sample.
+        Rows of all samples that share the units, in any order.
     weights : ndarray of shape (n,) or None
-        Rows of weight zero do not count; None for equal weights.
+        A row of integer weight w counts as w rows. Rows of weight zero are ignored.
+    eps : float in [0, 1]
+        Fraction of contaminated rows that the distance allows for.
+
+    Returns
+    -------
+    units : float64 ndarray of shape (d,), positive; 1 for a constant column
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth.core.scaling import column_units
+    >>> rows = np.random.default_rng(0).normal(size=(10_000, 2)) * [1, 20]
+    >>> rows[:1000, 0] = -9999
+    >>> column_units(rows).round(1)
+    array([ 1.2, 20.2])
+    """
+    if eps > CLIPPED:
+        return normalized_mad(_mads(points, weights))
+    points, masses = _rows_with_mass(points, weights)
+    return np.array([_clipped_spread(column, masses) for column in points.T])
+
+
+def fence_ranks(total: int, off_median: int) -> np.ndarray:
+    """Return mass ranks, from 0 on, of the values whose means are the fences of a column.
+
+    Parameters
+    ----------
+    total : int
+        Mass of all rows.
+    off_median : int
+        Mass of the rows that differ from the median.
+
+    Returns
+    -------
+    ranks : int64 ndarray of shape (2, 2)
+        The lower fence is the mean of the values at the first two ranks, as for a median.
+    """
+    # Five times the mass below the lower fence: integers, so that no order is rounded.
+    below = max(1, min(total, 2 * off_median))
+    orders = (below, 5 * total - below)
+    return np.array([[-(-order // 5) - 1, order // 5] for order in orders], dtype=np.int64)
+
+
+def clipped_unit(width: Any, variance: Any) -> np.ndarray:
+    """Compute units from the distance of the fences and the variance of (clipped - low) / width."""
+    spread = np.asarray(width) * np.sqrt(variance)
+    return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
+
+
+def normalized_mad(mads: np.ndarray) -> np.ndarray:
+    """Divide MADs by the MAD of the standard normal distribution; the unit is 1 if one is 0."""
+    return np.where(mads > 0, mads / _MAD_OF_NORMAL, 1.0)
+
+
+def mad_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Compute the median absolute deviation of each column, without a consistency factor.
+
+    If it is zero (half of the rows coincide), the median of the positive deviations, as in the
+    projection depth; 1 for a constant column.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d), finite
+    weights : ndarray of shape (n,) or None
+        Rows of weight zero are ignored.
 
     Returns
     -------
@@ -45,39 +125,34 @@ def pooled_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.n
     Examples
     --------
     >>> import numpy as np
-    >>> from isodepth.core.scaling import pooled_spread
-    >>> pooled_spread(np.array([[1.0, 5, 0], [2, 5, 0], [4, 5, 0], [8, 5, 0], [16, 5, 9]]))
+    >>> from isodepth.core.scaling import mad_spread
+    >>> mad_spread(np.array([[1.0, 5, 0], [2, 5, 0], [4, 5, 0], [8, 5, 0], [16, 5, 9]]))
     array([3., 1., 9.])
     """
-    masses = None
-    checked = check_weights(weights, len(points))
-    if checked is not None:
-        points, checked = points[checked > 0], checked[checked > 0]
-        masses = exact_masses(checked)
-    # A column at a time: never more than a few numbers a row beside the sample itself.
-    return np.array(
-        [_spread(np.ascontiguousarray(column, np.float64), masses) for column in points.T]
-    )
+    mads = _mads(points, weights)
+    return np.where(mads > 0, mads, 1.0)
 
 
-def spread_of_samples(
-    samples: Sequence[np.ndarray], weights: Sequence[np.ndarray | None]
+def _mads(points: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    points, masses = _rows_with_mass(points, weights)
+    return np.array([_mad(np.ascontiguousarray(column, np.float64), masses) for column in points.T])
+
+
+def units_of_samples(
+    samples: Sequence[np.ndarray], weights: Sequence[np.ndarray | None], eps: float
 ) -> np.ndarray:
-    """The spread of each column in several samples together, of shape (d,).
+    """Compute the unit of each column from several samples together, of shape (d,).
 
-    Each sample counts for as many rows as it has, whatever its weights add up to.
+    Integer weights are numbers of rows. Other weights are relative: a sample then counts as its
+    number of rows of positive weight.
     """
     if all(w is None for w in weights):
-        return pooled_spread(np.concatenate(samples))
-    shares = []
-    for points, w in zip(samples, weights, strict=True):
-        if w is None:
-            shares.append(np.ones(len(points)))
-        else:
-            # Divided by the largest first: no sum overflows.
-            relative = w / w.max()
-            shares.append(relative * (np.count_nonzero(w) / relative.sum()))
-    return pooled_spread(np.concatenate(samples), np.concatenate(shares))
+        return column_units(np.concatenate(samples), None, eps)
+    masses = [
+        np.ones(len(points)) if w is None else _row_counts(w)
+        for points, w in zip(samples, weights, strict=True)
+    ]
+    return column_units(np.concatenate(samples), np.concatenate(masses), eps)
 
 
 def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
@@ -137,7 +212,7 @@ def warn_of_different_spreads(
     varied = np.flatnonzero((rows != rows[0]).any(axis=0))
     if len(varied) < 2:
         return
-    spread = pooled_spread(rows[:, varied])
+    spread = column_units(rows[:, varied])
     if not spread.max() / _WIDE > spread.min():
         return
     labels = columns or column_labels(x.shape[1])
@@ -151,14 +226,67 @@ def warn_of_different_spreads(
     )
 
 
-def _spread(column: np.ndarray, masses: np.ndarray | None) -> float:
+def _rows_with_mass(
+    points: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the rows of positive weight, and their masses as integers."""
+    checked = check_weights(weights, len(points))
+    if checked is None:
+        return points, None
+    return points[checked > 0], exact_masses(checked[checked > 0])
+
+
+def _row_counts(weights: np.ndarray) -> np.ndarray:
+    if is_integral(weights):
+        return weights
+    # Dividing by the maximum first: the sum cannot overflow.
+    relative = weights / weights.max()
+    return relative * (np.count_nonzero(weights) / relative.sum())
+
+
+def is_integral(weights: np.ndarray) -> bool:
+    """Check whether all weights are integers that count rows."""
+    return bool((weights == np.rint(weights)).all() and weights.max() < _LARGEST_COUNT)
+
+
+def _clipped_spread(column: np.ndarray, masses: np.ndarray | None) -> float:
+    # Sums over sorted values: the result does not depend on the order of rows.
+    if masses is None:
+        values = np.sort(column.astype(np.float64))
+        total = len(values)
+        middle = values[(total - 1) // 2]
+        ends = np.searchsorted(values, [middle]), np.searchsorted(values, [middle], side="right")
+        at_median = int(ends[1][0] - ends[0][0])
+        indices = fence_ranks(total, total - at_median)
+    else:
+        order = np.lexsort((masses, column))
+        values, masses = column[order].astype(np.float64), masses[order]
+        upto = np.cumsum(masses)
+        total = int(upto[-1])
+        middle = values[np.searchsorted(upto, (total - 1) // 2, side="right")]
+        off_median = int(masses[values != middle].sum())
+        indices = np.searchsorted(upto, fence_ranks(total, off_median), side="right")
+    low, high = (0.5 * values[indices]).sum(axis=1)
+    if not low < high:
+        return 1.0
+    with np.errstate(over="ignore"):
+        width = high - low
+    if not np.isfinite(width):
+        return min(4.0 * _clipped_spread(0.25 * column, masses), _LARGEST)
+    relative = (np.clip(values, low, high) - low) / width
+    shares = 1.0 / total if masses is None else masses / total
+    mean = (shares * relative).sum()
+    return float(clipped_unit(width, (shares * np.square(relative - mean)).sum()))
+
+
+def _mad(column: np.ndarray, masses: np.ndarray | None) -> float:
     deviations = np.abs(column - _median(column, masses))
     spread = _median(deviations, masses)
     if spread > 0:
         return spread
     positive = deviations > 0
     if not positive.any():
-        return 1.0
+        return 0.0
     return _median(deviations[positive], None if masses is None else masses[positive])
 
 

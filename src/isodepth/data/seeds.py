@@ -41,6 +41,11 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
     >>> rng_for(0, "directions").random() == rng_for(0, "directions").random()
     True
     """
+    return np.random.default_rng(seed_sequence(random_state, purpose, *keys))
+
+
+def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.SeedSequence:
+    """Return the seed sequence of `rng_for`."""
     if isinstance(random_state, np.random.Generator):
         entropy: Any = random_state.integers(2**32, size=4).tolist()
     elif random_state is None:
@@ -54,7 +59,7 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
             option="random_state",
         )
     spawn_key = (*f"isodepth {purpose}".encode(), *keys)
-    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=spawn_key))
+    return np.random.SeedSequence(entropy, spawn_key=spawn_key)
 
 
 def integer_seed(random_state: Any) -> int:

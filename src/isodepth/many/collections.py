@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from isodepth.api import Metric
-from isodepth.core.scaling import spread_of_samples
+from isodepth.core.scaling import units_of_samples
 from isodepth.data.frames import Table, looks_like_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
@@ -153,8 +153,8 @@ def with_shared_scale(
         for i, part in enumerate(parts):
             width = parts[0].points.shape[1]
             check_same_width(width, part.points.shape[1], f"{name}[0]", f"{name}[{i}]")
-        shared = spread_of_samples(
-            [part.points for part in parts], [part.weights for part in parts]
+        shared = units_of_samples(
+            [part.points for part in parts], [part.weights for part in parts], metric.eps
         )
     return replace(metric, scale=shared)
 

@@ -102,10 +102,13 @@ class BaseMetric:
         the quantile of order (1 + beta) / 2 along u. They need no depth, and on a line are the
         halfspace regions.
     scale : None, "pooled", "reference" or array of shape (d,)
-        What each column is divided by first. None leaves columns as they are (the paper): the one
-        with the largest spread dominates. "pooled" divides by the robust spread of the column in
-        both samples together (median absolute deviation; if it is 0, the median of the positive
-        deviations; 1 for a constant column), "reference" by the spread in X alone.
+        Units of the columns. None compares coordinates as they are (the paper): the column with the
+        largest spread dominates. "pooled" divides each column by its robust standard deviation in
+        both samples together, "reference" by that in X alone: the standard deviation of the values
+        clipped at their quantiles of orders 0.2 and 0.8 (if more than half of the values are equal,
+        closer to 0 and 1), normalized to 1 for a standard normal column; 1 for a constant column.
+        It withstands a fraction 0.2 of contaminated rows at one end. For eps > 0.2 it is the
+        normalized median absolute deviation, which withstands a fraction 0.5.
     nan_policy : {"raise", "omit"}
         How to handle missing values: raise an error, or leave out the rows that have any.
         Infinite values are always an error.

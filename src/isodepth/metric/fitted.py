@@ -20,7 +20,7 @@ from isodepth.core.regions import (
     midpoint_levels,
     power_mean,
 )
-from isodepth.core.scaling import scaled, spread_of_samples
+from isodepth.core.scaling import scaled, units_of_samples
 from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
@@ -417,7 +417,7 @@ def _prepare_sides(
                 "with scale=array"
             )
         count = 2 if scale == "pooled" else 1
-        scale = spread_of_samples(points[:count], [x.weights, y.weights][:count])
+        scale = units_of_samples(points[:count], [x.weights, y.weights][:count], settings["eps"])
     if scale is not None:
         # Regions have taken in their scale already, which is checked where they are compared.
         points = [

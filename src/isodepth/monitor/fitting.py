@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.scaling import check_scale, pooled_spread
+from isodepth.core.scaling import check_scale, column_units
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.seeds import integer_seed, rng_for
 from isodepth.data.validation import check_choice, check_integer
@@ -171,7 +171,7 @@ def _scale_of(scale: Any, width: int) -> Callable[[np.ndarray], np.ndarray | Non
                 f"a monitor has one reference, got scale={scale!r}; use scale='reference', or give "
                 "one number for each column"
             )
-        return pooled_spread
+        return column_units
     given = None if scale is None else check_scale(scale, width)
     return lambda points: given
 

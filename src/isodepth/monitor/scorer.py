@@ -25,7 +25,7 @@ import numpy as np
 from isodepth._version import __version__
 from isodepth.api import Metric
 from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import pooled_spread, scaled
+from isodepth.core.scaling import mad_spread, scaled
 from isodepth.data.frames import Table
 from isodepth.data.validation import check_direction_rows
 from isodepth.metric.attribution import shares_of_directions
@@ -227,7 +227,7 @@ class ShareScorer:
         units = scorer._in_units(points)
         for part in _blocks(count):
             values = directions[part] @ units.T
-            centers[part], widths[part] = np.median(values, axis=1), pooled_spread(values.T)
+            centers[part], widths[part] = np.median(values, axis=1), mad_spread(values.T)
         at = np.arange(1, levels + 1) / (levels + 1)
         for functions, values in scorer._ordered_values(points):
             quantiles = np.quantile(values, at, axis=1)

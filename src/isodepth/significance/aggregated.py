@@ -14,7 +14,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
-from isodepth.core.scaling import pooled_spread
+from isodepth.core.scaling import mad_spread
 from isodepth.significance.combination import (
     Feature,
     Findings,
@@ -145,7 +145,7 @@ def _differs_in_shape(rows: PooledSample, powers: np.ndarray) -> np.ndarray:
     n, n_x = len(rows.points), rows.permutations.n_x
     aligned = np.concatenate(
         [
-            (part - np.median(part, axis=0)) / pooled_spread(part)
+            (part - np.median(part, axis=0)) / mad_spread(part)
             for part in (rows.points[:n_x], rows.points[n_x:])
         ]
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import check_scale_width, pooled_spread
+from isodepth.core.scaling import check_scale_width, column_units, mad_spread
 from isodepth.data.validation import check_finite
 from isodepth.errors import InvalidOptionError
 from isodepth.significance.categories import Category
@@ -33,12 +33,12 @@ _FAR = 6.0
 _DIRECTIONS = 100
 
 
-def units_of(x: np.ndarray, y: np.ndarray, scale: Any) -> np.ndarray | None:
-    """What one unit of each column is, from both samples together."""
+def units_of(x: np.ndarray, y: np.ndarray, scale: Any, eps: float) -> np.ndarray | None:
+    """Return the unit of each column, from both samples together."""
     if scale is None:
         return None
     if isinstance(scale, str):
-        return pooled_spread(np.concatenate([x, y]))
+        return column_units(np.concatenate([x, y]), None, eps)
     check_scale_width(scale, x.shape[1])
     return scale
 
@@ -52,7 +52,7 @@ def standardized(
     points -= np.median(points, axis=0)
     size = 1.0
     if units is None:
-        size = 2.0 ** math.frexp(float(pooled_spread(points).max(initial=0.0)))[1]
+        size = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
         points /= size
     else:
         with np.errstate(over="ignore"):

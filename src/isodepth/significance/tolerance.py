@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isodepth._core import share_differences
-from isodepth.core.scaling import pooled_spread
+from isodepth.core.scaling import mad_spread
 from isodepth.significance.combination import (
     Feature,
     Findings,
@@ -225,7 +225,7 @@ class _Search:
 def outlyingness(values: np.ndarray) -> np.ndarray:
     """Distances of values (F, n) from their medians, in units of their spreads."""
     center = np.median(values, axis=1, keepdims=True)
-    return np.abs(values - center) / pooled_spread(values.T)[:, None]
+    return np.abs(values - center) / mad_spread(values.T)[:, None]
 
 
 def mean_differences(

@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.scaling import pooled_spread
+from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
 from isodepth.data.seeds import rng_for
@@ -154,7 +154,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     metric = given.metric
     if not d and given.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
-    units = units_of(x, y, metric.scale)
+    units = units_of(x, y, metric.scale, metric.eps)
     points, size = standardized(x, y, units, names)
     directions = directions_with_axes(d, given.n_directions, metric.random_state)
     rng = rng_for(metric.random_state, "permutations")
@@ -233,7 +233,7 @@ def _column_tests(rows: PooledSample, found: Findings, pvalue: float) -> list[Co
     pvalues = np.maximum(family.pvalues(), pvalue)
     n_x = rows.permutations.n_x
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
-    shifts = (medians[1] - medians[0]) / pooled_spread(rows.points)
+    shifts = (medians[1] - medians[0]) / column_units(rows.points)
     shifts = [*map(float, shifts), *(None for _ in rows.categories)]
     return [
         ColumnTest(
