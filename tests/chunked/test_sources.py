@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -265,7 +266,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
     lines = ["x,y"] + [f"{i},{i * i}" for i in range(30)]
     for line, fault, match in (
         (20, "3,four", r"line 21, column 2 \('y'\): 'four' is not a number"),
-        (20, "3", r"line 21 has 1 cells where 2 are expected"),
+        (20, "3", r"line 21 has 1 cells"),
         (20, "3,", r"t\.csv contains 1 NaN.*at row 19"),
     ):
         file.write_text("\n".join(lines[:line] + [fault] + lines[line:]) + "\n")
@@ -330,3 +331,21 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)
     shares = dict(expected.contributions)
     assert dict(found.contributions) == pytest.approx(shares, abs=100 * tolerance)
+
+
+def test_chunks_of_a_function_have_one_precision() -> None:
+    single, double = np.zeros((4, 2), np.float32), np.full((4, 2), 1 / 3)
+    mixed = scan(lambda: [single, double])
+    with pytest.raises(InvalidInputError, match=r"chunk 1 has dtype float64.*dtype='float64'"):
+        list(mixed.chunks(10))
+    for dtype in ("float32", "float64"):
+        assert len(list(scan(lambda: [single, double], dtype=dtype).chunks(10))) == 2
+    assert scan(lambda: [double, single]).dtype == "float64"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
+def test_a_pipe_without_a_writer_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "rows.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(UnreadableFileError, match="pipe"):
+        scan(pipe)

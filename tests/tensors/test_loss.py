@@ -27,7 +27,7 @@ def test_fixed_directions_give_one_value(pair):
     assert "|q=2|" in loss.signature
     assert "|q=" not in DepthLoss(q=float("inf")).signature
     assert "seed=0" in loss.signature
-    assert loss(*pair) != DepthLoss(n_directions=30, seed=1)(*pair)
+    assert loss(*pair) != DepthLoss(n_directions=30, random_state=1)(*pair)
 
 
 def test_directions_are_drawn_anew_in_training_alone(pair):
@@ -87,10 +87,10 @@ def test_training_brings_a_cloud_home(pair):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"random_state": 0}, "give seed instead"),
         ({"refine": 5}, "refine=5"),
         ({"resample": 1}, "resample must be True or False"),
-        ({"seed": -1}, "seed must be an integer"),
+        ({"random_state": -1}, "random_state must be an integer"),
+        ({"seed": 1}, "unknown option"),
         ({"direction": 3}, "unknown option"),
     ],
 )

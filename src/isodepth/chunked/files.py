@@ -68,7 +68,11 @@ class FilePart(Part):
 
 def file_parts(given: Sequence[Any]) -> list[Part]:
     """Files, and all tables in folders."""
-    files = [open_input(path) for item in given for path in table_files(item)]
+    paths = [path for item in given for path in table_files(item)]
+    for path in paths:
+        if path.is_fifo():
+            refuse(path, "a pipe can be read once, and scan reads data several times; save a file")
+    files = [open_input(path) for path in paths]
     parts = [part for file in files for part in _parts_of(file)]
     if not parts:
         refuse(files[0].path, "it is empty")

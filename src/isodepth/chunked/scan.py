@@ -82,7 +82,7 @@ def scan(
     wanted = None if columns is None else list(columns)
     if wanted is not None and not wanted:
         raise InvalidInputError("columns is empty: a sample needs at least one column")
-    tables, label = _opened(data)
+    tables, label = _opened(data, dtype is not None)
     source = source_of(tables, wanted, weights, label)
     return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
 
@@ -92,8 +92,8 @@ def as_source(data: Any) -> Source:
     return data if isinstance(data, Source) else scan(data)
 
 
-def _opened(data: Any) -> tuple[list[Part], str]:
-    """The tables that data consist of, and how to call these in messages."""
+def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
+    """Return the parts of the data, and their name in messages."""
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
@@ -117,7 +117,7 @@ def _opened(data: Any) -> tuple[list[Part], str]:
         return array_parts(given, called), label
     if callable(data):
         label = getattr(data, "__name__", type(data).__name__)
-        return [call_part(data, label)], label
+        return [call_part(data, label, any_dtype)], label
     raise InvalidInputError(
         f"scan takes a file or folder, an array, a list of these, a function that gives chunks, or "
         f"a Dask collection, got {type(data).__name__}"

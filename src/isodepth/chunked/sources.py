@@ -210,8 +210,27 @@ class Part:
                 yield Chunk(some, origin, start + first)
 
 
+@dataclass(frozen=True)
 class CallPart(Part):
-    """What a function of the caller gives: a fresh iterator of chunks at each call."""
+    """Function that returns a fresh iterator of chunks at each call.
+
+    Attributes
+    ----------
+    only_single : bool
+        Whether all chunks must be float32, as the first one is.
+    """
+
+    only_single: bool = False
+
+    def read(self, rows: int) -> Iterator[Chunk]:
+        """Read the chunks, at most `rows` rows at a time."""
+        for chunk in super().read(rows):
+            if self.only_single and chunk.values.dtype != np.float32:
+                raise InvalidInputError(
+                    f"{chunk.origin} has dtype {chunk.values.dtype} after chunks of float32; "
+                    "choose dtype='float64' or dtype='float32' of scan"
+                )
+            yield chunk
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
         """The chunks."""
@@ -250,8 +269,11 @@ def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
         ) from None
 
 
-def call_part(make: Callable[[], Any], label: str) -> Part:
-    """What a function gives; its first rows are read here."""
+def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
+    """Return the part of a function that makes chunks, after a look at its first rows.
+
+    All chunks must have one precision, unless `any_dtype`.
+    """
     given = _fresh_iterator(make)
     if make() is given:
         raise InvalidInputError(
@@ -261,5 +283,6 @@ def call_part(make: Callable[[], Any], label: str) -> Part:
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
         if len(values):
-            return CallPart.like(values, names, f"chunk {number}", make, None)
+            part = CallPart.like(values, names, f"chunk {number}", make, None)
+            return replace(part, only_single=not any_dtype and values.dtype == np.float32)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

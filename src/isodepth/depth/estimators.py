@@ -113,14 +113,16 @@ class ProjectionDepth(DepthEstimator, Projection):
 class HalfspaceDepth(DepthEstimator, Halfspace):
     """Halfspace depth: the smallest mass of a closed halfspace that contains the point.
 
-    Ties count: a halfspace contains its boundary.
+    Ties count: a halfspace contains its boundary. With ``method="directions"`` points tie if their
+    projections are equal after rounding. On a lattice, rounding breaks some of the ties along
+    directions orthogonal to differences of its points. The depth can then be below the exact one.
 
     Parameters
     ----------
     method : {"directions", "exact"}
         `directions` takes the minimum over the given directions and their opposites: an upper bound
         of the depth that falls towards it as directions are added. `exact` finds it by
-        combinatorics: O(n log n) a point in the plane, and about a factor n more for each further
+        combinatorics: O(n log n) per point in the plane, and a further factor of about n per
         dimension.
     refine : int
         Steps of local search from the best direction of each point, which tighten the bound in

@@ -1,9 +1,8 @@
-"""The distance of two tensors: a tensor without dimensions, with a gradient where one is wanted.
+"""Distance of two tensors: a tensor without dimensions, with a gradient if an input requires one.
 
-Levels, directions and support points are found without a graph. Where they are known the gradient
-is known as well, so that it is worked out together with the distance and only scaled on the way
-back. On the host the tensors are arrays that share their memory; elsewhere the work is done by
-`tensors` where the tensors are.
+Levels, directions and support points are computed without a graph. They determine the gradient,
+which is computed in the forward pass; the backward pass only scales it. Tensors on the host are
+arrays that share their memory. On other devices the computation stays on the device.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from isodepth.torch.checks import Pair, check_tensors
 
 
 def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
-    """What `Metric.distance` gives for tensors.
+    """Compute the distance of two tensors, as `Metric.distance` does for arrays.
 
     Parameters
     ----------
     X, Y : tensors of shape (n, d) and (m, d) on one device
     weights : pair or None
-        Tensors of that device, or anything that is an array on the host.
+        Tensors on the same device, or array-likes on the host.
 
     Returns
     -------
@@ -44,7 +43,7 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
 
 
 def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparison:
-    """What `Metric.compare` gives for tensors: numbers, on the host and without a graph."""
+    """Compare two tensors, as `Metric.compare` does for arrays; the result is on the host."""
     pair = check_tensors(X, Y, weights, metric.dtype)
     found = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
     if found is not None:
@@ -53,22 +52,25 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
 
 
 def _elsewhere(pair: Pair) -> bool:
-    """Whether the work is done on another device than the host.
+    """Check if the computation runs on another device than the host.
 
-    The host takes samples that may be simplices, whose depths are no matter of directions.
+    Samples that may be simplices are left to the host: their depths do not depend on directions.
     """
     return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
 
 
 def with_gradient(metric: BaseMetric) -> BaseMetric:
-    """The same metric, if its distance has a gradient; steps that nobody asked for are left out."""
+    """Return a metric whose distance has a gradient: without refinement, unless it was requested.
+
+    Raise if another option has no gradient.
+    """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)
     steps = metric._options()["refine"]
     if metric.nan_policy != "raise":
         raise InvalidOptionError(
-            f"tensors that require grad are taken as they are, got nan_policy="
-            f"{metric.nan_policy!r}; select the rows before, or detach the tensors"
+            f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
+            "select the rows before, or detach the tensors"
         )
     check_has_gradient(
         region=metric.region, scale=metric.scale, refine=0 if metric.gap == "exact" else steps
@@ -77,7 +79,7 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
 
 
 class _Distance(torch.autograd.Function):
-    """A distance with the gradient that was found with it."""
+    """Distance, and the gradient that is computed with it."""
 
     @staticmethod
     def forward(
@@ -98,9 +100,9 @@ class _Distance(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """A gradient of the distance, which depends on the rows in a way that is not differentiated.
+    """Gradient of the distance, which raises if it is differentiated again.
 
-    `once_differentiable` of torch is not enough: it notices only gradients that depend on
+    `once_differentiable` of torch is not enough: it raises only for gradients that depend on
     `upstream`, and a penalty on the gradient of the distance itself would have no effect.
     """
 
@@ -113,13 +115,13 @@ class _Gradient(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: torch.Tensor) -> NoReturn:
         raise InvalidOptionError(
-            "the distance of tensors has no second derivatives, got a gradient that was made with "
-            "create_graph=True and is differentiated again; detach it"
+            "the distance of tensors has no second derivatives, but a gradient made with "
+            "create_graph=True is differentiated again; detach it"
         )
 
 
 def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:
-    """The distance, and where asked for its derivatives by the rows of both samples."""
+    """Return the distance and, if `gradient`, its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
         if metric.gap == "search" and metric._options()["refine"] == 0:
@@ -135,6 +137,6 @@ def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Ten
 
 
 def _on_host(pair: Pair) -> tuple[Any, Any, tuple[Any, ...]]:
-    """The samples as arrays, views of the same memory where they can be, and their weights."""
+    """Return the samples as arrays, views of the same memory if possible, and their weights."""
     x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
     return x, y, tuple(map(to_host, pair.weights))

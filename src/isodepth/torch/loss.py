@@ -1,4 +1,4 @@
-"""DepthLoss: the distance as a module, for training."""
+"""DepthLoss: the distance as a module for training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import torch
 
 from isodepth.data.seeds import integer_seed, rng_for
 from isodepth.data.validation import check_boolean, check_integer
-from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.docstrings import with_metric_options
 from isodepth.torch.distance import distance, with_gradient
@@ -22,16 +21,15 @@ class DepthLoss(torch.nn.Module):
     Parameters
     ----------
     resample : bool, default False
-        Draw new directions at each call in training, so that many steps see more directions than
-        one; the value of the loss is then comparable over many steps only. In evaluation the
-        directions are always those of `seed`.
-    seed : int, default 0
-        Where directions come from. Those of the k-th call follow from `seed` and k alone; k is part
-        of the state that `state_dict` holds, so that a training that is resumed goes on as it would
-        have.
+        Sample new directions at each call in training mode, so that training uses more directions
+        than one call. The loss then varies between calls. In evaluation mode the directions are
+        always those of `random_state`.
+    random_state : int, default 0
+        Seed of the directions. With `resample` the directions of call k depend on the seed and on
+        k. `state_dict` contains k, so that a resumed training continues with the same directions.
     q : float in [1, inf], default 2
-        Power of the mean over directions. With 2 every direction pulls at rows of the samples; with
-        inf only the largest gap of each level does, and few rows move.
+        Order of the mean over directions. With 2 every direction contributes to the gradient. With
+        inf only the direction of the maximum of each level does, and the gradient is sparse.
     {options of Metric}
 
     Examples
@@ -45,26 +43,21 @@ class DepthLoss(torch.nn.Module):
     1.0
     """
 
-    def __init__(self, *, resample: bool = False, seed: int = 0, **options: Any) -> None:
+    def __init__(self, *, resample: bool = False, random_state: int = 0, **options: Any) -> None:
         super().__init__()
         self.resample = check_boolean(resample, "resample")
-        self.seed = check_integer(seed, "seed", 0)
-        if "random_state" in options:
-            raise InvalidOptionError(
-                f"the directions of a loss come from seed, got random_state="
-                f"{options['random_state']!r}; give seed instead"
-            )
-        settings = {"q": 2, **options, "random_state": self.seed}
+        self.random_state = check_integer(random_state, "random_state", 0)
+        settings = {"q": 2, **options, "random_state": self.random_state}
         self.metric = with_gradient(BaseMetric.from_options(settings))
         self.draws = 0
 
     @property
     def signature(self) -> str:
-        """How its numbers are made; with `resample` the seed is that of the first call."""
+        """Settings as a string; with `resample` the seed is that of the first call."""
         return self.metric.signature
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:
-        """The distance of X (n, d) and Y (m, d), a tensor without dimensions."""
+        """Return the distance of X (n, d) and Y (m, d), a tensor without dimensions."""
         metric = self.metric
         if self.resample and self.training:
             metric = replace(metric, random_state=self._seed_of(self.draws))
@@ -72,19 +65,19 @@ class DepthLoss(torch.nn.Module):
         return distance(metric, X, Y, weights)
 
     def _seed_of(self, draw: int) -> int:
-        """A seed for the directions of that call; those of the first are the fixed ones."""
+        """Return the seed of a call; the first call has the fixed directions."""
         if draw == 0:
-            return self.seed
-        return integer_seed(rng_for(self.seed, "resampling", draw))
+            return self.random_state
+        return integer_seed(rng_for(self.random_state, "resampling", draw))
 
     def get_extra_state(self) -> dict[str, int]:
-        """What `state_dict` keeps: how many times directions have been drawn."""
+        """Return the number of calls with new directions, for `state_dict`."""
         return {"draws": self.draws}
 
     def set_extra_state(self, state: dict[str, int]) -> None:
-        """Go on from there."""
+        """Restore the number of calls with new directions."""
         self.draws = state["draws"]
 
     def extra_repr(self) -> str:
-        """What is shown between the parentheses."""
+        """Return the settings for `repr`."""
         return self.signature + (f", resample=True, draws={self.draws}" if self.resample else "")
