@@ -1,1 +1,1 @@
-"""isodepth side by side with what users would pick instead, in one run: `python -m benchmarks`."""
+"""Benchmarks of isodepth and its alternatives in one run: `python -m benchmarks`."""

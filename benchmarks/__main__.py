@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: run everything, print it, write JSON, Markdown and a figure."""
+"""`python -m benchmarks`: run all sections, print them, write JSON, Markdown and a figure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from benchmarks.sections import (
     threads,
 )
 
-#: In the order they run: each module has `measure(quick)` and `markdown(result)`.
+#: Sections in the order they run; each module has `measure(quick)` and `markdown(result)`.
 SECTIONS: dict[str, Any] = {
     "small": small,
     "threads": threads,
@@ -89,9 +89,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def rendered(results: dict[str, Any]) -> dict[str, str]:
-    """Every part of the results as Markdown."""
+    """Return every section of the results as Markdown."""
     found = {name: SECTIONS[name].markdown(results[name]) for name in SECTIONS if name in results}
-    # Scaling is often measured on a machine of its own, which its text names.
+    # Scaling is often measured on another machine, which its text names.
     if any(name in results for name in SECTIONS if name != "scaling"):
         found["machine"] = machine.markdown(results["machine"])
     if "table" in results:
@@ -113,7 +113,7 @@ def _write(results: dict[str, Any], out: Path, name: str) -> None:
 
 
 def _save(results: dict[str, Any], out: Path, name: str) -> Path:
-    """After every section, so that an interrupted run keeps what it has."""
+    """Save the results after every section, so that an interrupted run keeps them."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}.json"
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Samples that do not fit: time and memory of tables in chunks, beside the path in memory.
+"""Time and memory of region tables in chunks, compared with the path in memory.
 
     python -m benchmarks.scale make FOLDER --rows 1e8         # two folders of parquet files
     python -m benchmarks.scale memory FOLDER --rows 1e6       # time in memory of the first rows
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def make(options: argparse.Namespace) -> dict[str, Any]:
-    """Normal rows, and rows of heavier tails moved by a tenth, in float32."""
+    """Write normal rows, and shifted rows with heavier tails, in float32."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -83,7 +83,7 @@ def _metric(options: argparse.Namespace) -> Any:
         n_jobs=options.jobs,
         memory_mb=options.memory_mb,
     )
-    # What is compiled or loaded from a cache is no part of the time.
+    # Warm up: loading is not part of the measured time.
     warm = np.random.default_rng(0).standard_normal((80_000, options.columns), dtype=np.float32)
     metric.table(warm)
     _in_chunks(metric, [warm, warm + 1])
@@ -98,7 +98,7 @@ def _in_chunks(metric: Any, given: Any, runner: Any = None) -> Any:
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
-    """Both tables in memory, reading not counted."""
+    """Time both region tables in memory, without reading."""
     import pyarrow.parquet as pq
 
     metric = _metric(options)
@@ -120,7 +120,7 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _times(rows: int, seconds: float, cpu: float) -> dict[str, Any]:
-    """Of two tables of so many rows."""
+    """Return the time and memory of two region tables with the given number of rows."""
     return {
         "rows": rows,
         "seconds": seconds,
@@ -131,7 +131,7 @@ def _times(rows: int, seconds: float, cpu: float) -> dict[str, Any]:
 
 
 def chunks(options: argparse.Namespace) -> dict[str, Any]:
-    """Both tables in chunks, reading counted, and the memory above the interpreter."""
+    """Time both region tables in chunks, including reading, and measure the additional memory."""
     from isodepth import scan
 
     metric = _metric(options)
@@ -148,7 +148,7 @@ def chunks(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def ratio(options: argparse.Namespace) -> dict[str, Any]:
-    """Chunks first, whose peak of memory is looked at, then the path in memory."""
+    """Run chunks first, because their peak memory is measured, then the path in memory."""
     parts = chunks(options)
     whole = memory(options)
     return {
@@ -160,7 +160,7 @@ def ratio(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def equal(options: argparse.Namespace) -> dict[str, Any]:
-    """Whether both ways give the same bits; everything must fit into memory."""
+    """Check that both paths give the same bits; the data must fit into memory."""
     import pyarrow.parquet as pq
 
     metric = _metric(options)
@@ -179,7 +179,7 @@ def equal(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def workers(options: argparse.Namespace) -> dict[str, Any]:
-    """Both tables by a Dask cluster of so many processes of one thread."""
+    """Time both region tables on a Dask cluster of single-threaded processes."""
     import distributed
 
     from isodepth.chunked.dask import DaskRunner
@@ -193,13 +193,13 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
         distributed.Client(cluster) as client,
     ):
         runner = DaskRunner(client)
-        _in_chunks(metric, options.folder / "a", runner)  # every worker has compiled by now
+        _in_chunks(metric, options.folder / "a", runner)  # all workers are warm
         before = client.run(time.process_time)
         start = time.perf_counter()
         _in_chunks(metric, options.folder / "b", runner)
         seconds = time.perf_counter() - start
         after = client.run(time.process_time)
-    # With a core for each worker the busiest one decides how long it takes.
+    # With one core per worker, the slowest worker determines the time.
     spent = [after[name] - before[name] for name in before]
     return {
         "workers": options.workers,

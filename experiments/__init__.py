@@ -1,1 +1,1 @@
-"""One file a figure or table of the paper; `python -m experiments list` names them."""
+"""One file per figure or table of the paper; `python -m experiments list` lists them."""

@@ -1,7 +1,7 @@
-"""Distances that DR is compared with: thin wrappers of POT, and two convex programmes with cvxpy.
+"""Distances that DR is compared with: wrappers of POT, and two convex programs with cvxpy.
 
 Every function takes two samples of shape (n, d) and (m, d); each row has the same mass unless
-`weights`, a pair of arrays (n,) and (m,), says otherwise.
+`weights`, a pair of arrays (n,) and (m,), is given.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import check_array
 
-# POT's own limit of the network simplex is too low from about 5,000 points on.
+# The default limit of POT's network simplex is too low for more than about 5,000 points.
 _MAX_PIVOTS = 10_000_000
 _MAX_CUTS = 1000
 
 
 def wasserstein(X: Any, Y: Any, p: float = 2, weights: Any = None) -> float:
-    """The Wasserstein distance W_p, exact.
+    """Return the exact Wasserstein distance W_p.
 
     Examples
     --------
@@ -48,26 +48,26 @@ def robot(X: Any, Y: Any, lam: float, p: float = 2) -> float:
 
 
 def random_directions(d: int, n_directions: int, random_state: Any) -> np.ndarray:
-    """Directions drawn uniformly from the sphere, of shape (n_directions, d)."""
+    """Return uniform random directions of shape (n_directions, d)."""
     return ot.sliced.get_random_projections(d, n_directions, seed=random_state).T
 
 
 def sliced_wasserstein(X: Any, Y: Any, directions: np.ndarray, p: float = 2) -> float:
-    """The mean over the directions (K, d) of W_p^p between the projections, to the power 1/p."""
+    """Return the sliced Wasserstein distance along directions (K, d)."""
     x, y, a, b = _read(X, Y, None)
     return float(ot.sliced_wasserstein_distance(x, y, a, b, projections=directions.T, p=p))
 
 
 def max_sliced_wasserstein(X: Any, Y: Any, directions: np.ndarray, p: float = 2) -> float:
-    """The largest W_p between the projections on any of the directions (K, d)."""
+    """Return the max-sliced Wasserstein distance over directions (K, d)."""
     x, y, a, b = _read(X, Y, None)
     return float(ot.max_sliced_wasserstein_distance(x, y, a, b, projections=directions.T, p=p))
 
 
 def mmd(X: Any, Y: Any, bandwidth: float) -> float:
-    """The maximum mean discrepancy with the kernel exp(-|x - y|^2 / (2 s^2)), s the bandwidth.
+    """Return the MMD with the kernel exp(-|x - y|^2 / (2 s^2)), where s is the bandwidth.
 
-    The biased V-statistic, in which a point is paired with itself as well; its square root.
+    This is the square root of the biased V-statistic.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def mmd(X: Any, Y: Any, bandwidth: float) -> float:
 
 
 def subspace_robust_wasserstein(X: Any, Y: Any, k: int, tolerance: float = 1e-5) -> float:
-    """The subspace robust Wasserstein distance S_k (Paty and Cuturi 2019).
+    """Return the subspace robust Wasserstein distance S_k (Paty and Cuturi 2019).
 
     S_k^2 is the maximum over symmetric matrices 0 <= Omega <= I of trace k of the transport cost
     with (x - y)^T Omega (x - y). That cost is the minimum of <Omega, V> over the second moments V
@@ -158,11 +158,11 @@ def ruot(X: Any, Y: Any, rho: float, p: float = 2, tolerance: float = 1e-7) -> f
         spread = cp.norm(cp.multiply(root, potential) - root * center)
         return masses @ potential - np.sqrt(2 * rho) * spread
 
-    # The restricted dual is bounded as long as some coupling of a and b uses these pairs alone.
+    # The restricted dual is bounded if some coupling of a and b uses only these pairs.
     chosen = np.zeros(cost.shape, dtype=bool)
     chosen[_plan(a, b, cost)[:2]] = True
     known, violation = 0, np.inf
-    # Where all violated pairs are in already, what is left is the tolerance of the solver.
+    # If all violated pairs are included already, the rest is the tolerance of the solver.
     while violation > tolerance and chosen.sum() > known:
         known = int(chosen.sum())
         f, g = cp.Variable(len(a)), cp.Variable(len(b))
@@ -178,7 +178,7 @@ def ruot(X: Any, Y: Any, rho: float, p: float = 2, tolerance: float = 1e-7) -> f
 
 
 def _read(X: Any, Y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Both samples in float64, and the masses of their rows, each with sum one."""
+    """Return both samples in float64, and the masses of their rows, normalized to sum one."""
     x, y = (check_array(sample, dtype=np.float64) for sample in (X, Y))
     if x.shape[1] != y.shape[1]:
         raise ValueError(f"the samples have {x.shape[1]} and {y.shape[1]} columns")
@@ -188,7 +188,7 @@ def _read(X: Any, Y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _plan(a: np.ndarray, b: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The pairs (i, j) and the masses of an optimal coupling."""
+    """Return the pairs (i, j) and the masses of an optimal coupling."""
     plan = ot.emd(a, b, cost, numItermax=_MAX_PIVOTS)
     i, j = np.nonzero(plan)
     return i, j, plan[i, j]

@@ -1,4 +1,4 @@
-"""The experiments by name."""
+"""Registry of the experiments by name."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """One experiment: its module has `main(arguments)`."""
+    """Experiment whose module has a function `main(arguments)`."""
 
     name: str
     module: str
     about: str
-    #: Whether it makes its own data; the others need data that must be fetched first.
+    #: Whether it generates its data; other experiments need downloaded data.
     synthetic: bool = True
 
     @property
     def exists(self) -> bool:
-        """Whether its module is there."""
+        """Return whether the module exists."""
         return importlib.util.find_spec(self.module) is not None
 
     def load(self) -> Any:
-        """Its module."""
+        """Import and return the module."""
         return importlib.import_module(self.module)
 
     @property
     def main(self) -> Callable[[Sequence[str]], int | None]:
-        """What runs it."""
+        """Return the function that runs it."""
         return self.load().main
 
 
@@ -53,9 +53,7 @@ ENTRIES = {
         _entry("propositions", "every proposition of the paper, checked numerically"),
         _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
         _entry("power", "level and power of two-sample tests", "study", folder="power"),
-        Entry(
-            "drift", "experiments.drift.study", "drift tools side by side on real tables", False
-        ),
+        Entry("drift", "experiments.drift.study", "drift tools side by side on real tables", False),
         _entry("monitoring", "false alarms of monitors, and their delays after a change"),
         _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),
         _entry("webnlg", "correlation with human judgment, data to text", folder="texts"),

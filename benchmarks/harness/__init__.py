@@ -1,1 +1,1 @@
-"""How things are timed, on what data, and on which machine."""
+"""Timing, data and machine information of the benchmarks."""

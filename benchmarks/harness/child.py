@@ -1,4 +1,4 @@
-"""Run Python code in a fresh process that sees the same packages."""
+"""Run Python code in a new process with the same packages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_python(*arguments: str, **environment: str) -> str:
-    """What `python *arguments` prints, run from the root of the project."""
-    # Imports must work however this process came by its own.
+    """Return the output of `python *arguments`, run in the root of the project."""
+    # The child must find the same packages as this process.
     paths = [str(ROOT)] + [p for p in sys.path if p]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | environment
     done = subprocess.run(

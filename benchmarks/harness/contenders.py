@@ -1,4 +1,4 @@
-"""isodepth and the authors' algorithm, ready to be timed."""
+"""Functions to be timed: isodepth and the authors' algorithm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.peers import authors
 from isodepth import Metric
 
-#: Steps of ascent that `Metric` takes by default.
+#: Default of `refine`.
 DEFAULT_REFINE = 20
 
 
@@ -23,18 +23,18 @@ def ours(
     threads: int | None = None,
     refine: int = 0,
 ) -> Callable[[], float]:
-    """One distance with exact levels, in the precision of the data."""
+    """Return a function that computes one distance with exact levels in the dtype of the data."""
     metric = Metric(depth=depth, n_directions=K, refine=refine, n_jobs=threads, random_state=0)
     return lambda: metric.distance(X, Y)
 
 
 def the_authors(X: np.ndarray, Y: np.ndarray, depth: str, K: int) -> Callable[[], float]:
-    """One distance of the paper, with 20 levels, in float64."""
+    """Return a function that computes one distance of the paper, with 20 levels, in float64."""
     return lambda: authors.distance(X, Y, depth, K=K, rng=np.random.default_rng(0))
 
 
 def load_all() -> None:
-    """Load everything once: first calls are what `startup` measures."""
+    """Load everything once; first calls are measured by `startup`."""
     for dtype in DTYPES:
         X, Y = pair(50, 2, dtype)
         for depth in DEPTHS:

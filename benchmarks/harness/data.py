@@ -1,4 +1,4 @@
-"""The samples everything is timed on."""
+"""Samples of the benchmarks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ DTYPES = ("float32", "float64")
 
 
 def pair(n: int, d: int, dtype: Any = "float64", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two Gaussian samples (n, d), the second moved by 1/2 in every coordinate."""
+    """Return two Gaussian samples (n, d), the second shifted by 1/2 in every coordinate."""
     return shaped_pair("gaussian", n, d, dtype, seed)
 
 
 def shaped_pair(
     shape: str, n: int, d: int, dtype: Any = "float64", seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two samples (n, d) whose rows look like `shape`, see `SHAPES`."""
+    """Return two samples (n, d) of the distribution `shape`, see `SHAPES`."""
     rng = np.random.default_rng(seed)
     make = SHAPES[shape]
     # Drawn in the final precision: a float64 draw first would double the peak memory.
@@ -48,7 +48,7 @@ def _lattice(rng: np.random.Generator, n: int, d: int, dtype: np.dtype) -> np.nd
     return rng.integers(0, 4, (n, d)).astype(dtype)
 
 
-#: What a bucket sort or a selection by probes might find harder than a bell.
+#: Distributions that may be harder for a bucket sort or a selection than the Gaussian.
 SHAPES = {
     "gaussian": _gaussian,
     "cauchy": _cauchy,

@@ -1,4 +1,4 @@
-"""Which machine and which versions the figures belong to."""
+"""Machine and versions of a benchmark run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("isodepth", "numpy", "scipy", "scikit-learn", "threadpoolctl", "POT"
 
 
 def describe() -> dict[str, Any]:
-    """Hardware, versions, and how busy the machine was before the run."""
+    """Return hardware, versions, and the load of the machine before the run."""
     from isodepth import __version__
 
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
@@ -28,13 +28,13 @@ def describe() -> dict[str, Any]:
         "versions": {name: _version(name) for name in PACKAGES} | {"isodepth": __version__},
         "blas": blas_names(),
         "load_before": load,
-        # Half a core of other people's work already bends a two-thread figure.
+        # A load of half a core already affects measurements with two threads.
         "quiet": load is not None and load < 0.5,
     }
 
 
 def cpu_model() -> str:
-    """The name of the processor, wherever the system keeps it."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -46,7 +46,7 @@ def cpu_model() -> str:
 
 
 def _from_lscpu() -> str:
-    # ARM kernels give part numbers in /proc/cpuinfo; lscpu knows their names.
+    # On ARM /proc/cpuinfo has only part numbers; lscpu has names.
     import subprocess
 
     try:
@@ -60,7 +60,7 @@ def _from_lscpu() -> str:
 
 
 def memory_gb() -> float | None:
-    """Memory of the machine in GB."""
+    """Return the memory of the machine in GB."""
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
     except (ValueError, OSError, AttributeError):
@@ -68,8 +68,8 @@ def memory_gb() -> float | None:
 
 
 def blas_names() -> list[str]:
-    """The libraries behind NumPy's products."""
-    import numpy as np  # noqa: F401  (loads the library that is asked about)
+    """Return the BLAS libraries of NumPy."""
+    import numpy as np  # noqa: F401  (loads the BLAS library)
     from threadpoolctl import threadpool_info
 
     found = [i for i in threadpool_info() if i["user_api"] == "blas"]
@@ -84,7 +84,7 @@ def _version(package: str) -> str | None:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One paragraph that names the hardware."""
+    """Return a paragraph that describes the hardware."""
     versions = ", ".join(f"{k} {v}" for k, v in result["versions"].items() if v)
     busy = "" if result["quiet"] else (
         f" The machine was busy before the run (load {result['load_before']:.2f}): ratios may be "

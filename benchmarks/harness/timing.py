@@ -1,4 +1,4 @@
-"""Fair timing: contenders take turns, minima are compared, every contender has a time box."""
+"""Timing: methods alternate, minima are compared, and every method has a time limit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Box:
-    """How long to go on: at least and at most so many turns, about so many seconds for each.
+    """Stopping rule: minimum and maximum number of turns, and seconds per method.
 
-    What takes longer than `slow` seconds has had its turn.
+    A method that takes longer than `slow` seconds runs once.
     """
 
     seconds: float = 0.7
@@ -27,14 +27,14 @@ class Box:
     slow: float = 3.0
 
 
-#: Enough to see that everything runs; not enough to quote.
+#: Enough to check that everything runs, but not to quote.
 QUICK = Box(seconds=0.3, least=1, most=3)
 FULL = Box()
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The fastest of `runs` turns, and what the last of them returned."""
+    """Return the minimum time of `runs` turns, and the result of the last one."""
 
     seconds: float
     runs: int
@@ -42,10 +42,10 @@ class Timing:
 
 
 def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> dict[str, Timing]:
-    """Time all contenders in turns, A B C A B C, and keep the minimum of each.
+    """Time all methods in turns, A B C A B C, and return the minimum of each.
 
-    Taking turns lets a slow moment of the machine hit everybody; the minimum is the run that it hit
-    least. A contender that has used up its seconds sits out the later turns.
+    Turns distribute disturbances of the machine over all methods, and the minimum is the least
+    disturbed run. A method that has used its seconds skips later turns.
     """
     best = dict.fromkeys(contenders, math.inf)
     spent = dict.fromkeys(contenders, 0.0)
@@ -72,7 +72,7 @@ def alternate(contenders: Mapping[str, Callable[[], Any]], box: Box = FULL) -> d
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No garbage collection in the middle of a measurement, as in `timeit`."""
+    """Disable garbage collection during a measurement, as in `timeit`."""
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
@@ -85,7 +85,7 @@ def no_collection() -> Iterator[None]:
 
 @contextmanager
 def blas_threads(threads: int) -> Iterator[None]:
-    """Give NumPy's products of every contender the same number of threads."""
+    """Set the number of BLAS threads for all methods."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=threads, user_api="blas"):
@@ -93,10 +93,10 @@ def blas_threads(threads: int) -> Iterator[None]:
 
 
 def thread_counts() -> list[int]:
-    """1 and 2 threads, or 1 alone where there is a single core."""
+    """Return 1 and 2 threads, or 1 if there is a single core."""
     return [1, 2] if joblib.cpu_count() >= 2 else [1]
 
 
 def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Exponent of growth: the slope of a straight line through the points in log-log scale."""
+    """Return the exponent of growth: the slope of a line fitted in log-log scale."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

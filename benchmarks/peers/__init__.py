@@ -1,1 +1,1 @@
-"""What isodepth is timed beside."""
+"""Alternatives to isodepth in the benchmarks."""

@@ -1,4 +1,4 @@
-"""The algorithm of the paper, as a plain NumPy script would do it.
+"""Algorithm of the paper as a plain NumPy script.
 
 Written from Algorithm 1 (the distance) and the approximation algorithms of the appendix (halfspace,
 projection and AI-IRW depth), in float64, with the whole (n, K) matrix of projections in memory and
@@ -24,24 +24,24 @@ import numpy as np
 
 
 def uniform_directions(d: int, K: int, rng: np.random.Generator) -> np.ndarray:
-    """K directions (K, d), independent and uniform on the sphere."""
+    """Return K independent uniform directions (K, d)."""
     vectors = rng.standard_normal((K, d))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def ranks(M: np.ndarray) -> np.ndarray:
-    """The rank, from 1, of each row in every column of M (n, K)."""
+    """Return the rank, from 1, of each row in every column of M (n, K)."""
     return M.argsort(axis=0).argsort(axis=0) + 1
 
 
 def halfspace(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Depths (n,) and projections (n, K)."""
+    """Return depths (n,) and projections (n, K)."""
     M = X @ U.T
     return ranks(M).min(axis=1) / len(X), M
 
 
 def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Depths (n,) and projections (n, K)."""
+    """Return depths (n,) and projections (n, K)."""
     M = X @ U.T
     deviations = np.abs(M - np.median(M, axis=0))
     V = deviations / np.median(deviations, axis=0)
@@ -49,14 +49,14 @@ def projection(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def irw(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Depths (n,) and projections (n, K)."""
+    """Return depths (n,) and projections (n, K)."""
     M = X @ U.T
     F = ranks(M) / len(X)
     return np.minimum(F, 1 - F).mean(axis=1), M
 
 
 def ai_irw(X: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Depths (n,) and projections (n, K) on the whitened directions, as in the paper."""
+    """Return depths (n,) and projections (n, K) on the whitened directions, as in the paper."""
     covariance = np.cov(X.T) if len(X) > 1 else np.zeros((X.shape[1],) * 2)
     values, axes = np.linalg.eigh(covariance.reshape(X.shape[1], -1))
     # The root of a pseudo-inverse: a text has fewer tokens than dimensions.
@@ -71,7 +71,7 @@ DEPTHS = {"halfspace": halfspace, "projection": projection, "irw": irw, "ai_irw"
 
 
 def inside(D: np.ndarray, beta: float) -> np.ndarray:
-    """Which points (n,) belong to the region of level beta."""
+    """Return the mask (n,) of the region of level beta."""
     alpha = np.quantile(D, 1 - beta, method="inverted_cdf")
     return alpha <= D
 

@@ -1,4 +1,4 @@
-"""What users would pick instead, and the least that any rank-based distance must do."""
+"""Alternatives to isodepth, and a lower bound for the time of any rank-based distance."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 Contender = Callable[[], object]
 
-#: One projection matrix is not held beyond this; its rows are sorted repeatedly instead.
+#: Maximum size of a stored projection matrix; beyond it the same rows are sorted repeatedly.
 _LARGEST_MATRIX = 64 << 20
 
 
 def transport_peers(
     X: np.ndarray, Y: np.ndarray, X32: np.ndarray, Y32: np.ndarray, K: int
 ) -> dict[str, Contender]:
-    """POT: sliced and max-sliced W with K projections, and exact W where it is feasible."""
+    """Return sliced and max-sliced W of POT with K projections, and exact W if it is feasible."""
     try:
         import ot
     except ImportError:
@@ -40,9 +40,9 @@ def transport_peers(
 
 
 def mmd(X: np.ndarray, Y: np.ndarray, rows: int = 1000) -> float:
-    """Maximum mean discrepancy with scikit-learn's Gaussian kernel and its default bandwidth.
+    """Return the MMD with scikit-learn's Gaussian kernel and its default bandwidth.
 
-    Kernels are summed a block of rows at a time, so that memory does not rule out 10000 points.
+    Kernels are summed by blocks of rows, so that 10000 points fit into memory.
     """
     from sklearn.metrics.pairwise import rbf_kernel
 
@@ -54,7 +54,7 @@ def mmd(X: np.ndarray, Y: np.ndarray, rows: int = 1000) -> float:
 
 
 def sort_floor(X: np.ndarray, Y: np.ndarray, U: np.ndarray, threads: int) -> Contender:
-    """np.sort of both float32 projection matrices (K, n), rows shared among `threads` threads."""
+    """Sort both float32 projection matrices (K, n) with `threads` threads."""
     K = len(U)
     directions = U.astype(np.float32)
     parts: list[tuple[np.ndarray, int]] = []

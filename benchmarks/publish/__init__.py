@@ -1,1 +1,1 @@
-"""What is made of the measurements: checks of the targets, a figure, the pages."""
+"""Output of the measurements: checks of targets, a figure, and pages."""

@@ -1,4 +1,4 @@
-"""What the project promises about speed and memory, and what this run measured."""
+"""Targets of speed and memory, with the values of this run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.sections.table import Row, fastest, find, ratio
 
-#: Times faster than the authors' algorithm and than POT's max-sliced W: float32, 2 threads.
+#: Target speedups over the authors' algorithm and POT's max-sliced W: float32, 2 threads.
 PROMISED = {
     (1000, 5): {"halfspace": 35, "projection": 20, "irw": 22, "POT max-sliced W": 35},
     (10000, 10): {"halfspace": 55, "projection": 34, "irw": 28, "POT max-sliced W": 55},
@@ -24,7 +24,7 @@ STARTUP_SECONDS = 0.6
 
 @dataclass(frozen=True)
 class Check:
-    """One promise: `measured` must be at least, or at most, `target`."""
+    """Target: `measured` must be at least, or at most, `target`."""
 
     item: int
     what: str
@@ -34,14 +34,14 @@ class Check:
 
     @property
     def kept(self) -> bool:
-        """Whether the promise was kept in this run."""
+        """Return whether the target is met in this run."""
         if self.relation == "at least":
             return self.measured >= self.target
         return self.measured <= self.target
 
 
 def measure(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """All promises that the sections in `results` have something to say about."""
+    """Return all targets that the sections in `results` measure."""
     found: list[Check] = []
     if "table" in results:
         found += _speed(results["table"])
@@ -80,7 +80,7 @@ def _speed(rows: list[Row]) -> Iterator[Check]:
                 if times is not None:
                     what = f"n={n}, d={d}, {depth}, {dtype}: times faster than the authors"
                     yield Check(1, what, times, "at least", share * targets[depth])
-            # The harder reading: our slower depth against POT's faster precision.
+            # The stricter comparison: our slower depth with POT's faster precision.
             pot = fastest(rows, who="POT max-sliced W", **size)
             depths = [find(rows, depth=k, dtype=dtype, **mine) for k in OVER_SORT_FLOOR]
             known = [r["seconds"] for r in depths if r is not None]
@@ -138,7 +138,7 @@ def _small(rows: list[dict[str, Any]]) -> Iterator[Check]:
 
 
 def markdown(checks: list[dict[str, Any]]) -> str:
-    """Every promise with its target and what came out."""
+    """Return a table of all targets with the measured values."""
     lines = ["| item | what | target | measured | |", "|---|---|---|---|---|"]
     for c in checks:
         verdict = "pass" if c["kept"] else "**falls short**"

@@ -1,4 +1,4 @@
-"""What all experiments share: raw results row by row, figures, verdicts, the command line."""
+"""Framework of the experiments: raw results, figures, verdicts and the command line."""
 
 from experiments.framework.experiment import Experiment, Part, Results
 from experiments.framework.run import run_experiment

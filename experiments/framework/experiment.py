@@ -1,4 +1,4 @@
-"""What an experiment is: parts that measure, a figure, and verdicts."""
+"""Definition of an experiment: measured parts, a figure, and verdicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Measured = Mapping[Any, Sequence[float]]
 
 @dataclass(frozen=True)
 class Part:
-    """One CSV file: every condition is measured once a run.
+    """Part of an experiment with one CSV file: every condition is measured once per run.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Part:
     runs : int
     conditions : sequence of mappings, all with the same keys
     series : str
-        Name of the column that tells apart what is measured under one condition.
+        Name of the column that distinguishes the series of one condition.
     names : sequence
-        What stands in that column, in order: one row each.
+        Values of that column, in order: one row each.
     values : sequence of str
         Columns of measured numbers.
     measure : function of a condition and Streams to {name: values}
@@ -51,11 +51,11 @@ class Part:
 
     @property
     def columns(self) -> list[str]:
-        """The header of the file."""
+        """Return the header of the file."""
         return ["run", *self.conditions[0], self.series, *self.values]
 
     def units(self) -> list[tuple[int, Condition]]:
-        """What is measured, in the order of the file: more runs only make it longer."""
+        """Yield the units to measure in the order of the file. More runs only extend it."""
         return [(run, condition) for run in range(self.runs) for condition in self.conditions]
 
     def rows(self, run: int, condition: Condition, seed: int) -> list[list[Any]]:
@@ -68,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Results:
-    """The raw results of an experiment, with the settings they were made with."""
+    """Raw results of an experiment with their settings."""
 
     tables: Mapping[str, Table]
     settings: Any

@@ -1,4 +1,4 @@
-"""Pictures: one look for all, no window system."""
+"""Figures with a common style, without a window system."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DPI = 100
 def panels(
     rows: int, columns: int, width: float = 5.0, height: float = 3.9, **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """A figure and its axes (rows, columns), each of that size in inches."""
+    """Return a figure and its axes (rows, columns), each of the given size in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -36,7 +36,7 @@ def panels(
 def curve(
     axes: Axes, table: Table, along: str, value: str, label: str, band: bool = True, **style: Any
 ) -> None:
-    """The mean of `value` for each value of `along`, with the band from 25 to 75%."""
+    """Plot the mean of `value` for each value of `along`, with the band from 25 to 75%."""
     places = table.distinct(along)
     groups = [table.where(**{along: place})[value] for place in places]
     means = [group.mean() for group in groups]
@@ -53,7 +53,7 @@ def as_percent(axes: Axes, decimals: int = 0) -> None:
     if axes.get_yscale() != "log":
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals))
         return
-    # As many digits as it takes, and between powers of ten only 2 and 5.
+    # Ticks at 1, 2 and 5 times powers of ten, with the digits they need.
     axes.yaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g}%"))
     axes.yaxis.set_minor_formatter(
         FuncFormatter(lambda x, _: f"{100 * x:.3g}%" if f"{x:e}"[0] in "25" else "")
@@ -61,13 +61,13 @@ def as_percent(axes: Axes, decimals: int = 0) -> None:
 
 
 def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
-    """One legend for all panels, under them."""
+    """Draw one legend for all panels below them."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def hull_outline(points: np.ndarray) -> np.ndarray:
-    """The corners of the convex hull of points (n, 2), closed; a segment or a point as it is."""
+    """Return the closed boundary of the convex hull of points (n, 2)."""
     from scipy.spatial import ConvexHull, QhullError
 
     if len(points) < 3:
@@ -80,18 +80,18 @@ def hull_outline(points: np.ndarray) -> np.ndarray:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, with a palette: a third of the size, and no difference to the eye."""
+    """Write a figure as PNG with a palette, which reduces the size to a third."""
     from PIL import Image
 
     figure.savefig(path, dpi=DPI)
     with Image.open(path) as image:
-        # Maximum coverage keeps the color of thin lines, which are rare; median cut does not.
+        # Maximum coverage preserves the color of thin lines; median cut does not.
         palette = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
     palette.save(path, optimize=True)
 
 
 def ticks(axes: Axes, places: Sequence[float]) -> None:
-    """Exactly these marks on a logarithmic horizontal axis."""
+    """Set the ticks of a logarithmic horizontal axis."""
     from matplotlib.ticker import NullLocator
 
     axes.set_xscale("log")

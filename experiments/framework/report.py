@@ -1,4 +1,4 @@
-"""`python -m experiments report`: verdicts and figures of a run, into the documentation."""
+"""`python -m experiments report`: write verdicts and figures of a run into the documentation."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
-    """The table of all verdicts as Markdown, worked out from the CSV files, and the pictures.
+    """Write the figures, and return the table of verdicts from the CSV files as Markdown.
 
-    Of experiments without files the lines of a former table are kept.
+    For experiments without files, the lines of the former table are kept.
     """
     rows: list[str] = []
     sizes: list[str] = []
@@ -72,7 +72,7 @@ def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, d
 def _pictures(experiment: Experiment, results: Results) -> dict[str, Any]:
     try:
         return dict(experiment.draw(results))
-    except Exception as error:  # some draw their data, which may not be here
+    except Exception as error:  # Some figures show data that may be missing here.
         print(f"{experiment.name}: no picture, {error}")
         return {}
 

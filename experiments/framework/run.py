@@ -1,4 +1,4 @@
-"""Run an experiment: measure what is missing, draw, judge."""
+"""Run an experiment: measure missing units, draw figures, compute verdicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from experiments.framework.experiment import Experiment, Part, Results
 from experiments.framework.table import OtherResultsError, Table, cells, complete_rows, text_of
 
-#: Where results go unless --out says otherwise.
+#: Default of --out.
 DEFAULT_FOLDERS = {
     "full": Path("out/experiments"),
     "reduced": Path("out/reproduce"),
@@ -67,7 +67,7 @@ def _run(
 
 
 def parser(name: str, title: str) -> argparse.ArgumentParser:
-    """The options that all experiments share."""
+    """Return the parser of the options of all experiments."""
     parser = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=title)
     parser.add_argument("--runs", type=int, metavar="N", help="repetitions")
     parser.add_argument("--size", choices=list(DEFAULT_FOLDERS), default="full")
@@ -81,7 +81,7 @@ def parser(name: str, title: str) -> argparse.ArgumentParser:
 
 
 def describe(settings: Any) -> str:
-    """The settings in one line."""
+    """Return the settings as one line."""
     fields = asdict(settings).items()
     return ", ".join(f"{key} = {_plain(value)}" for key, value in fields)
 
@@ -89,7 +89,7 @@ def describe(settings: Any) -> str:
 def measure(
     experiment: Experiment, settings: Any, size: str, seed: int, folder: Path, jobs: int = 1
 ) -> Results:
-    """Measure what the files in `folder` do not hold yet."""
+    """Measure the units that the files in `folder` do not contain."""
     folder.mkdir(parents=True, exist_ok=True)
     _claim(folder / f"{experiment.name}.json", experiment.name, settings, size, seed)
     tables = {}
@@ -101,7 +101,7 @@ def measure(
 
 
 def load(experiment: Experiment, folder: Path) -> tuple[Results, str] | None:
-    """The results in a folder and their size; None where they are missing or not complete."""
+    """Return the results in a folder and their size; None if they are missing or incomplete."""
     note = folder / f"{experiment.name}.json"
     if not note.exists():
         return None
@@ -118,7 +118,7 @@ def load(experiment: Experiment, folder: Path) -> tuple[Results, str] | None:
 
 
 def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
-    """Write the pictures; where matplotlib is missing, none."""
+    """Write the figures if matplotlib is installed."""
     from experiments.framework.figure import save
 
     try:
@@ -134,7 +134,7 @@ def draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
 
 
 def fill(part: Part, path: Path, seed: int, jobs: int = 1) -> None:
-    """Bring a CSV file to its end, a unit at a time, in the same order for any number of jobs."""
+    """Complete a CSV file unit by unit, in the same order for any number of jobs."""
     units = part.units()
     done = _units_on_disk(part, path)
     with path.open("a", encoding="utf-8", newline="") as file:
@@ -148,7 +148,7 @@ def fill(part: Part, path: Path, seed: int, jobs: int = 1) -> None:
 
 
 def _units_on_disk(part: Part, path: Path) -> int:
-    """How many units the file already holds; whatever follows the last whole one is cut off."""
+    """Return the number of complete units in the file, and remove an incomplete last unit."""
     rows = complete_rows(path)
     if not rows:
         path.unlink(missing_ok=True)
@@ -167,7 +167,7 @@ def _units_on_disk(part: Part, path: Path) -> int:
                     f"{path} holds {row[: len(key)]} where {key} was expected; delete it or "
                     "choose another --out"
                 )
-    # More runs than asked for are kept: they are the same runs, and a longer file.
+    # Additional runs are kept: they belong to the same sequence of runs.
     kept = len(rows[1:]) // height
     whole = "".join(map(text_of, rows[: 1 + kept * height]))
     os.truncate(path, len(whole.encode("utf-8")))
@@ -175,7 +175,7 @@ def _units_on_disk(part: Part, path: Path) -> int:
 
 
 def _claim(note: Path, name: str, settings: Any, size: str, seed: int) -> None:
-    """Write down what the results are made with; refuse to mix them with others."""
+    """Store the settings of the results, and refuse to mix them with others."""
     from isodepth import __version__
 
     made_with = {

@@ -1,4 +1,4 @@
-"""Random streams by name: what one measurement draws never depends on what was drawn before it."""
+"""Named random streams: a measurement does not depend on the measurements before it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 class Streams:
     """Generators derived from a seed, the name of a part of an experiment, and the run.
 
-    Two measurements that ask for the same name in one run get the same stream, so that data can be
-    shared between conditions on purpose; any other name gives an independent one.
+    The same name in one run gives the same stream, so that conditions can share data. Different
+    names give independent streams.
     """
 
     seed: int
@@ -21,11 +21,11 @@ class Streams:
     run: int
 
     def rng(self, *name: object) -> np.random.Generator:
-        """The generator of that name."""
+        """Return the generator of a name."""
         return np.random.default_rng(self._words(name))
 
     def integer(self, *name: object) -> int:
-        """A seed of that name, for a `random_state`."""
+        """Return the seed of a name, for `random_state`."""
         return self._words(name)[0]
 
     def _words(self, name: tuple[object, ...]) -> list[int]:

@@ -12,23 +12,23 @@ import numpy as np
 
 
 class OtherResultsError(Exception):
-    """The file on disk belongs to other settings."""
+    """Error: the file belongs to other settings."""
 
 
 def cells(row: Sequence[Any]) -> list[str]:
-    """A row as text; floats are written so that they are read back exactly."""
+    """Format a row as strings; floats round-trip exactly."""
     return [repr(float(cell)) if isinstance(cell, float) else str(cell) for cell in row]
 
 
 def text_of(row: Sequence[Any]) -> str:
-    """One line of CSV."""
+    """Format one line of CSV."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(cells(row))
     return buffer.getvalue()
 
 
 def complete_rows(path: Path) -> list[list[str]]:
-    """The rows of a file that may have been cut off anywhere; its last line counts if it ended."""
+    """Return the complete rows of a file that may be truncated anywhere."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def complete_rows(path: Path) -> list[list[str]]:
 
 
 class Table:
-    """Columns of equal length, picked by value.
+    """Columns of equal length with selection by value.
 
     A column is numeric if all its cells are numbers.
     """
@@ -46,7 +46,7 @@ class Table:
 
     @classmethod
     def read(cls, path: Path) -> Table:
-        """The table in a CSV file."""
+        """Read a CSV file."""
         header, *rows = complete_rows(path)
         columns = zip(*rows, strict=True) if rows else ([] for _ in header)
         return cls({name: _typed(column) for name, column in zip(header, columns, strict=True)})
@@ -58,7 +58,7 @@ class Table:
         return self.columns[name]
 
     def where(self, **wanted: Any) -> Table:
-        """The rows in which each named column has that value."""
+        """Select the rows in which each named column has the given value."""
         chosen = np.ones(len(self), dtype=bool)
         for name, value in wanted.items():
             column = self.columns[name]
@@ -66,11 +66,11 @@ class Table:
         return Table({name: column[chosen] for name, column in self.columns.items()})
 
     def distinct(self, name: str) -> list[Any]:
-        """The values of a column, in the order in which they first appear."""
+        """Return the distinct values of a column in the order of their first occurrence."""
         return list(dict.fromkeys(self.columns[name].tolist()))
 
     def groups(self, name: str) -> Iterator[tuple[Any, Table]]:
-        """Each value of a column with its rows."""
+        """Yield each value of a column with its rows."""
         for value in self.distinct(name):
             yield value, self.where(**{name: value})
 

@@ -1,4 +1,4 @@
-"""Verdicts: what is claimed, what was measured, whether it holds."""
+"""Verdicts: a statement, the measured values, and whether it holds."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FAILS = "does not hold"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A statement beside what was measured.
+    """Statement with the measured values.
 
     Attributes
     ----------
     statement : str
-        What is claimed.
+        Statement of the paper or of this library.
     measured : str
-        What the raw results say, with spread.
+        Measured values with their spread.
     outcome : str
         "holds", "does not hold" or "holds in part".
     source : str
-        "paper", or "isodepth" for what this library claims itself.
+        "paper", or "isodepth" for statements of this library.
     """
 
     statement: str
@@ -48,7 +48,7 @@ class Verdict:
 
 
 def outcome(checks: Iterable[bool]) -> str:
-    """Holds if all do, does not hold if none does."""
+    """Return "holds" if all hold, "does not hold" if none holds, else "holds in part"."""
     found = list(checks)
     if all(found):
         return HOLDS
@@ -56,12 +56,12 @@ def outcome(checks: Iterable[bool]) -> str:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """A share as a signed percentage."""
+    """Format a fraction as a signed percentage."""
     return f"{100 * value:+.{digits}f}%"
 
 
 def spread(values: np.ndarray, digits: int = 1) -> str:
-    """Mean and quartiles of relative errors."""
+    """Format the mean and quartiles of relative errors."""
     low, high = np.quantile(values, [0.25, 0.75])
     return (
         f"{percent(float(np.mean(values)), digits)} "
@@ -70,6 +70,6 @@ def spread(values: np.ndarray, digits: int = 1) -> str:
 
 
 def mean_and_error(values: np.ndarray, form: str = ".3g") -> str:
-    """Mean and its standard error."""
+    """Format a mean with its standard error."""
     error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
     return f"{np.mean(values):{form}} ± {error:.1g}"

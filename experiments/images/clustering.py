@@ -1,4 +1,4 @@
-"""Spectral clustering of Fashion-MNIST images seen as bags of pixels (Table 1).
+"""Spectral clustering of Fashion-MNIST images represented as bags of pixels (Table 1).
 
 Fixed before anything was run: the first 100 images of each class of the training split are block
 0 (the paper's), the next 100 block 1, and so on. A bag holds the points (column, row, intensity /
@@ -44,7 +44,7 @@ METHODS = tuple(PUBLISHED)
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes; `runs` is the number of seeds, and of blocks."""
+    """Settings of the experiment; `runs` is the number of seeds and of blocks."""
 
     runs: int
     per_class: int = 100
@@ -57,9 +57,9 @@ class Settings:
 def distances(
     folder: Path, settings: Settings, number: int, pixels: str, patch: int, streams: Streams
 ) -> dict[str, np.ndarray]:
-    """All matrices (N, N) of one block, by method."""
+    """Return the distance matrices (N, N) of one block, by method."""
     clean, _ = block(folder, number, settings.per_class)
-    # The same images whatever the size of the patch.
+    # The same images are patched for every size of the patch.
     which = streams.rng("patched").choice(len(clean), settings.patched, replace=False)
     images = with_patches(clean, which, patch) if patch else clean
     seed = streams.integer("directions")
@@ -87,7 +87,7 @@ def _clean_transport(folder: Path, number: int, per_class: int) -> np.ndarray:
 
 
 def parts(folder: Path, settings: Settings) -> list[Part]:
-    """What is measured."""
+    """Return the parts of the experiment."""
 
     def measure(
         by_block: bool, affinities: Sequence[str], condition: Any, streams: Streams
@@ -121,7 +121,7 @@ def parts(folder: Path, settings: Settings) -> list[Part]:
 
 
 def experiment(folder: Path) -> Experiment:
-    """The experiment on the files in a folder."""
+    """Return the experiment on the files in a folder."""
     return Experiment(
         name="clustering",
         title="spectral clustering of images as bags of pixels",

@@ -1,4 +1,4 @@
-"""Beside the clustering: exact Wasserstein distances on a subset."""
+"""Additional measurement: exact Wasserstein distances on a subset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUBSET = ("W exact", "W", "DR", "Sliced-W", "MMD")
 
 
 def parts(folder: Path, settings: Any) -> list[Part]:
-    """The parts that are measured once."""
+    """Return the parts that are measured once."""
 
     def subset(condition: Any, streams: Streams) -> dict[str, list[float]]:
         return compare_on_subset(folder, settings, streams)
@@ -49,7 +49,7 @@ def parts(folder: Path, settings: Any) -> list[Part]:
 
 @lru_cache(maxsize=1)
 def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
-    """W_1 between all pairs of the subset, and the seconds that one pair takes a core."""
+    """Return W_1 between all pairs of the subset, and the seconds per pair on one core."""
     from joblib import Parallel, delayed
 
     given = bags(subset_of(folder, settings)[0], "nonzero")
@@ -70,12 +70,12 @@ def _exact_row(bag: np.ndarray, others: list[np.ndarray]) -> tuple[list[float], 
 
 
 def subset_of(folder: Path, settings: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The first few images of each class of block 0."""
+    """Return the first images of each class of block 0."""
     return block(folder, 0, settings.exact_per_class)
 
 
 def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str, list[float]]:
-    """Scores of all methods on the subset, and how far the cheap forms are from exact ones."""
+    """Return the scores of all methods on the subset, and the errors of approximate distances."""
     images, labels = subset_of(folder, settings)
     given, seed = bags(images, "nonzero"), streams.integer("directions")
     found = {
@@ -86,7 +86,7 @@ def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str
         "MMD": pixel_distances.mmd(images, "nonzero"),
     }
     agreement = scores(found, labels, [MAIN], streams.integer("clustering"))
-    # Single pairs are cheap enough for all but W, whose exact matrix is there.
+    # Only the exact W matrix is precomputed; single pairs of the others are cheap.
     few = np.linspace(0, len(given) - 1, 8).astype(int)
     directions = baselines.random_directions(3, settings.K, seed)
     references = {
@@ -120,7 +120,7 @@ def _errors(approximate: np.ndarray, exact: np.ndarray) -> list[float]:
 
 
 def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
-    """Seconds a pair takes one core, and the hours that this makes for all pairs of a block."""
+    """Return the seconds per pair on one core, and the hours for all pairs of a block."""
     images = subset_of(folder, settings)[0]
     quantized = [pixel_distances.quantize(bag) for bag in bags(images, "nonzero")]
     start = time.process_time()
@@ -133,7 +133,7 @@ def cost_of_transport(folder: Path, settings: Any) -> dict[str, list[float]]:
 
 
 def all_pixels(folder: Path, settings: Any, pair: int) -> dict[str, list[float]]:
-    """W_1 of two images with all 784 pixels, and their mean absolute difference."""
+    """Return W_1 of two images with all 784 pixels, and their mean absolute difference."""
     images = subset_of(folder, settings)[0][[0, (pair + 1) * settings.exact_per_class]]
     first, second = bags(images, "all")
     exact = baselines.wasserstein(first, second, p=1)

@@ -1,4 +1,4 @@
-"""Pictures of the bags of pixels: scores, matrices of distances, images with their regions."""
+"""Figures of the bags of pixels: scores, distance matrices, images with their regions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.images.fashion_mnist import CLASSES, bags, block, with_patches
 
 
 def draw(folder: Path, results: Results) -> dict[str, Any]:
-    """Scores of all methods, four matrices of distances, and a few images with their regions."""
+    """Draw the scores, four distance matrices, and some images with their regions."""
     return {
         "clustering_scores": _draw_scores(results),
         "clustering_matrices": _draw_matrices(folder, results),

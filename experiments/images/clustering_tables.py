@@ -1,4 +1,4 @@
-"""Everything measured on the bags of pixels, beside the published numbers."""
+"""Tables of the measurements on bags of pixels, with the published numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.images.spectral import AFFINITIES, MAIN
 
 
 def summary(results: Results) -> str:
-    """Everything that was measured, as Markdown."""
+    """Return all measurements as Markdown."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
     n = results.settings.runs
     sections = [

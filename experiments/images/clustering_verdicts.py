@@ -1,4 +1,4 @@
-"""What the paper says of its Table 1, and whether it holds."""
+"""Verdicts on the statements of the paper about Table 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from experiments.framework import Results, Table, Verdict
 from experiments.framework.verdict import mean_and_error, outcome
 from experiments.images.spectral import MAIN
 
-#: NMI and ARI in Table 1, of the images as they are and with patches (of a size not given).
+#: NMI and ARI in Table 1, without and with patches (whose size is not given).
 PUBLISHED: dict[str, tuple[tuple[float, float], tuple[float, float]] | None] = {
     "DR": ((0.58, 0.43), (0.55, 0.42)),
     "W": ((0.50, 0.35), (0.48, 0.30)),
@@ -21,20 +21,20 @@ PUBLISHED: dict[str, tuple[tuple[float, float], tuple[float, float]] | None] = {
     "L1": None,
 }
 SCORES = ("nmi", "ari")
-#: A score this near to the published one is called the same: it is rounded, of one run, and of a
-#: graph that the paper does not describe.
+#: Maximum difference from a published score that counts as equal. Published scores are rounded,
+#: come from one run, and use a graph that the paper does not describe.
 SAME = 0.03
-#: What an independent prototype led to expect of DR on the images as they are.
+#: Scores of DR on clean images from an independent prototype.
 EXPECTED = {"nmi": (0.58, 0.63), "ari": (0.38, 0.45)}
 
 
 def values(table: Table, score: str, method: str, affinity: str = MAIN, **where: Any) -> np.ndarray:
-    """One score of one method, run by run."""
+    """Return one score of one method for each run."""
     return table.where(method=method, **where)[f"{score}_{affinity}"]
 
 
 def judge(results: Results) -> list[Verdict]:
-    """The statements of the paper about Table 1, and our own."""
+    """Return verdicts on the statements of the paper about Table 1, and on those of isodepth."""
     seeds, blocks = results.tables["clustering_seeds"], results.tables["clustering_blocks"]
     dr = {
         (score, patch): values(seeds, score, "DR", pixels="nonzero", patch=patch)
@@ -83,7 +83,7 @@ def judge(results: Results) -> list[Verdict]:
 def _differences(
     others: list[str], difference: Callable[[str, str], np.ndarray]
 ) -> tuple[str, list[bool]]:
-    """What DR has over each of the others, and whether it is more than two standard errors."""
+    """Return the advantage of DR over each method, and whether it exceeds two standard errors."""
     texts, clear = [], []
     for other in others:
         scores = []

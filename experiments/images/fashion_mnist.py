@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-#: Where Debian's package dataset-fashion-mnist puts the files.
+#: Folder of Debian's package dataset-fashion-mnist.
 DEFAULT_FOLDER = Path("/usr/share/datasets/fashion-mnist")
 SIDE = 28
 CLASSES = (
@@ -21,12 +21,12 @@ _FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
 
 class DataMissingError(Exception):
-    """The files are not where they were looked for."""
+    """Error: data files are missing."""
 
 
 @lru_cache(maxsize=1)
 def load(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The training split: images (60000, 28, 28) and labels (60000,), both uint8."""
+    """Return the training images (60000, 28, 28) and labels (60000,), both uint8."""
     images, labels = (_read_idx(_find(folder, name)) for name in _FILES)
     if images.ndim != 3 or images.shape[1:] != (SIDE, SIDE) or labels.shape != images.shape[:1]:
         raise DataMissingError(f"{folder} holds images of shape {images.shape}, not Fashion-MNIST")
@@ -34,9 +34,9 @@ def load(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def block(folder: Path, number: int, per_class: int) -> tuple[np.ndarray, np.ndarray]:
-    """The images of each class from `number * per_class` on, class after class, and their labels.
+    """Return a block of images from `number * per_class` on, sorted by class, and their labels.
 
-    Block 0 with 100 images a class is what the paper uses; blocks have no image in common.
+    Block 0 with 100 images per class is that of the paper. Blocks are disjoint.
     """
     images, labels = load(folder)
     chosen = [
@@ -50,14 +50,14 @@ def block(folder: Path, number: int, per_class: int) -> tuple[np.ndarray, np.nda
 
 
 def with_patches(images: np.ndarray, which: np.ndarray, size: int) -> np.ndarray:
-    """The images with a white square of `size` pixels in the top left corner of some."""
+    """Return the images with a white square of `size` pixels in the top left corner of some."""
     patched = images.copy()
     patched[which, :size, :size] = 255
     return patched
 
 
 def bags(images: np.ndarray, pixels: str) -> list[np.ndarray]:
-    """Each image as points (column, row, intensity / 255): its pixels that are not 0, or all."""
+    """Convert images to points (column, row, intensity / 255) of the nonzero or of all pixels."""
     result = []
     for image in images:
         rows, columns = np.nonzero(image) if pixels == "nonzero" else np.indices(image.shape)

@@ -1,4 +1,4 @@
-"""All pairs of many bags of pixels, for each distance in a form that makes all pairs cheap."""
+"""Distances of all pairs of bags of pixels, each in a form that is fast for many pairs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from experiments.images.fashion_mnist import SIDE, bags
 from experiments.images.spectral import jobs
 from isodepth import pairwise
 
-#: Cells into which the quantiles of a projection are averaged.
+#: Number of cells in which quantile functions of projections are averaged.
 N_QUANTILES = 64
-#: Pixels on a side of the squares whose points are merged for the quantized Wasserstein distance.
+#: Side length in pixels of the squares that are merged for the quantized Wasserstein distance.
 SQUARE = 5
 _N_TASKS = 32
 
 
 def depth_regions(images: np.ndarray, pixels: str, K: int, n_levels: int, seed: int) -> np.ndarray:
-    """DR with projection depth, p = 2, eps = 0.1."""
+    """Return DR with the projection depth, p = 2 and eps = 0.1."""
     return pairwise(bags(images, pixels), n_directions=K, levels=n_levels, random_state=seed)
 
 
 def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np.ndarray:
-    """Sliced W_2 along shared directions, from averages over cells of the quantile functions.
+    """Return sliced W_2 along common directions, from cell averages of the quantile functions.
 
-    Averaging leaves out what two quantile functions differ by within a cell: a lower bound.
+    Averaging ignores differences within a cell, so this is a lower bound.
     """
     from joblib import Parallel, delayed
 
@@ -36,7 +36,7 @@ def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np
 
 
 def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Mean of the quantile function over each cell of [0, 1], of shape (K, N_QUANTILES)."""
+    """Return the mean of the quantile function over each cell of [0, 1], shape (K, N_QUANTILES)."""
     projections = np.sort(directions @ bag.T, axis=1)
     n = projections.shape[1]
     integral = np.zeros((len(directions), n + 1))
@@ -48,7 +48,7 @@ def quantile_means(bag: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def mmd(images: np.ndarray, pixels: str) -> np.ndarray:
-    """MMD with the Gaussian kernel of bandwidth 1, exact up to rounding.
+    """Return the MMD with the Gaussian kernel of bandwidth 1, exact up to rounding.
 
     Columns, rows and intensities take few values each, so the kernel is a product of three small
     matrices; with a square root of each, an image becomes a vector whose Euclidean distances are
@@ -63,7 +63,7 @@ def mmd(images: np.ndarray, pixels: str) -> np.ndarray:
 
 
 def _kernel_root(values: np.ndarray) -> np.ndarray:
-    """A matrix R with R R^T the Gaussian kernel of bandwidth 1 between `values`."""
+    """Return a matrix R such that R R^T is the Gaussian kernel of bandwidth 1 between `values`."""
     kernel = np.exp(-0.5 * np.subtract.outer(values, values) ** 2)
     eigenvalues, vectors = np.linalg.eigh(kernel)
     kept = eigenvalues > 1e-15 * eigenvalues[-1]
@@ -71,7 +71,7 @@ def _kernel_root(values: np.ndarray) -> np.ndarray:
 
 
 def euclidean(rows: np.ndarray) -> np.ndarray:
-    """Euclidean distances between `rows` (N, D), by one product."""
+    """Return the Euclidean distances between `rows` (N, D), by one matrix product."""
     centered = rows - rows.mean(axis=0)
     product = centered @ centered.T
     norms = np.diag(product)
@@ -81,7 +81,7 @@ def euclidean(rows: np.ndarray) -> np.ndarray:
 
 
 def l1(images: np.ndarray) -> np.ndarray:
-    """Mean absolute difference of intensities: also W_1 between all 784 pixels.
+    """Return the mean absolute difference of intensities, which equals W_1 between all 784 pixels.
 
     With all pixels in both bags, moving mass to another pixel costs at least 1 and leaving it
     where it is at most 1: nothing moves.
@@ -92,7 +92,7 @@ def l1(images: np.ndarray) -> np.ndarray:
 
 
 def quantize(bag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge the points of each square of pixels: their means (m, 3) and shares of the mass (m,)."""
+    """Merge the points of each square of pixels. Return their means (m, 3) and masses (m,)."""
     square = (bag[:, :2] // SQUARE).astype(int) @ [1, SIDE]
     _, place, counts = np.unique(square, return_inverse=True, return_counts=True)
     sums = [np.bincount(place, column) for column in bag.T]
@@ -117,9 +117,9 @@ def quantized_wasserstein(
     rows = np.arange(n) if changed is None else np.sort(changed)
     unchanged = np.ones(n, dtype=bool)
     unchanged[rows] = False
-    # Each pair once: with the unchanged, and with the changed that come after.
+    # Each pair once: patched images with unpatched ones, and with later patched ones.
     partners = {int(i): np.flatnonzero(unchanged | (np.arange(n) > i)) for i in rows}
-    # Rows get shorter: every task takes some from everywhere.
+    # Later rows are shorter, so every task takes rows from the whole range.
     tasks = [rows[first::_N_TASKS] for first in range(min(_N_TASKS, n))]
     found = Parallel(n_jobs=jobs(n))(
         delayed(_rows_of_costs)(quantized, {int(i): partners[int(i)] for i in task})
@@ -145,8 +145,8 @@ def _rows_of_costs(
 def transport_costs(
     one: tuple[np.ndarray, np.ndarray], others: list[tuple[np.ndarray, np.ndarray]]
 ) -> list[float]:
-    """W_1 between one quantized bag and each of some others."""
-    # The solver itself: `ot.emd` looks at its input for as long as this takes.
+    """Return W_1 between one quantized bag and each of several others."""
+    # The solver is called directly: the input checks of `ot.emd` take as long as solving.
     from ot.lp.emd_wrap import emd_c
     from scipy.spatial.distance import cdist
 

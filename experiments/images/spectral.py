@@ -1,4 +1,4 @@
-"""Spectral clustering of distance matrices, and how well it finds the classes."""
+"""Spectral clustering of distance matrices, with scores against the classes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-#: The graph of the nearest neighbors, which no change of scale affects.
+#: Graph of nearest neighbors, which does not depend on the scale of the distances.
 MAIN = "knn"
-#: `rbf` is the literal default of scikit-learn, on distances as they are.
+#: `rbf` is the default of scikit-learn, on unscaled distances.
 AFFINITIES = (MAIN, "std", "median", "rbf")
 N_CLUSTERS = 10
 N_NEIGHBOURS = 10
 
 
 def jobs(count: int) -> int:
-    """For joblib: all cores, but no processes where starting them takes longer than the work."""
+    """Return the number of jobs for joblib: all cores, or one if starting processes is too slow."""
     return -1 if count >= 400 else 1
 
 
 def scores(
     distances: Mapping[str, np.ndarray], labels: np.ndarray, affinities: Sequence[str], seed: int
 ) -> dict[str, list[float]]:
-    """NMI and ARI of each method: for one affinity after the other, nmi and ari."""
+    """Return NMI and ARI of each method for each affinity."""
     from joblib import Parallel, delayed
 
     tasks = [(name, affinity) for name in distances for affinity in affinities]
@@ -39,7 +39,7 @@ def scores(
 def agreement(
     distances: np.ndarray, labels: np.ndarray, affinity: str, seed: int
 ) -> tuple[float, float]:
-    """NMI and ARI of the clusters with the classes."""
+    """Return NMI and ARI of the clusters with the classes."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     found = clusters(distances, affinity, seed)
@@ -50,11 +50,11 @@ def agreement(
 
 
 def clusters(distances: np.ndarray, affinity: str, seed: int) -> np.ndarray:
-    """The cluster of each row of a distance matrix (N, N)."""
+    """Return the cluster of each row of a distance matrix (N, N)."""
     from sklearn.cluster import SpectralClustering
 
     with warnings.catch_warnings():
-        # A graph in pieces, or too few clusters, is what some affinities give: the scores tell.
+        # Some affinities give a disconnected graph or too few clusters; the scores show it.
         warnings.simplefilter("ignore")
         if affinity == MAIN:
             model = SpectralClustering(
@@ -69,7 +69,7 @@ def clusters(distances: np.ndarray, affinity: str, seed: int) -> np.ndarray:
 
 
 def similarity(distances: np.ndarray, affinity: str) -> np.ndarray:
-    """Similarities from distances, by a kernel."""
+    """Convert distances to similarities by a kernel."""
     if affinity == "rbf":
         return np.exp(-(distances**2))
     apart = distances[np.triu_indices_from(distances, 1)]

@@ -1,1 +1,1 @@
-"""Experiments on distributions that are drawn from: figures and propositions of the paper."""
+"""Experiments on synthetic samples: figures and propositions of the paper."""

@@ -1,8 +1,8 @@
-"""How near the supremum over directions is found, from 2 to 200 dimensions.
+"""Accuracy of the supremum over directions in 2 to 200 dimensions.
 
 Two Gaussian or two elliptical Cauchy samples of 1000 points, one shifted by 7 in every
 coordinate: the distance of the distributions is |7_d| for both. Projection depth, eps = 0.3, p = 2.
-Errors are relative to |7_d|. Beside it: what the families of directions buy in d = 3..10, how
+Errors are relative to |7_d|. Also: the effect of the family of directions for d = 3..10, how
 refined and exact suprema agree on random cases, and what refinement costs.
 """
 
@@ -33,13 +33,13 @@ from isodepth import Metric
 PAPER, REFINED, EXACT, SLICED = "paper", "refined", "exact", "max-SW"
 NAMES = (PAPER, *FAMILIES, REFINED, EXACT, SLICED)
 ALLOWED = {"gaussian": 0.03, "cauchy": 0.05}
-#: A mean error up to this is called stable quality.
+#: Maximum mean error that counts as stable quality.
 STABLE = 0.05
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 1000
@@ -60,7 +60,7 @@ def errors_part(settings: Settings) -> Part:
             family: Metric(n_directions=K, directions=family, refine=0, **common)
             for family in FAMILIES
         }
-        # The same directions for the same depths: these three only differ in the supremum.
+        # The same directions for the depth, so that these three differ only in the supremum.
         pair = plain["uniform"].regions(X), plain["uniform"].regions(Y)
         found = {PAPER: Metric.paper(20, K, **common).distance(*pair)}
         for family, metric in plain.items():
@@ -137,7 +137,7 @@ def _paper_verdict(table: Table) -> Verdict:
 
 
 def cost_ratios(table: Table) -> dict[tuple[int, int], float]:
-    """What refinement adds to the unrefined distance, of its time; minima over the runs."""
+    """Return the relative time that refinement adds, from minima over the runs."""
     found = {}
     for d, at_d in table.groups("d"):
         for K, rows in at_d.groups("K"):
@@ -176,7 +176,7 @@ def _families_verdict(table: Table) -> Verdict:
     texts, checks = [], []
     for K, at_K in table.groups("K"):
         dimensions = at_K.distinct("d")
-        # Short of the exact supremum, less what uniform directions are on the same data.
+        # Shortfall from the exact supremum, minus that of uniform directions on the same data.
         ahead = {
             family: np.array([
                 at_K.where(d=d, family="uniform")["shortfall"]

@@ -1,4 +1,4 @@
-"""The pictures of `accuracy`."""
+"""Figures of `accuracy`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOP = 0.5
 
 
 def draw_errors(table: Table, methods: Sequence[str]) -> Any:
-    """Relative error against the dimension: distributions across, K downwards."""
+    """Draw the relative error against the dimension: columns for distributions, rows for K."""
     counts, distributions = table.distinct("K"), table.distinct("distribution")
     figure, grid = panels(len(counts), len(distributions))
     for row, K in zip(grid, counts, strict=True):
@@ -53,7 +53,7 @@ def draw_errors(table: Table, methods: Sequence[str]) -> Any:
 
 
 def draw_families(table: Table) -> Any:
-    """How far families of directions fall short of the exact supremum."""
+    """Draw the shortfall of families of directions from the exact supremum."""
     counts = table.distinct("K")
     figure, grid = panels(1, len(counts))
     for axes, K in zip(grid[0], counts, strict=True):

@@ -1,4 +1,4 @@
-"""Side questions of `accuracy`: families of directions, random cases, the cost of refinement."""
+"""Additional parts of `accuracy`: families of directions, random cases, cost of refinement."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAMILIES = ("uniform", "sobol", "orthogonal")
 def shifted_pair(
     distribution: str, n: int, d: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two samples (n, d) of the same distribution, one shifted by 7 in every coordinate."""
+    """Return two samples (n, d) of the same distribution, one shifted by 7 in every coordinate."""
     return elliptical(distribution, n, d, rng), elliptical(distribution, n, d, rng) + SHIFT
 
 
 def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> list[float]:
-    """How far K directions fall short of the exact supremum with the same depths, and the error."""
+    """Return the shortfall of K directions from the exact supremum, and the error."""
     settings: dict[str, Any] = {
         "eps": EPS,
         "n_directions": K,

@@ -23,15 +23,15 @@ from isodepth import Metric
 SHIFT, DIMENSION, EPS, N_ALPHA = 7.0, 5, 0.3, 20
 DISTRIBUTIONS = ("gaussian", "cauchy")
 PAPER, REFINED, SLICED = "DR (paper)", "DR refined", "max-SW"
-#: Means that differ by no more than this at every K are called the same behavior.
+#: Maximum difference of means over all K that counts as the same behavior.
 SAME = 0.05
-#: A reference this near to the distance of the distributions is called right.
+#: Maximum deviation of a reference from the distance of the distributions.
 NEAR = 0.01
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 1000
@@ -72,7 +72,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def true_error(distribution: str) -> float:
-    """The relative error that the distance of the distributions themselves has."""
+    """Return the relative error of the distance of the distributions."""
     shift = np.full(DIMENSION, SHIFT)
     distance = distance_of_distributions("gaussian", distribution, shift, p=2, eps=EPS)
     return distance / float(np.linalg.norm(shift)) - 1
@@ -161,7 +161,7 @@ def draw(results: Results) -> dict[str, Any]:
         ticks(axes, table.distinct("K"))
         as_percent(axes)
         if distribution == "cauchy":
-            # Mean and quartiles of max-SW are ruled by single points: show where the rest happens.
+            # Single points dominate the mean and quartiles of max-SW, so the axis is restricted.
             axes.set_yscale("symlog", linthresh=0.5)
             axes.set_yticks([-0.5, -0.25, 0, 0.25, 0.5, 1, 10, 100])
             as_percent(axes)

@@ -1,4 +1,4 @@
-"""The breakdown bound of the paper against the share of outliers that really breaks DR.
+"""Breakdown bound of the paper against the share of outliers that breaks DR.
 
 Outliers are added at one point very far away, in each of many directions; the depth is the exact
 halfspace depth. DR(with, without) breaks at the smallest number for which an outlier lies in a
@@ -21,16 +21,16 @@ from experiments.theory import breakdown_bound
 from isodepth import HalfspaceDepth, Metric
 
 EPS = (0.05, 0.1, 0.2, 0.3, 0.5)
-#: The line, the plane, and a core that holds little more than 0.8 of the mass inside a wide ring.
+#: The line, the plane, and a core with slightly more than 0.8 of the mass inside a wide ring.
 DATA = ("gaussian d=1", "gaussian d=2", "core and ring d=2")
 FAR = 1e6
-#: DR beyond this, for outliers at FAR and data of size one, is broken.
+#: Threshold of DR for breakdown, for outliers at FAR and data of size one.
 BROKEN = 1e3
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 100
@@ -38,7 +38,7 @@ class Settings:
 
 
 def clean_sample(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """A sample (n, d) without outliers."""
+    """Return a sample (n, d) without outliers."""
     if data.startswith("core"):
         ring = round(0.18 * n)
         angles = 2 * np.pi * (np.arange(ring) + rng.random()) / ring
@@ -48,7 +48,7 @@ def clean_sample(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def far_points(d: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Points (k, d) far away, all round."""
+    """Return far points (k, d) in all directions."""
     if d == 1:
         return np.array([[FAR], [-FAR]])
     angles = 2 * np.pi * (np.arange(count) + rng.random()) / count
@@ -56,14 +56,14 @@ def far_points(d: int, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def first_level(X: np.ndarray, z: np.ndarray, outliers: int) -> float:
-    """The level from which on the regions of X with `outliers` copies of z contain z."""
+    """Return the level from which the regions of X with `outliers` copies of z contain z."""
     joint = np.concatenate([X, np.tile(z, (outliers, 1))])
     depth = HalfspaceDepth(method="exact").fit(joint).depth_
     return float(np.mean(depth > depth[-1]))
 
 
 def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
-    """For each eps the smallest number of copies of one of `points` that breaks DR."""
+    """Return, for each eps, the minimum number of copies of one of `points` that breaks DR."""
     found: dict[float, int] = {}
     for outliers in range(1, len(X) + 1):
         level = min(first_level(X, z, outliers) for z in points)
@@ -76,7 +76,7 @@ def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
 
 
 def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float) -> float:
-    """The largest DR between X with and without that many copies of one of `points`."""
+    """Return the maximum DR between X with and without copies of one of `points`."""
     metric = Metric(
         depth=HalfspaceDepth(method="exact"), eps=eps, n_directions=64, directions="equispaced"
     )

@@ -28,13 +28,13 @@ DEPTHS: dict[str, Any] = {
     "projection": lambda K, seed: ProjectionDepth(n_directions=K, random_state=seed),
 }
 LEVELS = (0.25, 0.5, 0.75)
-#: The largest region that could be free of outliers, less a little for rounding.
+#: Largest region that can be free of outliers, minus a margin for rounding.
 OUTER = 0.85
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 400
@@ -106,7 +106,7 @@ def draw(results: Results) -> dict[str, Any]:
     for axes, (name, make) in zip(grid.flat, DEPTHS.items(), strict=True):
         depth = make(settings.K, streams.integer("directions")).fit(points)
         values = depth.score_samples(mesh).reshape(settings.grid, settings.grid)
-        # The levels of the regions that hold 10, 20, ... 90% of the sample.
+        # Levels of the regions with 10, 20, ..., 90% of the sample.
         levels = np.unique(np.quantile(depth.depth_, np.arange(1, 10) / 10))
         axes.contour(side, side, values, levels=levels, cmap="viridis", linewidths=1)
         axes.plot(*points[~wrong].T, ".", color="0.6", ms=3, zorder=1)

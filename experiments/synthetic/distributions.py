@@ -1,4 +1,4 @@
-"""Distributions that samples are drawn from, and distances between them."""
+"""Distributions of the samples, and distances between the distributions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from experiments.theory import gaussian_gap
 
 #: Degrees of freedom of the elliptical Student distributions; the Gaussian is the limit.
 DEGREES = {"cauchy": 1.0, "t2": 2.0, "gaussian": np.inf}
-#: Outliers in the contaminated samples of the pictures.
+#: Share of outliers in the contaminated samples of the figures.
 SHARE = 0.1
 _ROOT = np.array([[1.0, 0.0], [0.8, 0.6]])
 
@@ -16,7 +16,7 @@ _ROOT = np.array([[1.0, 0.0], [0.8, 0.6]])
 def elliptical(
     distribution: str, n: int, d: int, rng: np.random.Generator, root: np.ndarray | None = None
 ) -> np.ndarray:
-    """A sample (n, d) of an elliptically symmetric distribution about 0.
+    """Return a sample (n, d) of an elliptical distribution centered at 0.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def elliptical(
     points = rng.standard_normal((n, d))
     degrees = DEGREES[distribution]
     if np.isfinite(degrees):
-        # One divisor for all coordinates of a point: the distribution is elliptical, not a product.
+        # One divisor per point makes the distribution elliptical instead of a product.
         points /= np.sqrt(rng.chisquare(degrees, (n, 1)) / degrees)
     return points if root is None else points @ root.T
 
 
 def radius(distribution: str, d: int, mass: np.ndarray) -> np.ndarray:
-    """The radius of the ball that holds that mass of the spherical distribution."""
+    """Return the radius of the ball with the given mass under the spherical distribution."""
     from scipy import stats
 
     if distribution == "gaussian":
@@ -51,7 +51,7 @@ def distance_of_distributions(
     scatter: np.ndarray | None = None,
     levels: int = 400,
 ) -> float:
-    """DR_{p,eps} between elliptical distributions of one scatter matrix, moved apart by `shift`.
+    """Return DR_{p,eps} of elliptical distributions with one scatter matrix, shifted by `shift`.
 
     Their regions are ellipsoids of one shape whose radii differ by delta(beta), so that the gap is
     the largest <u, shift> + |delta| sqrt(u' scatter u). Integrated on a midpoint grid of levels.
@@ -70,9 +70,9 @@ def distance_of_distributions(
 def correlated_sample(
     n: int, rng: np.random.Generator, center: tuple[float, float] = (0.0, 0.0)
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n points of which a tenth are a clump of outliers, and which of them are (n,).
+    """Return n points of which a tenth are a cluster of outliers, and the mask (n,) of outliers.
 
-    The others are Gaussian with correlation 0.8; the clump lies across their long axis.
+    The others are Gaussian with correlation 0.8. The cluster lies across their long axis.
     """
     points = rng.standard_normal((n, 2)) @ _ROOT.T
     wrong = np.arange(n) >= n - round(SHARE * n)

@@ -1,4 +1,4 @@
-"""Error against eps for three shares of anomalies (appendix): where is the elbow?
+"""Error against eps for three shares of anomalies (appendix), and the position of its elbow.
 
 Two standard Gaussian samples in the plane; a share of X gets the first coordinate 30 + 50 Z, a
 share of Y the second coordinate -30 - 50 Z, Z uniform. The error is the difference between the
@@ -32,7 +32,7 @@ SPOILT = 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 10000
@@ -42,7 +42,7 @@ class Settings:
 def with_anomalies(
     points: np.ndarray, share: float, column: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """The sample with one coordinate of a share of its points replaced by something far off."""
+    """Return the sample with one coordinate of some points replaced by far values."""
     count = round(share * len(points))
     far = 30 + 50 * rng.uniform(size=count)
     spoilt = points.copy()
@@ -51,7 +51,7 @@ def with_anomalies(
 
 
 def distances(comparison: Comparison, p: float = 2) -> dict[float, float]:
-    """DR_{p,eps} for all of EPS from the gaps of one comparison with exact levels."""
+    """Return DR_{p,eps} for all of EPS from the gaps of one comparison with exact levels."""
     starts, stops = comparison.levels.T
     found = {}
     for eps in EPS:
@@ -78,7 +78,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def errors(table: Table, depth: str, share: float) -> np.ndarray:
-    """|abnormal - normal| of each run at each eps, of shape (runs, eps)."""
+    """Return |abnormal - normal| of each run and eps, of shape (runs, eps)."""
     abnormal, normal = (
         table.where(depth=depth, share=s)["distance"].reshape(-1, len(EPS)) for s in (share, 0.0)
     )
@@ -86,7 +86,7 @@ def errors(table: Table, depth: str, share: float) -> np.ndarray:
 
 
 def elbow(curve: np.ndarray) -> float | None:
-    """The eps at which the curve lies farthest below the line between its ends, if it ever does."""
+    """Return the eps at which the curve is farthest below the line between its ends, or None."""
     eps = np.array(EPS)
     below = np.interp(eps, eps[[0, -1]], curve[[0, -1]]) - curve
     return float(eps[below.argmax()]) if below.max() > 0 else None
@@ -106,7 +106,7 @@ def judge(results: Results) -> list[Verdict]:
             f"{mean[below]:.3g} at eps={EPS[below]:g} and "
             f"{mean[above]:.3g} [{spread[0]:.2g}, {spread[1]:.2g}] at eps={EPS[above]:g}"
         )
-        # Within one step of the grid of eps.
+        # Up to one step of the grid of eps.
         found_there = at is not None and abs(EPS.index(at) - EPS.index(share)) <= 1
         return text, bool(found_there and mean[above] < SPOILT)
 

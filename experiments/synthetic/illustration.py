@@ -1,4 +1,4 @@
-"""The nested regions of two contaminated samples, and where their Hausdorff gaps are attained.
+"""Nested regions of two contaminated samples, with the points that attain the Hausdorff gaps.
 
 AI-IRW depth (MCD) in the plane, as in the appendix of the paper. Measured is the gap at some
 levels with the outliers and without them.
@@ -20,15 +20,15 @@ from isodepth.hull import HullGap, hausdorff
 
 LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)
 CENTRE = (7.0, 4.0)
-#: The level that a tenth of outliers reaches.
+#: Level that the outliers, a tenth of the rows, can reach.
 CLEAN_UP_TO = 1 - SHARE
-#: A gap that moves by less than this share is called unmoved.
+#: Maximum relative change of a gap that counts as unchanged.
 UNMOVED = 0.1
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 300
@@ -38,7 +38,7 @@ class Settings:
 def regions_of(
     settings: Settings, streams: Streams
 ) -> tuple[list[TrimmedRegions], list[TrimmedRegions], list[np.ndarray]]:
-    """Regions of both samples, those of their clean points, and which points are wrong."""
+    """Return the regions of both samples and of their clean points, and the masks of outliers."""
     seed = streams.integer("directions")
     metric = Metric(depth=AIIRWDepth(covariance="mcd"), n_directions=settings.K, random_state=seed)
     samples = [
@@ -51,7 +51,7 @@ def regions_of(
 
 
 def gap_at(pair: list[TrimmedRegions], beta: float) -> HullGap:
-    """The exact Hausdorff gap of the two regions of one level."""
+    """Return the exact Hausdorff gap of the two regions of one level."""
     first, second = (regions.points[regions.inside(beta)] for regions in pair)
     return hausdorff(first, second)
 
@@ -128,7 +128,7 @@ def draw(results: Results) -> dict[str, Any]:
 
 
 def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
-    """The two ends of the gap: a corner of one region, and the point of the other nearest to it."""
+    """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.inside(beta)] for regions in pair)
     own = first if gap.from_first else second

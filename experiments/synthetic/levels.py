@@ -1,4 +1,4 @@
-"""Relative error against the number of random levels n_alpha, exact levels being the limit.
+"""Relative error against the number n_alpha of random levels, with exact levels as the limit.
 
 X ~ N(0, S), Y elliptical Cauchy, t_2 or Gaussian about (7, ..., 7) with the same scatter matrix
 S, drawn from the Wishart distribution (d, I_d) in each run; n = 1000, K = 500, eps = 0.1. The
@@ -23,14 +23,14 @@ SHIFT, EPS = 7.0, 0.1
 DISTRIBUTIONS = ("cauchy", "t2", "gaussian")
 N_ALPHA = (1, 2, 5, 10, 20, 50, 100, 200)
 EXACT, REFINED, POPULATION = "exact", "exact, refined", "population"
-#: Random levels have converged when they are this near to exact ones in the mean, of |7_d|.
+#: Maximum mean difference from exact levels, relative to |7_d|, that counts as converged.
 CONVERGED = 0.01
 SMALL = 20
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 1000
@@ -78,13 +78,13 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def scatter_of_levels(rows: Table, n_alpha: int) -> float:
-    """Mean distance from exact levels, of |7_d|."""
+    """Return the mean difference from exact levels relative to |7_d|."""
     exact = rows.where(n_alpha=EXACT)["error"]
     return float(np.abs(rows.where(n_alpha=n_alpha)["error"] - exact).mean())
 
 
 def converged_at(rows: Table) -> float:
-    """The smallest n_alpha from which on random levels are as good as exact ones."""
+    """Return the smallest n_alpha from which random levels are as good as exact ones."""
     far = [a for a in N_ALPHA if scatter_of_levels(rows, a) > CONVERGED]
     after = [a for a in N_ALPHA if not far or a > max(far)]
     return after[0] if after else np.inf

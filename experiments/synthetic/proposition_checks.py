@@ -1,4 +1,4 @@
-"""Checks of the propositions: each draws a case and returns a value and its limits."""
+"""Checks of the propositions: each generates a case and returns a value with its limits."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from experiments.theory import (
 )
 from isodepth import HalfspaceDepth, Metric
 
-#: Relative to a distance that is not small.
+#: Relative tolerance for distances that are not small.
 ROUNDING = 1e-9
-#: Stands for the limit of eps -> 0.
+#: Value of eps in place of the limit eps -> 0.
 SMALL_EPS = 1e-13
 
 DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
 
 
 class Case(NamedTuple):
-    """A number, and the limits a statement sets it."""
+    """Number with the limits that a statement sets."""
 
     value: float
     low: float
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """One statement, and a function that draws a case of it."""
+    """Statement with a function that generates a case."""
 
     name: str
     statement: str
@@ -51,7 +51,7 @@ def at_most(value: float, high: float) -> Case:
 
 
 def random_law(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """A sample of a random shape, place and tail."""
+    """Return a sample of random shape, location and tails."""
     points = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
     if rng.random() < 0.5:
         points = points * rng.chisquare(3, (n, 1)) / 3
@@ -64,7 +64,7 @@ def samples(rng: np.random.Generator, n: int, count: int, d: int | None = None) 
 
 
 def random_metric(rng: np.random.Generator, powers: tuple[float, ...] = (1, 2, 5)) -> Metric:
-    """Any depth, power and eps, with the exact supremum."""
+    """Return a metric with random depth, p and eps, and the exact supremum."""
     return Metric(
         depth=str(rng.choice(DEPTHS)),
         p=float(rng.choice(powers)),
@@ -98,7 +98,7 @@ def triangle(rng: np.random.Generator, n: int) -> Case:
 
 
 def triangle_small_p(rng: np.random.Generator, n: int) -> Case:
-    # Y has the center of X and the outskirts of Z, so that each half of the way is free in turn.
+    # Y has the center of X and the outer part of Z: each of the two distances is zero in turn.
     X = np.sort(rng.standard_normal((2 * (n // 2), 1)), axis=0)
     Z, half = 3 * X, len(X) // 4
     Y = Z.copy()
@@ -118,7 +118,7 @@ def isometry(rng: np.random.Generator, n: int) -> Case:
 def _shifted(
     rng: np.random.Generator, n: int, normalize: bool
 ) -> tuple[float, float, float, float]:
-    """DR_2 squared, DR_2 and DR_1 of the centered samples, and the distance of the means."""
+    """Return DR_2 squared, DR_2 and DR_1 of the centered samples, and the distance of the means."""
     X, Y = samples(rng, n, 2, d=2)
     X, Y = X + rng.normal(scale=3, size=2), Y
     common: dict[str, Any] = {
@@ -200,7 +200,7 @@ def line_symmetric_apart(rng: np.random.Generator, n: int) -> Case:
 
 
 def zero_in_the_tails(rng: np.random.Generator, n: int) -> Case:
-    # The outermost twentieth on either side differs: what eps = 0.1 does not look at.
+    # Only the outermost twentieth on either side differs, which eps = 0.1 trims.
     X = np.sort(rng.standard_normal(20 * n))
     Y, tail = X.copy(), n
     Y[:tail] -= rng.exponential(5, tail)
@@ -212,8 +212,8 @@ def zero_in_the_tails(rng: np.random.Generator, n: int) -> Case:
 
 
 def zero_in_the_regions(rng: np.random.Generator, n: int) -> Case:
-    # Median 0, and the same distribution of |X|: all that the projection depth on the line can see.
-    # Y has its middle on the right and its outskirts on the left, as much of one as of the other.
+    # Median 0 and the same distribution of |X|: the projection depth in 1-D depends only on these.
+    # Y has its inner part on the right and its outer part on the left, with equal mass.
     half = 20 * n
     radii = np.sort(np.abs(rng.standard_normal(2 * half)))
     points = np.concatenate([radii, -radii])[:, None]

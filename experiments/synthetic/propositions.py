@@ -1,6 +1,6 @@
-"""Every proposition of the paper, checked numerically, and the counterexamples.
+"""Numerical checks of every proposition of the paper, and counterexamples.
 
-Each row of the CSV is one random case: a value and the limits that the statement sets it.
+Each row of the CSV is one random case: a value and the limits that the statement sets.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from experiments.synthetic.proposition_checks import CHECKS, Case, Check, at_mos
 from experiments.theory import breakdown_bound
 from isodepth import HalfspaceDepth
 
-#: Rounding in the course of a computation, relative to the value.
+#: Relative rounding error of a computation.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 60
@@ -63,7 +63,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def violations(rows: Table) -> np.ndarray:
-    """How far each value lies outside its limits, relative to them; 0 inside."""
+    """Return the relative violation of the limits by each value; 0 inside."""
     value, low, high = rows["value"], rows["low"], rows["high"]
     outside = np.maximum(np.maximum(low - value, value - high), 0.0)
     limits = np.where(np.isfinite(high), np.abs(high), np.abs(low))

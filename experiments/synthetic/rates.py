@@ -1,7 +1,7 @@
 """Error against the sample size n for two standard Gaussian samples in the plane (appendix).
 
 The distance of the distributions is 0, so the distance of the samples is the error. The paper does
-not say which eps: three are tried.
+not give eps: three values are used.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from experiments.synthetic.distributions import elliptical
 from isodepth import Metric
 
 EPS = (0.01, 0.1, 0.3)
-#: The one that is drawn.
+#: The eps of the figure.
 SHOWN = 0.1
 N_ALPHA = (5, 20, 100)
 EXACT = "exact"
 DEPTHS = ("projection", "halfspace")
 PUBLISHED = -0.25
-#: A slope this near to the published one is called the same, apart from two standard errors.
+#: Maximum difference from the published slope that counts as equal, plus two standard errors.
 SAME = 0.05
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     K: int = 10000
@@ -44,7 +44,7 @@ def parts(settings: Settings) -> list[Part]:
         X, Y = elliptical("gaussian", n, 2, rng), elliptical("gaussian", n, 2, rng)
         K, seed = settings.K, streams.integer("directions", n)
         common: dict[str, Any] = {"depth": depth, "random_state": seed}
-        # Levels and eps play no part in the regions: they are made once.
+        # The regions do not depend on levels and eps, so they are computed once.
         maker = Metric(n_directions=K, **common)
         pair = maker.regions(X), maker.regions(Y)
         found: dict[Any, list[float]] = {
@@ -63,12 +63,12 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def column(eps: float) -> str:
-    """Where the distances with that eps stand."""
+    """Return the name of the series with the given eps."""
     return f"distance_{eps}"
 
 
 def slope(rows: Table, eps: float) -> tuple[float, float]:
-    """The slope of log mean error in log n, and its standard error by the bootstrap over runs."""
+    """Return the slope of log mean error in log n, with its bootstrap standard error over runs."""
     sizes = rows.distinct("n")
     errors = np.array([rows.where(n=n)[column(eps)] for n in sizes])
     rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def slope(rows: Table, eps: float) -> tuple[float, float]:
     def fit(chosen: np.ndarray) -> float:
         return float(np.polyfit(np.log(sizes), np.log(chosen.mean(axis=1)), 1)[0])
 
-    # The runs of each n are independent of those of the others.
+    # Runs of different n are independent.
     again = [fit(np.array([rng.choice(row, len(row)) for row in errors])) for _ in range(400)]
     return fit(errors), float(np.std(again))
 

@@ -1,6 +1,6 @@
 """Relative error against the share of outliers, for DR and other distances (Figure 3).
 
-500 clean points a sample, plus as many outliers as make up the share; in the first sample only,
+500 clean points per sample, plus outliers that make up the given share, in the first sample only
 or in both. The relative error is |with - without| / without, on the same clean points.
 
 Fixed in advance: DR with the projection depth, p = 2, K = 1000 and exact levels; SRW with k = 1
@@ -30,13 +30,13 @@ OTHERS = ("W", "Sliced-W", "SRW", "ROBOT", "RUOT")
 ROBOT_LAM = {"hypercube": 8.0, "gaussian": 200.0}
 DROPPED = 0.2
 RUOT_RHO = DROPPED / (2 * (1 - DROPPED))
-#: A mean relative error up to this is called robust.
+#: Maximum mean relative error that counts as robust.
 ROBUST = 0.1
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     n: int = 500
@@ -45,7 +45,7 @@ class Settings:
 
 
 def clean_pair(data: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Source and target without outliers."""
+    """Return source and target without outliers."""
     if data == "hypercube":
         X, Y = rng.uniform(-1, 1, (n, 2)), rng.uniform(-1, 1, (n, 2))
         return X, Y + 2 * np.sign(Y)
@@ -53,7 +53,7 @@ def clean_pair(data: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray,
 
 
 def outliers(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Points from the square that the outliers come from."""
+    """Return points from the square of the outliers."""
     low, high = {"hypercube": (-4, 4), "gaussian": (-10, 20)}[data]
     return rng.uniform(low, high, (n, 2))
 
@@ -61,9 +61,9 @@ def outliers(data: str, n: int, rng: np.random.Generator) -> np.ndarray:
 def contaminated_pair(
     data: str, n: int, share: float, sides: str, streams: Streams
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pair with so many outliers that they are that share of a sample.
+    """Return the pair with the given share of outliers.
 
-    Fewer outliers are the first of the many: curves along the share are those of one sample.
+    Smaller sets of outliers are contained in larger ones, so a curve belongs to one sample.
     """
     X, Y = clean_pair(data, n, streams.rng("clean", data))
     added = round(share / (1 - share) * n)
@@ -105,7 +105,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def relative_errors(table: Table) -> Table:
-    """The table without its clean rows, with a column `error`."""
+    """Return the table without its clean rows, with a column `error`."""
     pieces = []
     for data in DATA:
         for method in table.distinct("method"):

@@ -40,14 +40,14 @@ NAMES = (*map(author, DEPTHS), *map(ours, DEPTHS), POT_SLICED, SORTED_SLICED)
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     K: tuple[int, ...] = (10, 30, 100, 300, 1000)
 
 
 def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Callable[[], float]]:
-    """What is timed, ready to be called."""
+    """Return the functions to be timed."""
 
     def the_authors(depth: str) -> Callable[[], float]:
         rng = np.random.default_rng(seed)
@@ -66,14 +66,14 @@ def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Cal
 
 
 def sorted_max_sliced(X: np.ndarray, Y: np.ndarray, directions: np.ndarray) -> float:
-    """max-SW of two samples of one size, where sorted projections meet in order."""
+    """Return max-SW of two samples of equal size, by sorted projections."""
     gaps = np.sort(directions @ X.T, axis=1) - np.sort(directions @ Y.T, axis=1)
     return float(np.sqrt(np.square(gaps).mean(axis=1).max()))
 
 
 @cache
 def warm_up() -> None:
-    """Import everything once, outside of what is timed."""
+    """Import everything before timing."""
     rng = np.random.default_rng(0)
     for call in contenders(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), 10, 0).values():
         call()
@@ -105,7 +105,7 @@ def parts(settings: Settings) -> list[Part]:
 
 
 def fastest(table: Table, n: float, K: float, method: str) -> float:
-    """The least of all runs: the one that other work on the machine disturbed least."""
+    """Return the minimum over runs, which other work on the machine disturbs least."""
     return float(table.where(n=n, K=K, method=method)["seconds"].min())
 
 
@@ -125,7 +125,7 @@ def judge(results: Results) -> list[Verdict]:
                     for K in table.distinct("K")
                 ]
                 ratios += found
-                # From which K on it is faster, to the largest K.
+                # Smallest K from which it is faster for all larger K.
                 slower = [K for K, r in zip(table.distinct("K"), found, strict=True) if r <= 1]
                 since = [K for K in table.distinct("K") if max(slower, default=0) < K]
                 faster = f"above 1 from K={since[0]:g} on" if since else "not above 1 at the last K"

@@ -1,4 +1,4 @@
-"""The command line that both experiments share."""
+"""Command line of both experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from isodepth.text import Encoder
 
 
 def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser:
-    """The options of an experiment on texts."""
+    """Return the parser of an experiment on texts."""
     made = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=about)
     made.add_argument("--data", type=Path, metavar="DIR", help="folder with the tidy files")
     made.add_argument(
@@ -37,7 +37,7 @@ def parser(name: str, about: str, default_model: str) -> argparse.ArgumentParser
 
 
 def settle(options: argparse.Namespace) -> None:
-    """What --quick stands for."""
+    """Return the settings of --quick."""
     if options.quick:
         options.texts = options.texts or 8
         options.seeds, options.resamples = min(2, options.seeds), min(100, options.resamples)
@@ -46,9 +46,9 @@ def settle(options: argparse.Namespace) -> None:
 def score_corpus(
     corpus: Corpus, options: argparse.Namespace, unasked: Sequence[str] = ()
 ) -> tuple[dict[str, Scored], StoredEncoder]:
-    """All scores, by contender.
+    """Return all scores by metric.
 
-    Contenders in `unasked` are left out unless `--metrics` names them.
+    Metrics in `unasked` are computed only if `--metrics` names them.
     """
     if options.texts:
         corpus = corpus.part(options.texts)

@@ -1,4 +1,4 @@
-"""Write the tidy files that the experiments read from the public repositories' own formats.
+"""Convert the data of the public repositories to the files that the experiments read.
 
     python -m experiments.texts.convert webnlg challenge-2020 DATA
     python -m experiments.texts.convert realsumm REALSumm DATA
@@ -46,7 +46,7 @@ _PICKLES = {"abstractive": "abs.pkl", "extractive": "ext.pkl"}
 
 
 def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
-    """One row for each rated output."""
+    """Yield one row per rated output."""
     entries = _json(clone / "evaluation/references/references-en.json")["entries"]
     about = {number: entry for item in entries for number, entry in item.items()}
     results = clone / "evaluation/human-evaluation/results/en"
@@ -81,7 +81,7 @@ def webnlg_rows(clone: Path) -> list[dict[str, Any]]:
 
 
 def realsumm_rows(clone: Path, kind: str) -> list[dict[str, Any]]:
-    """One row for each scored summary."""
+    """Yield one row per scored summary."""
     path = clone / "scores_dicts" / _PICKLES[kind]
     if not path.is_file():
         raise DataMissingError(f"there is no {path}")
@@ -105,7 +105,7 @@ def realsumm_rows(clone: Path, kind: str) -> list[dict[str, Any]]:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Numbers, texts, lists and dictionaries; anything else in a pickle could run code."""
+    """Unpickler that only accepts numbers, strings, lists and dictionaries: no code runs."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module.partition(".")[0], name) in (("numpy", "dtype"), ("numpy", "scalar")):

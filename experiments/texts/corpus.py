@@ -1,6 +1,6 @@
 """Human judgments of generated texts, from tidy JSON lines.
 
-One JSON object a line, one line for each output of a system:
+One JSON object per line, one line per output of a system:
 
 * WebNLG: `sample_id`, `system`, `text`, `references` (a list) and mean ratings such as
   `correctness`;
@@ -23,12 +23,12 @@ import numpy as np
 from experiments.texts.human_correlation import as_table
 
 WEBNLG_FILE = "webnlg2020_en.jsonl"
-#: The human reference takes part in the rating; it is no system.
+#: The human reference is rated as well, but is not a system.
 WEBNLG_REFERENCE = "WebNLG-2020-reference"
 CRITERIA = ("correctness", "data_coverage", "relevance")
 
 REALSUMM_FILES = {"abstractive": "realsumm_abs.jsonl", "extractive": "realsumm_ext.jsonl"}
-#: Scores that the authors of REALSumm published with the texts, by the name of the metric.
+#: Scores published by the authors of REALSumm, by the name of the metric.
 REALSUMM_PUBLISHED = {
     "ROUGE-1": "rouge_1_f",
     "ROUGE-2": "rouge_2_f",
@@ -40,7 +40,7 @@ REALSUMM_PUBLISHED = {
 
 
 class DataMissingError(Exception):
-    """The files are not where they were looked for."""
+    """Error: data files are missing."""
 
 
 @dataclass(frozen=True)
@@ -64,29 +64,29 @@ class Corpus:
     published: dict[str, list[float]]
 
     def table(self, values: Sequence[float]) -> np.ndarray:
-        """Values of all rows as a table (texts, systems)."""
+        """Arrange the values of all rows as a table (texts, systems)."""
         return as_table(self.ids, self.systems, values)
 
     def ratings(self, criterion: str) -> np.ndarray:
-        """The ratings as a table (texts, systems)."""
+        """Return the ratings as a table (texts, systems)."""
         return self.table(self.human[criterion])
 
     @property
     def n_texts(self) -> int:
-        """How many inputs there are, each with an output of every system."""
+        """Return the number of inputs, each with an output of every system."""
         return len(set(self.ids))
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """Return the number of systems."""
         return len(set(self.systems))
 
     def first_references(self) -> Corpus:
-        """The same with one reference each."""
+        """Return the corpus with one reference each."""
         return self._with(references=[group[:1] for group in self.references])
 
     def part(self, n_texts: int) -> Corpus:
-        """The same with the first texts only."""
+        """Return the corpus with the first texts only."""
         kept = set(sorted(set(self.ids))[:n_texts])
         rows = [i for i, text in enumerate(self.ids) if text in kept]
         return self._with(
@@ -102,8 +102,8 @@ class Corpus:
         return Corpus(**{**self.__dict__, **changed})
 
 
-#: The half on which defaults were chosen, and the half on which they are reported: the texts in
-#: the order of their numbers, every other one. Fixed before anything was scored.
+#: Half of the texts on which defaults were chosen, and half on which they are reported: every other
+#: text in the order of their numbers. Fixed before any text was scored.
 CHOOSING, REPORTING = slice(0, None, 2), slice(1, None, 2)
 
 

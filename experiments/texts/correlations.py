@@ -1,4 +1,4 @@
-"""Correlations of all contenders with all judgments: worked out once, for tables and pictures."""
+"""Correlations of all metrics with all judgments, for tables and figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _COLUMNS = ("metric", "seed", "judgment", "level", "coefficient", "correlation",
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well one metric agrees with one judgment at one level, times 100.
+    """Correlation of one metric with one judgment at one level, times 100.
 
-    Negative where the metric points the wrong way: more is better for all scores by now.
+    Negative if the metric orders in the wrong direction. Scores are oriented: more is better.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class Agreement:
 
     @property
     def means(self) -> list[float]:
-        """The three coefficients, averaged over seeds."""
+        """Return the three coefficients, averaged over seeds."""
         return [float(np.mean(values)) for values in self.runs]
 
     @property
     def spread(self) -> float:
-        """The largest Pearson correlation over seeds less the smallest."""
+        """Return the range of the Pearson correlation over seeds."""
         return max(self.runs[0]) - min(self.runs[0])
 
 
@@ -57,7 +57,7 @@ def hundredfold(run: np.ndarray, human: np.ndarray, level: str, coefficient: str
 def agreement(
     scored: Scored, judgment: str, human: np.ndarray, level: str, n_resamples: int
 ) -> Agreement:
-    """How well one metric agrees with one judgment."""
+    """Return the agreement of one metric with one judgment."""
     runs = tuple(
         tuple(hundredfold(run, human, level, c) for run in scored.runs) for c in COEFFICIENTS
     )
@@ -71,7 +71,7 @@ def agreements(
     levels: Sequence[str],
     n_resamples: int,
 ) -> list[Agreement]:
-    """Every metric with every judgment at every level."""
+    """Return the agreements of every metric with every judgment at every level."""
     return [
         agreement(result, judgment, human, level, n_resamples)
         for level in levels
@@ -81,14 +81,14 @@ def agreements(
 
 
 def by_metric(found: Sequence[Agreement], judgment: str, level: str) -> dict[str, Agreement]:
-    """The agreements with one judgment at one level, by the name of the metric."""
+    """Return the agreements with one judgment at one level, by metric."""
     return {a.metric: a for a in found if (a.judgment, a.level) == (judgment, level)}
 
 
 def write_csv(found: Sequence[Agreement], path: Path) -> None:
-    """One line for each metric, seed, judgment, level and coefficient.
+    """Yield one line per metric, seed, judgment, level and coefficient.
 
-    The interval stands with the coefficient and the seed it belongs to.
+    The interval is in the line of its coefficient and seed.
     """
     lines = [text_of(_COLUMNS)]
     for one in found:

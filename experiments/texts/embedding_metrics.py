@@ -20,9 +20,9 @@ from isodepth.text import Encoder
 
 
 class EmbeddingDistance:
-    """Mean distance of a candidate's token vectors, of length one, from those of its references.
+    """Mean distance of the normalized token vectors of a candidate from those of its references.
 
-    A text without tokens is one vector of zeros.
+    A text without tokens is represented by one zero vector.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class EmbeddingDistance:
         self.encoder, self.distance = encoder, distance
 
     def score(self, candidates: Sequence[str], references: Sequence[list[str]]) -> list[float]:
-        """Distance of each candidate from its references: lower is closer."""
+        """Return the distance of each candidate from its references. Lower is closer."""
         vectors = unit_vectors_of(self.encoder, candidates, references)
         return [
             float(np.mean([self.distance(vectors[text], vectors[other]) for other in group]))
@@ -45,14 +45,14 @@ class EmbeddingDistance:
 
 
 def wasserstein_score(encoder: Any) -> EmbeddingDistance:
-    """W_1, the mover's distance of texts."""
+    """Return the metric W_1."""
     return EmbeddingDistance(encoder, lambda x, y: wasserstein(x, y, p=1))
 
 
 def sliced_wasserstein_score(
     encoder: Any, n_directions: int = 1000, random_state: int = 0
 ) -> EmbeddingDistance:
-    """Sliced W_2, along directions shared by all pairs."""
+    """Return the metric sliced W_2, along directions common to all pairs."""
 
     def distance(x: np.ndarray, y: np.ndarray) -> float:
         width = x.shape[1]
@@ -65,7 +65,7 @@ def sliced_wasserstein_score(
 
 
 def mmd_score(encoder: Any, bandwidth: float) -> EmbeddingDistance:
-    """MMD with a Gaussian kernel; vectors of length one differ by 0 to 2."""
+    """Return the metric MMD with a Gaussian kernel; unit vectors differ by 0 to 2."""
     return EmbeddingDistance(encoder, lambda x, y: mmd(x, y, bandwidth=bandwidth))
 
 
@@ -88,7 +88,7 @@ class MoverScore:
         self.encoder = encoder
 
     def score(self, candidates: Sequence[str], references: Sequence[list[str]]) -> list[float]:
-        """Similarity of each candidate to its nearest reference, at most 1: higher is closer."""
+        """Return the similarity of each candidate to its nearest reference, at most 1."""
         vectors = unit_vectors_of(self.encoder, candidates, references)
         tokens = dict(zip(vectors, self.encoder.tokens(list(vectors)), strict=True))
         rarity = inverse_frequencies(tokens[text] for text in candidates)
@@ -115,7 +115,7 @@ class MoverScore:
 class BERTScore:
     """F1 of the package of its authors (Zhang et al. 2020), without idf weights or rescaling.
 
-    Of several references the best counts; a pair with an empty text scores 0.
+    The best of several references is used. A pair with an empty text scores 0.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class BERTScore:
         self.encoder = Encoder(model, layer)
 
     def score(self, candidates: Sequence[str], references: Sequence[list[str]]) -> list[float]:
-        """Similarity of each candidate to its references: higher is closer."""
+        """Return the similarity of each candidate to its references. Higher is closer."""
         from bert_score import BERTScorer
 
         with warnings.catch_warnings():
@@ -153,7 +153,7 @@ class BERTScore:
 def unit_vectors_of(
     encoder: Any, candidates: Sequence[str], references: Sequence[list[str]]
 ) -> dict[str, np.ndarray]:
-    """The token vectors of each distinct text, scaled to length one."""
+    """Return the normalized token vectors of each distinct text."""
     texts = list(dict.fromkeys([*candidates, *(text for group in references for text in group)]))
     found = [np.asarray(vectors, dtype=np.float64) for vectors in encoder(texts)]
     width = max((vectors.shape[1] for vectors in found if vectors.size), default=1)
@@ -165,7 +165,7 @@ def unit_vectors_of(
 
 
 def inverse_frequencies(texts: Iterable[Sequence[int]]) -> dict[int, float]:
-    """log((M + 1) / (df + 1)) of each token that occurs in df of M texts.
+    """Return log((M + 1) / (df + 1)) for each token, which occurs in df of M texts.
 
     Examples
     --------

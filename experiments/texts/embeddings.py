@@ -1,4 +1,4 @@
-"""Token vectors kept in a file: embedding the texts is most of the work of an experiment."""
+"""Token vectors cached in a file, because encoding takes most of the time of an experiment."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from isodepth.text import CachedEncoder, Encoder
 
 
 class StoredEncoder(CachedEncoder):
-    """An encoder that remembers in a file, for one model, layer and setting.
+    """Encoder with a cache in a file, for one model, layer and setting.
 
     Parameters
     ----------
     encoder : Encoder
     path : Path or None
-        An .npz file; None to remember in memory alone.
+        An .npz file; None for a cache in memory only.
     """
 
     encoder: Encoder
@@ -30,7 +30,7 @@ class StoredEncoder(CachedEncoder):
             self._read(path)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Embed what is not known yet, and write it down."""
+        """Encode texts that are not in the cache, and save the cache."""
         before = len(self.cache)
         self(list(texts))
         if self.path is not None and len(self.cache) > before:

@@ -1,4 +1,4 @@
-"""Correlations as a picture: a row for each metric, with its interval over texts."""
+"""Figure of correlations: one row per metric, with its interval over texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The score itself, its variants and controls, and everything else.
+#: Colors of DR, of its variants and controls, and of other metrics.
 _COLOURS = ("#c1272d", "#e08a8d", "#33557a")
 #: Height of one row in inches.
 _ROW = 0.21
@@ -26,7 +26,7 @@ def correlation_figure(
     published_levels: Sequence[str],
     others: Sequence[Agreement] = (),
 ) -> Figure:
-    """Pearson r of all metrics: a column of panels for each judgment, a row for each level.
+    """Draw Pearson r of all metrics: one column of panels per judgment, one row per level.
 
     Parameters
     ----------

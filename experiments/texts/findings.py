@@ -1,4 +1,4 @@
-"""What the correlations say: tests between metrics, the choice of defaults, verdicts."""
+"""Tests between metrics, choice of defaults, and verdicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.texts.correlations import Agreement, hundredfold
 from experiments.texts.human_correlation import permutation_test, williams_test
 from experiments.texts.scoring import Scored
 
-#: Among which the defaults of DepthScore were chosen, on one half of the texts.
+#: Settings among which the defaults of DepthScore were chosen, on one half of the texts.
 CANDIDATES = (
     "DR",
     "DR, q = 2",
@@ -26,7 +26,7 @@ CONTROLS = ("DR, random trimming", "DR, no trimming")
 def against(
     scored: Mapping[str, Scored], human: np.ndarray, others: Sequence[str], n_permutations: int
 ) -> str:
-    """Whether DR correlates better than others: differences of |r|, one-sided p-values."""
+    """Compare DR with other metrics: differences of |r| with one-sided p-values."""
     lines = [
         "| DR against | system level | Williams p | permutation p | text level | permutation p |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -49,7 +49,7 @@ def against(
 
 
 def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
-    """Pearson r on the half that chose the defaults and on the other, mean (spread) over seeds."""
+    """Return Pearson r on the choosing half and on the other, mean (range) over seeds."""
     lines = [
         "| | choosing: system | text | reporting: system | text |",
         "| --- | --- | --- | --- | --- |",
@@ -73,7 +73,7 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
 
 
 def controls(here: Mapping[str, Agreement], where: str = "") -> list[Verdict]:
-    """Whether trimming by depth is worth anything: DR beside its controls, at one level."""
+    """Compare trimming by depth with its controls at one level."""
     there = [name for name in CONTROLS if name in here]
     if not there:
         return []

@@ -1,7 +1,7 @@
-"""How well a metric agrees with human judgment: at the level of texts, and of systems.
+"""Agreement of a metric with human judgment, at the level of texts and of systems.
 
-Scores and judgments are tables of shape (texts, systems), NaN where a system has no output or no
-rating; :func:`as_table` makes them. Correlations are signed: those of distances are negative.
+Scores and judgments are tables of shape (texts, systems), with NaN for a missing output or
+rating; :func:`as_table` creates them. Correlations are signed: those of distances are negative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 def as_table(
     texts: Sequence[Hashable], systems: Sequence[Hashable], values: Sequence[float]
 ) -> np.ndarray:
-    """Arrange one value for each (text, system) as a table, both in sorted order.
+    """Arrange one value per (text, system) as a table, both in sorted order.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def as_table(
 
 
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
-    """The correlation across systems of each text (T,); NaN where one side is constant."""
+    """Return the correlation across systems of each text (T,); NaN if one side is constant."""
     a, b = _check_tables(scores, human)
     found = np.full(len(a), np.nan)
     present = ~np.isnan(a)
@@ -48,7 +48,7 @@ def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray
 
 
 def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
-    """The coefficient between rows (n, k) of the same number, of shape (n,)."""
+    """Return the coefficients between corresponding rows (n, k), of shape (n,)."""
     if name == "kendall":
         return np.array([stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)])
     if name == "spearman":
@@ -84,7 +84,7 @@ def correlation(scores: Any, human: Any, level: str, coefficient: str = "pearson
 def bootstrap_interval(
     scores: Any, human: Any, level: str, n_resamples: int = 2000, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Percentile interval of a Pearson correlation when the texts are resampled."""
+    """Return the bootstrap percentile interval of a Pearson correlation over texts."""
     options: dict[str, Any] = {
         "n_resamples": n_resamples,
         "confidence_level": confidence,
@@ -108,7 +108,7 @@ def bootstrap_interval(
 
 
 def williams_test(first: Any, second: Any, human: Any) -> float:
-    """One-sided p-value that the first metric has the higher system-level Pearson correlation.
+    """Test whether the first metric has the higher system-level Pearson correlation (one-sided).
 
     Williams (1959): the two correlations share the human scores, which the test takes into account;
     it needs at least four systems and assumes that system scores are about normal.
@@ -121,7 +121,7 @@ def williams_test(first: Any, second: Any, human: Any) -> float:
     (_, between, r_x), (_, _, r_y), _ = np.corrcoef(
         [np.nanmean(table, axis=0) for table in (x, y, h)]
     )
-    # Distances fall as judgments rise: turn both metrics the same way.
+    # Distances decrease with judgments: orient both metrics the same way.
     between *= np.sign(r_x) * np.sign(r_y)
     r_x, r_y = abs(r_x), abs(r_y)
     rest = 1 - r_x**2 - r_y**2 - between**2 + 2 * r_x * r_y * between
@@ -134,10 +134,11 @@ def williams_test(first: Any, second: Any, human: Any) -> float:
 def permutation_test(
     first: Any, second: Any, human: Any, level: str, n_permutations: int = 2000
 ) -> Any:
-    """Whether the first metric has the higher Pearson correlation, by swapping the two at random.
+    """Test whether the first metric has the higher Pearson correlation, by random swaps.
 
     If both are equally good, their scores of a text (brought to one scale and one sign) can be
-    exchanged: how often does that give as large a difference (Deutsch et al. 2021)?
+    exchanged. The p-value is the fraction of swaps with as large a difference (Deutsch et al.
+    2021).
 
     Returns
     -------
@@ -169,7 +170,7 @@ def permutation_test(
 
 
 def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Both tables, with what is missing in one of them missing in both."""
+    """Return both tables, with NaN in both wherever one has NaN."""
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if a.ndim != 2 or a.shape != b.shape:
         raise ValueError(
@@ -183,7 +184,7 @@ def _check_tables(scores: Any, human: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standardized(scores: Any, human: Any, level: str) -> np.ndarray:
-    """Mean zero, standard deviation one, and turned so that it rises with the judgments."""
+    """Standardize, with the sign of the correlation with the judgments."""
     table, _ = _check_tables(scores, human)
     sign = np.sign(correlation(table, human, level)) or 1.0
     spread = np.nanstd(table)

@@ -1,4 +1,4 @@
-"""All metrics of the experiments, by the names of the tables."""
+"""All metrics of the experiments, by their names in the tables."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from experiments.texts.embedding_metrics import (
 from isodepth import AIIRWDepth
 from isodepth.text import DepthScore
 
-#: The paper gives no bandwidth; this is what its tables suggest, a kernel that sees only equals.
+#: Bandwidth that the tables of the paper suggest; the paper does not state it.
 NARROW = 0.05
-#: Directions of the variants of DR and of Sliced-W.
+#: Number of directions of the variants of DR and of Sliced-W.
 FEW = 1000
 
 
 @dataclass(frozen=True)
 class Contender:
-    """One line of a table: a metric, made anew for each seed.
+    """Metric of one table row, created anew for each seed.
 
     Attributes
     ----------
     name : str
     make : function of a seed
     random : bool
-        Whether the seed matters: then there are several runs.
+        Whether the metric depends on the seed and is run several times.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Contender:
 
 
 def contenders(encoder: Any, model: str | None, layer: int | None) -> list[Contender]:
-    """DR, its variants and controls, and the other metrics, all on one encoder."""
+    """Return DR, its variants and controls, and the other metrics, all with one encoder."""
 
     def dr(**settings: Any) -> Callable[[int], DepthScore]:
         return lambda seed: DepthScore(
@@ -80,16 +80,16 @@ def contenders(encoder: Any, model: str | None, layer: int | None) -> list[Conte
 
 
 def untrimmed(points: np.ndarray) -> np.ndarray:
-    """A depth that all tokens share: every region is the whole text."""
+    """Return a constant depth: every region is the whole text."""
     return np.ones(len(points))
 
 
 def _randomly_trimmed(encoder: Any) -> Callable[[int], DepthScore]:
-    """The control that any use of a depth must beat: tokens are left out by chance."""
+    """Return random depths: a control that trims tokens at random."""
 
     def make(seed: int) -> DepthScore:
         def lottery(points: np.ndarray) -> np.ndarray:
-            # Of the text alone, so that a score does not depend on what else is scored.
+            # The seed depends only on the text, so a score does not depend on other texts.
             rng = np.random.default_rng([seed, zlib.crc32(points.tobytes())])
             return rng.random(len(points))
 

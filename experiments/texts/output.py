@@ -1,4 +1,4 @@
-"""What an experiment on text leaves in its folder: correlations as CSV, and the picture."""
+"""Output files of an experiment on text: correlations as CSV, and a figure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def write_results(
     folder: Path | None, name: str, found: Sequence[Agreement], draw: Callable[[], Figure]
 ) -> None:
-    """Write `name`.csv and `name`.png, and say so; without a folder nothing is written."""
+    """Write `name`.csv and `name`.png and print their paths, if a folder is given."""
     if folder is None:
         return
     written = [folder / f"{name}.csv"]

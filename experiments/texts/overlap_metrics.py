@@ -19,14 +19,14 @@ Score = Callable[[str, list[str]], float]
 
 
 class OverlapMetric:
-    """Scores one candidate at a time against its list of references."""
+    """Metric that scores one candidate at a time against its references."""
 
     def __init__(self, compare: Score, higher_is_better: bool = True) -> None:
         self.compare = compare
         self.higher_is_better = higher_is_better
 
     def score(self, candidates: Sequence[str], references: Sequence[list[str]]) -> list[float]:
-        """Score of each candidate against its references."""
+        """Return the score of each candidate against its references."""
         return [float(self.compare(*pair)) for pair in zip(candidates, references, strict=True)]
 
 
@@ -90,7 +90,7 @@ def meteor(synonyms: bool = True) -> OverlapMetric:
 
 
 class _NoSynonyms:
-    """Stands in for WordNet where there are no synonyms."""
+    """Replacement of WordNet without synonyms."""
 
     def synsets(self, word: str) -> list[Any]:
         return []

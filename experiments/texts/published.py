@@ -1,7 +1,4 @@
-"""The cells of the paper's two tables on text, times 100: Pearson r, Kendall tau, Spearman rho.
-
-The order is that of the paper: r, tau, rho.
-"""
+"""Cells of the paper's two tables on text, times 100: Pearson r, Kendall tau, Spearman rho."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 Cells = tuple[float, float, float]
 
-#: What the columns of each table are judged by.
+#: Judgments of the columns of each table.
 WEBNLG_JUDGEMENTS = ("correctness", "data_coverage", "relevance")
 SUMMARIZATION_JUDGEMENTS = ("abstractive", "extractive")
 
@@ -28,7 +25,7 @@ WEBNLG: dict[str, tuple[Cells, Cells, Cells]] = {
     "TER": ((79.6, 58.0, 78.3), (69.7, 38.0, 58.2), (75.0, 77.6, 70.2)),
 }
 
-#: Table "Summarization": abstractive and extractive systems, at a level that is not said.
+#: Table "Summarization": abstractive and extractive systems, at an unstated level.
 SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
     "DR": ((72.1, 72.1, 70.1), (91.5, 91.5, 69.2)),
     "W": ((71.0, 70.4, 71.1), (74.2, 74.2, 40.0)),
@@ -45,7 +42,7 @@ SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
 def by_judgement(
     table: Mapping[str, Sequence[Cells]], judgments: Sequence[str]
 ) -> dict[str, dict[str, Cells]]:
-    """The cells of a table by judgment and metric."""
+    """Return the cells of a table by judgment and metric."""
     return {
         judgment: {name: cells[place] for name, cells in table.items()}
         for place, judgment in enumerate(judgments)

@@ -1,4 +1,4 @@
-"""Score a corpus with every contender, continuing where an interrupted run stopped."""
+"""Score a corpus with every metric; interrupted runs are resumed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from experiments.texts.metrics import Contender
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one contender.
+    """Scores of one metric.
 
     Attributes
     ----------
     name : str
-    runs : list of ndarrays of shape (texts, systems), one a seed
-        Turned so that more is better.
+    runs : list of ndarrays of shape (texts, systems), one per seed
+        Oriented so that more is better.
     seconds : float
         Of the first run.
     """
@@ -69,11 +69,11 @@ def _known_or_scored(
     file: Path | None,
     about: str,
 ) -> dict:
-    """The scores of one run, its time, and what it warned of."""
+    """Return the scores of one run, its time, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         metric = contender.make(seed)
-        # Scores made with other settings under the same name are not those that are asked for.
+        # Scores with the same name but other settings are not used.
         key = f"{contender.name} | {seed} | {getattr(metric, 'signature', '')}"
         direction = {"higher_is_better": metric.higher_is_better}
         if key in known:
@@ -95,7 +95,7 @@ def _read(file: Path | None, about: str) -> dict[str, dict]:
     for line in file.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
-        except json.JSONDecodeError:  # cut off in the middle
+        except json.JSONDecodeError:  # truncated line
             continue
         if entry["about"] == about:
             found[entry["key"]] = entry

@@ -1,4 +1,4 @@
-"""Time a pair of texts: DepthScore, Sliced-W with as many directions, and the published algorithm.
+"""Time per pair of texts: DepthScore, Sliced-W with equal K, and the published algorithm.
 
 Token vectors are in memory and all references count. The published DepthScore is written from its
 description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
@@ -31,13 +31,13 @@ Pairs = list[tuple[np.ndarray, np.ndarray]]
 
 
 def published_depth_score(x: np.ndarray, y: np.ndarray, K: int = 10_000) -> float:
-    """Algorithms 1 and 4 of the paper, step by step, with random levels and directions."""
+    """Compute Algorithms 1 and 4 of the paper, with random levels and directions."""
     rng = np.random.default_rng(0)
     return authors.distance(x, y, "ai_irw", K=K, n_alpha=5, eps=0.01, rng=rng)
 
 
 def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int]], K: int) -> None:
-    """Sliced-W between all pairs, every text projected and sorted once."""
+    """Return Sliced-W of all pairs, with every text projected and sorted once."""
     directions = random_directions(texts[0].shape[1], K, 0).astype(np.float32)
     with threadpool_limits(limits=1, user_api="blas"):
         kept = [np.sort(directions @ text.T, axis=1) for text in texts]
@@ -48,7 +48,7 @@ def kept_projections(texts: Sequence[np.ndarray], pairs: Sequence[tuple[int, int
 
 
 def _coupling(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How n sorted points of one mass meet m others: places of both, and masses."""
+    """Return the optimal coupling of n and m sorted points of equal mass: indices and masses."""
     # In units of 1 / (n m) all breakpoints are integers.
     edges = np.union1d(np.arange(n + 1) * m, np.arange(m + 1) * n)
     return edges[:-1] // m, edges[:-1] // n, np.diff(edges) / (n * m)
@@ -66,7 +66,7 @@ def _median_seconds(
     pairs: Sequence[tuple[int, int]],
     count: int,
 ) -> float:
-    """Of a distance a pair, from some pairs along the list: what a machine does besides is out."""
+    """Return the time per pair of a distance, from a subset of the pairs."""
     chosen = pairs[:: max(1, len(pairs) // count)][:count]
     return median(_seconds(partial(distance, texts[i], texts[j])) for i, j in chosen)
 
@@ -104,7 +104,7 @@ def _measure(
     one = {"n_jobs": 1, "n_directions": K}
     exact, search = (DepthScore(encoder, gap=gap, **one) for gap in ("exact", "search"))
     default = DepthScore(encoder, n_jobs=1)
-    for metric in (exact, default, search):  # have everything loaded
+    for metric in (exact, default, search):  # load everything before timing
         metric.score(texts[:2], references[:2])
     order = list(dict.fromkeys([*texts, *(text for group in references for text in group)]))
     place = {text: i for i, text in enumerate(order)}

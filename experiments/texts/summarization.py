@@ -26,7 +26,7 @@ from experiments.texts.tables import correlation_table
 
 FAIR = ("W", "Sliced-W", "MMD, width 0.05")
 LEVELS = ("system", "text")
-#: Not in the paper's table, and slow on texts of this length.
+#: Metrics that are slow on long texts and not in the paper's table.
 UNASKED = ("TER", "DR, AI-IRW shrunk")
 PUBLISHED = by_judgement(SUMMARIZATION, SUMMARIZATION_JUDGEMENTS)
 
@@ -109,7 +109,7 @@ def _print(
 
 
 def judge(kind: str, found: Sequence[Agreement]) -> list[Verdict]:
-    """What the paper says of its table."""
+    """Return verdicts on the statements of the paper about its table."""
     verdicts = []
     statements = [("DR is stronger than W, Sliced-W and MMD (r)", FAIR, (0,))]
     if kind == "extractive":

@@ -1,4 +1,4 @@
-"""Correlations of all contenders as Markdown tables, measured beside published."""
+"""Correlations of all metrics as Markdown tables, with published values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def correlation_table(
     level: str,
     published: Mapping[str, Mapping[str, Sequence[float]]] | None,
 ) -> str:
-    """A line for each contender: r, tau and rho for each judgment, published ones in brackets.
+    """Return one line per metric: r, tau and rho per judgment, published values in brackets.
 
-    Behind r stand the interval over texts and, of random metrics, half the spread over seeds.
+    r is followed by its interval over texts and, for random metrics, half the range over seeds.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def correlation_table(
 
 
 def paper_name(name: str) -> str:
-    """What a contender is called in the paper's table; some are not in it."""
+    """Return the name of a metric in the table of the paper, or None."""
     return "MMD" if name == "MMD, width 0.05" else name
 
 

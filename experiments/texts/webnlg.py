@@ -25,10 +25,10 @@ from experiments.texts.scoring import Scored
 from experiments.texts.tables import correlation_table
 
 LEVELS = ("system", "text")
-#: Metrics on the output of the same encoder, which the paper calls a fair comparison.
+#: Metrics on the output of the same encoder.
 FAIR = ("W", "Sliced-W", "MMD, width 0.05")
 STATE_OF_THE_ART = ("BERTScore", "MoverScore")
-#: What an independent prototype measured with this encoder, first reference, correctness, r.
+#: Pearson r with correctness of an independent prototype with this encoder, first reference.
 PROTOTYPE = {"W": 85.7, "Sliced-W": 87.1, "BERTScore": 84.7}
 NEAR = 1.5
 
@@ -92,7 +92,7 @@ def _print(
 
 
 def judge(found: Sequence[Agreement]) -> list[Verdict]:
-    """What the paper says of its table, and what the library promises."""
+    """Return verdicts on the statements of the paper about its table, and on those of isodepth."""
     judgments = list(dict.fromkeys(one.judgment for one in found))
     system = {judgment: by_metric(found, judgment, "system") for judgment in judgments}
     return [

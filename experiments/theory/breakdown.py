@@ -1,4 +1,4 @@
-"""How many outliers the distance with the halfspace depth withstands at least."""
+"""Lower bounds of the breakdown point of the distance with the halfspace depth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
 def breakdown_from_levels(n: int, alpha: float, alpha_max: float) -> float:
-    """The paper's lower bound of the breakdown point, from two depths.
+    """Return the lower bound of the breakdown point of the paper, from two depths.
 
     It is o / (n + o), where o is the smaller of ceil(n alpha / (1 - alpha)) and n alpha_max: the
     two cases of the proposition are the two terms of this minimum.
@@ -150,7 +150,7 @@ def _proved_bound(counts: np.ndarray, kept: Fraction) -> float:
 
 
 def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
-    """Halfspace depths of the rows times n, which are whole numbers."""
+    """Return the halfspace depths of the rows times n, which are integers."""
     n, d = points.shape
     if depth is None and d == 1:
         values = np.sort(points[:, 0])
@@ -182,6 +182,6 @@ def _depth_counts(points: np.ndarray, depth: Any) -> np.ndarray:
 
 
 def _depth_fraction(depth: float, n: int) -> Fraction:
-    """A depth as an exact fraction: a multiple of 1/n where it is one up to rounding."""
+    """Convert a depth to an exact fraction: a multiple of 1/n if it is one up to rounding."""
     count = round(n * depth)
     return Fraction(count, n) if abs(n * depth - count) <= 1e-9 * n else Fraction(depth)

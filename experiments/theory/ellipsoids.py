@@ -1,4 +1,4 @@
-"""The Hausdorff distance between two ellipsoids, and where it is attained.
+"""Hausdorff distance between two ellipsoids, with the points that attain it.
 
 How far one ellipsoid E sticks out of another, F, is the maximum over x in E of the distance to F:
 a convex function, maximized, so a problem that may have several local solutions. It is made
@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
-# Values of t tabulated in each decade: a branch of solutions covers about a decade or more.
+# Number of tabulated values of t per decade; a branch of solutions covers about a decade or more.
 _TABLE_DENSITY = 8
-# Neighbors in the table whose solutions enclose a larger angle belong to different branches.
+# Maximum angle between neighboring solutions of the same branch.
 _BRANCH_COSINE = 0.95
 _SECULAR_STEPS = 60
 
 
 def norm(vector: np.ndarray) -> float:
-    """Euclidean length, without overflow or underflow of the squares."""
+    """Return the Euclidean length without overflow or underflow of the squares."""
     largest = float(np.abs(vector).max(initial=0.0))
     return largest * float(np.linalg.norm(vector / largest)) if largest > 0 else 0.0
 
@@ -57,10 +57,10 @@ def hausdorff(
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     if np.array_equal(first, second):
         return gaps, directions
-    # Ellipsoids so small that they do not change the sum are points.
+    # Ellipsoids that are too small to change the sum are treated as points.
     size = np.sqrt(max(np.abs(first).max(), np.abs(second).max()))
     grown = np.flatnonzero(radii * size > 1e-20 * distance)
-    # Concentric ellipsoids only differ in scale.
+    # For concentric ellipsoids the gap is proportional to r.
     common = np.ones(1) if distance == 0 else radii[grown]
     for outer, inner, offset in ((first, second, shift), (second, first, -shift)):
         if len(grown):
@@ -73,7 +73,7 @@ def hausdorff(
 
 
 class Protrusion:
-    """How far the ellipsoid `outer`, centered at `offset`, sticks out of `inner`, centered at 0.
+    """Excess of the ellipsoid `outer`, centered at `offset`, over `inner`, centered at 0.
 
     All computations are in the principal axes of `inner`. A point of the outer ellipsoid is
     offset + r * factor @ w with w of length at most one, and the farthest has length one.
@@ -131,7 +131,7 @@ class Protrusion:
         return w, np.einsum("ni,ni->n", feet, feet) - 1.0, leaving
 
     def _maxima(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Local maxima of the dual function: their rows of `radii`, and their t."""
+        """Return the local maxima of the dual function: their indices into `radii`, and their t."""
         from scipy.optimize.elementwise import find_root
 
         table = self._multipliers(radii)
@@ -150,7 +150,7 @@ class Protrusion:
         stop = np.concatenate([ends[:, 1:][right], ends[:, :-1][left]])
 
         def signed_slope(log_t: np.ndarray, which: np.ndarray) -> np.ndarray:
-            """The slope on the branch of the start; the opposite of its sign beyond."""
+            """Return the slope on the branch of the start, and the opposite sign outside of it."""
             begin = start[which]
             found, slope, _ = self._best(np.exp(log_t), radii[row[begin]])
             return np.where(self._same_branch(found, w[begin]), slope, -np.sign(slopes[begin]))
@@ -177,7 +177,7 @@ class Protrusion:
         if largest == 0:
             return np.ones(1)
         size = np.sqrt(max(self._outer_values[-1], largest))
-        # An offset that exceeds all widths by far leaves a single branch.
+        # If the offset is much larger than all widths there is a single branch.
         reach = size * (2.0 + min(norm(offset) / (size * radii.min()), 1e6))
         ceiling = 2 * np.sqrt(largest) * reach
         contrast = norm(offset) / (size * radii.max()) + np.abs(outer - inner).max() / size**2
@@ -186,7 +186,7 @@ class Protrusion:
         table = np.geomspace(floor, ceiling, int(_TABLE_DENSITY * np.log10(ceiling / floor)) + 1)
         if self._squares.all():
             return table
-        # Out of a flat ellipsoid the other may stick by very little, and then t is as good as 0.
+        # A flat ellipsoid may be exceeded by very little, and t is then close to 0.
         return np.concatenate([floor * np.logspace(-16, -1, 16), table])
 
     def _heights(self, directions: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -204,7 +204,7 @@ class Protrusion:
         return directions @ offset + radii * difference
 
     def _share(self, multipliers: np.ndarray) -> np.ndarray:
-        """t / (squares + t), of shape (n, d); 1 on the flat axes of the inner ellipsoid."""
+        """Return t / (squares + t), of shape (n, d); 1 on the flat axes of the inner ellipsoid."""
         t = np.where(self._squares > 0, multipliers[:, None], 1.0)
         return t / (self._squares + t)
 
@@ -223,8 +223,8 @@ def maximize_on_sphere(curvatures: np.ndarray, slopes: np.ndarray) -> np.ndarray
     """
     drops = curvatures[..., -1:] - curvatures
     slopes = slopes.copy()
-    # With no slope along the top axis the two solutions mirror each other there: a tiny slope
-    # chooses one of them, and keeps the equation below solvable.
+    # Without a slope along the top axis there are two symmetric solutions. A tiny slope selects
+    # one of them and keeps the equation below solvable.
     tiny = 1e-14 * (curvatures[..., -1:] + np.abs(slopes).max(-1, keepdims=True)) + 1e-300
     top = slopes[..., -1:]
     slopes[..., -1:] = np.where(np.abs(top) >= tiny, top, np.where(top < 0, -tiny, tiny))
@@ -248,7 +248,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 
 
 def _spectrum(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, those lost in rounding set to zero, and eigenvectors."""
+    """Return eigenvalues, with values at the level of rounding set to zero, and eigenvectors."""
     values, axes = np.linalg.eigh(matrix)
     rounding = len(values) * np.finfo(np.float64).eps * max(values[-1], 0.0)
     return np.where(values > rounding, values, 0.0), axes

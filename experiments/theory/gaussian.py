@@ -1,4 +1,4 @@
-"""Two Gaussian distributions: gaps of their regions, distance and bounds, without sampling."""
+"""Gaps, distance and bounds of two Gaussian distributions, without sampling."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from experiments.theory.means import (
 from isodepth.data.validation import check_number, check_points, check_same_width
 from isodepth.errors import InvalidInputError
 
-# How far from symmetric or from positive semi-definite rounding may leave a covariance.
+# Tolerance of the checks that a covariance is symmetric and positive semi-definite.
 _COVARIANCE_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianPair:
-    """Two checked Gaussian distributions, in units of their own size.
+    """Two validated Gaussian distributions, scaled to unit size.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class GaussianPair:
         return self.unit * norm(self.shift)
 
     def gaps(self, radii: np.ndarray) -> np.ndarray:
-        """Hausdorff distances of the ellipsoids of each of `radii` (n,), in units."""
+        """Return the Hausdorff distances of the ellipsoids of each of `radii` (n,), in units."""
         return hausdorff(self.shift, self.first, self.second, radii)[0]
 
     def distance_of_shapes(self) -> float:
@@ -106,7 +106,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     """
     pair = GaussianPair.of(m1, S1, m2, S2)
     radius = check_number(radius, "radius", 0.0, high_open=True)
-    # Both bodies shrink or grow together, so only the shift counts in units of a large radius.
+    # Both bodies scale with the radius, so for a large radius only the shift matters.
     scale = max(radius, 1.0)
     gaps, directions = hausdorff(
         pair.shift / scale, pair.first, pair.second, np.array([radius / scale])

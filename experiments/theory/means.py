@@ -25,9 +25,9 @@ from isodepth.errors import InvalidOptionError
 
 Gap = Callable[[np.ndarray], np.ndarray]
 
-# Relative, of means over radii.
+# Relative tolerance of means over radii.
 _TOLERANCE = 1e-9
-# Angles on half a circle: with kinks in the integrand the rule is good to about 1e-9.
+# Number of angles on half a circle; with kinks in the integrand the error is about 1e-9.
 _ANGLES = 1 << 15
 # The trapezoidal rule over logarithms converges like exp(-20 / step).
 _STEP = 0.55
@@ -35,22 +35,22 @@ _LEAST_LOG = -72.0
 
 
 def check_p(p: Any) -> float:
-    """Exponent in (0, inf]."""
+    """Check an exponent in (0, inf]."""
     return check_number(p, "p", 0.0, low_open=True)
 
 
 def check_eps(eps: Any) -> float:
-    """Trimming share in (0, 1]."""
+    """Check a trimmed fraction in (0, 1]."""
     return check_number(eps, "eps", 0.0, 1.0, low_open=True)
 
 
 def kept_mass(eps: float) -> Fraction:
-    """1 - eps for the decimal number that was typed: eps=0.7 keeps 3/10, and no rounding more."""
+    """Return 1 - eps as an exact decimal: 3/10 for eps=0.7."""
     return 1 - Fraction(repr(eps))
 
 
 def radius_of_mass(d: int, eps: float) -> float:
-    """r with P(|Z| <= r) = 1 - eps for a standard Gaussian vector Z in R^d."""
+    """Return r with P(|Z| <= r) = 1 - eps for a standard Gaussian vector Z in R^d."""
     from scipy.special import gammainccinv, gammaincinv
 
     half_square = gammaincinv(d / 2, 1.0 - eps) if eps > 0.5 else gammainccinv(d / 2, eps)
@@ -67,7 +67,7 @@ def radius_power_mean(d: int, eps: float, p: float) -> float:
 
     if math.isinf(p) or eps == 1:
         return radius_of_mass(d, eps)
-    # Less mass than this is never seen, but Kummer's function would overflow.
+    # Kummer's function would overflow for smaller masses, which do not occur in practice.
     radius = radius_of_mass(d, max(eps, 1e-290))
     x = radius**2 / 2
     ratio = hyp1f1(1.0, (d + p) / 2 + 1, x) / hyp1f1(1.0, d / 2 + 1, x)
@@ -100,10 +100,10 @@ def power_mean_over_radii(
         r = nodes[:, 0]
         powers = p * np.log(gap(r) / largest)
         density = np.exp(log_scale + (d - 1) * np.log(r) - r**2 / 2)
-        # For small p the mean is close to 1 and its logarithm is what counts.
+        # For small p the mean is close to 1, so its logarithm is used.
         return density * (np.expm1(powers) if p < 1 else np.exp(powers))
 
-    # Panels that hold the mass in low and high dimension, and the peak at the end for large p.
+    # Panels that cover the mass in low and high dimension, and the peak at the end for large p.
     edges = [radius_of_mass(d, 1.0 - share * (1.0 - eps)) for share in (0.01, 0.3, 0.8)]
     decay = 1e3 * p * (1.0 - before / largest)
     if decay > 20:
@@ -169,20 +169,20 @@ def mean_square_of_shapes(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def circle(count: int) -> np.ndarray:
-    """Unit vectors (count, 2) at the middles of equal parts of half a turn."""
+    """Return unit vectors (count, 2) at the midpoints of equal arcs of a half circle."""
     angles = (np.arange(count) + 0.5) * (math.pi / count)
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _difference(directions: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """sqrt(u'S1u) - sqrt(u'S2u) for each row u, of shape (n,)."""
+    """Return sqrt(u'S1u) - sqrt(u'S2u) for each row u, of shape (n,)."""
     squares = [
         np.einsum("ni,ij,nj->n", directions, matrix, directions).clip(min=0.0)
         for matrix in (first, second)
     ]
     change = np.einsum("ni,ij,nj->n", directions, first - second, directions)
     total = np.sqrt(squares[0]) + np.sqrt(squares[1])
-    # The difference of the squares does not cancel where both almost agree.
+    # The difference of the squares does not cancel if both almost agree.
     return np.divide(change, total, out=np.zeros_like(total), where=total > 0)
 
 

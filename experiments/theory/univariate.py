@@ -1,4 +1,4 @@
-"""One dimension: the distance as a formula in the order statistics."""
+"""Distance in one dimension as a formula in the order statistics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from isodepth.errors import InvalidInputError
 def univariate_distance(
     x: Any, y: Any, p: float = 2, eps: float = 0.1, normalize: bool = True
 ) -> float:
-    r"""Distance of two samples on the line with the halfspace depth, from sorted values alone.
+    r"""Return the distance of two univariate samples with the halfspace depth, from sorted values.
 
     In one dimension the set {D >= k/n} of a sample is the interval [x_(k), x_(n+1-k)] between two
     order statistics, so that the gap of two regions is the larger of the gaps at their two ends.
@@ -73,7 +73,7 @@ def univariate_distance(
 
 
 class _Intervals:
-    """The nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
+    """Return the nested intervals {D >= k/n} of a sorted sample, from the innermost outwards."""
 
     def __init__(self, values: np.ndarray) -> None:
         n = len(values)
@@ -85,7 +85,7 @@ class _Intervals:
         self.masses = counts / n
 
     def at(self, betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the smallest interval of mass > beta, for each of `betas`."""
+        """Return the ends of the smallest interval of mass > beta, for each of `betas`."""
         first = np.searchsorted(self.masses, betas, "right")
         return self.low[first], self.high[first]
 
