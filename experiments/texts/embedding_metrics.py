@@ -137,8 +137,8 @@ class BERTScore:
             warnings.simplefilter("ignore")
             scorer = BERTScorer(
                 model_type=self.encoder.path,
-                num_layers=self.encoder.checked_layer(),
-                device=self.encoder.place(),
+                num_layers=self.encoder.resolved_layer(),
+                device=self.encoder.resolved_device(),
             )
             # The package fails on empty texts with current versions of transformers.
             scores = np.zeros(len(candidates))
@@ -155,12 +155,12 @@ def unit_vectors_of(
 ) -> dict[str, np.ndarray]:
     """Return the normalized token vectors of each distinct text."""
     texts = list(dict.fromkeys([*candidates, *(text for group in references for text in group)]))
-    found = [np.asarray(vectors, dtype=np.float64) for vectors in encoder(texts)]
-    width = max((vectors.shape[1] for vectors in found if vectors.size), default=1)
+    clouds = [np.asarray(vectors, dtype=np.float64) for vectors in encoder(texts)]
+    width = max((vectors.shape[1] for vectors in clouds if vectors.size), default=1)
     zero = np.zeros((1, width))
     return {
         text: normalize(vectors) if vectors.size else zero
-        for text, vectors in zip(texts, found, strict=True)
+        for text, vectors in zip(texts, clouds, strict=True)
     }
 
 
