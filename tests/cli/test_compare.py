@@ -90,7 +90,9 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
         Path(name).write_text("\n".join(text))
     named = run_json(*given, "--blocks", "day", "--columns", "temp,wind")
     assert named["pvalue"] == numbered["pvalue"]
-    assert [c["column"] for c in named["columns"]] == [c["column"] for c in numbered["columns"]]
+    assert [c["column"] for c in named["column_tests"]] == [
+        c["column"] for c in numbered["column_tests"]
+    ]
     assert "has no column 'night'" in refusal(*given, "--blocks", "night")
 
 

@@ -101,7 +101,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
         "note": ("identifier", "left out"), "size": ("numeric", "numbers"),
     }  # fmt: skip
     assert (found["distance"], found["columns"]) == (0, ["late", "when", "size"])
-    assert {each["column"] for each in found["test"]["columns"]} == kinds.keys() - {"note"}
+    assert {each["column"] for each in found["test"]["column_tests"]} == kinds.keys() - {"note"}
     alone = run_json("test", raw, raw, "--columns", "origin", *options[2:])
     assert "distance" not in alone
     assert alone["pvalue"] == 1

@@ -127,7 +127,7 @@ def test_what_the_forms_say() -> None:
         name for name, _ in comparison.contributions
     ]
     rows = comparison._rows()
-    tested = {column.column: column.pvalue for column in comparison.test.columns}
+    tested = {column.column: column.pvalue for column in comparison.test.column_tests}
     assert rows["pvalue"] == [tested[name] for name in rows["column"]]
     assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
     assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
@@ -202,3 +202,14 @@ def test_matrix_knows_the_nearest() -> None:
 def test_what_is_no_matrix_is_refused(values, labels, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
         isodepth.DistanceMatrix.of(values, labels)
+
+
+def test_print_of_a_matrix_shows_its_distances() -> None:
+    matrix = isodepth.DistanceMatrix.of([[0, 1.25], [1.25, 0]], ["june", "july"])
+    assert str(matrix).splitlines()[1:] == [
+        "      june  july",
+        "june     0  1.25",
+        "july  1.25     0",
+    ]
+    assert "(first rows and columns of 20 x 20)" in str(isodepth.DistanceMatrix.of(np.eye(20)))
+    assert "1.25" not in matrix._heading()

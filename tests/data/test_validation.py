@@ -264,3 +264,18 @@ def test_errors_of_options_have_the_option() -> None:
         check_number(2, "eps", 0, 1)
     assert caught.value.option == "eps"
     assert pickle.loads(pickle.dumps(caught.value)).option == "eps"
+
+
+def test_unknown_options_get_a_suggestion() -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 2))
+    for call in (isodepth.distance, isodepth.compare, isodepth.two_sample_test):
+        with pytest.raises(InvalidOptionError, match="'esp'; did you mean 'eps'") as caught:
+            call(rows, rows, esp=0.1)
+        assert caught.value.option == "esp"
+
+
+def test_directions_as_an_array_have_their_own_number() -> None:
+    with pytest.raises(InvalidOptionError, match="n_directions has no effect with an array of 2"):
+        isodepth.Metric(directions=np.eye(2), n_directions=50)
+    metric = isodepth.Metric(directions=np.eye(2))
+    assert metric.n_directions == 2

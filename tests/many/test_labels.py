@@ -114,7 +114,7 @@ def test_tables_and_a_place_for_the_result() -> None:
         (FRAME.iloc[:0], "month", InvalidInputError, "no rows"),
         (FRAME.assign(month=[None, *MONTHS[1:]]), "month", InvalidInputError, "1 rows of samples"),
         ({}, None, InvalidInputError, "is empty"),
-        ([("a", ORDERED[0])], None, InvalidInputError, "must hold numbers, got tuple"),
+        ([("a", ORDERED[0])], None, InvalidInputError, "must hold numbers, got a tuple"),
         ({1: ORDERED[0], "1": ORDERED[1]}, None, InvalidInputError, "got '1' twice"),
         ({"a": 3}, None, InvalidInputError, "samples"),
     ],

@@ -150,8 +150,8 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
     >>> _with_flag(InvalidOptionError("n_directions must be 1", option="n_directions"), options)
     '--directions must be 1'
     """
-    message, option = str(error), getattr(error, "option", None)
-    flag = next((max(each.opts, key=len) for each in params if option and each.name == option), "")
+    message, option = str(error), getattr(error, "option", None) or ""
+    flag = next((max(each.opts, key=len) for each in params if each.name == option), "")
     if not flag.startswith("-"):
         return message
     return (

@@ -67,7 +67,7 @@ def pairwise(
         inside = [label for label in members if members[label] == number]
         lines.append(f"cluster {number:<6} {', '.join(inside)}")
     written = [f"written to     {path}" for path in (output, outputs.page) if path]
-    printed = ["", *_printed(matrix)] if len(matrix) <= _PRINTED else []
+    printed = ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []
     lines += [*reading.lines(), *written, f"signature      {matrix.signature}", *printed]
     return Answer(lines, content)
 
@@ -95,13 +95,4 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
             f"{word:14} {matrix.labels[rows[k]]} and {matrix.labels[columns[k]]}, {apart[k]:.4g}"
             for word, k in (("nearest", apart.argmin()), ("farthest", apart.argmax()))
         ),
-    ]
-
-
-def _printed(matrix: Any) -> list[str]:
-    rows = zip(matrix.labels, np.asarray(matrix), strict=True)
-    cells = [["", *matrix.labels], *([label, *(f"{v:.4g}" for v in row)] for label, row in rows)]
-    first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
-    return [
-        "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip() for row in cells
     ]

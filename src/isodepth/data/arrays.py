@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -37,6 +38,12 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Return a hint to the most similar name, or "" if none is similar."""
+    similar = difflib.get_close_matches(name, names[:1000], 1)
+    return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
 def numbered(width: int) -> list[str]:

@@ -288,10 +288,10 @@ def _read_column(
         kind = ColumnKind(name, "numeric", "numbers", note, "numeric", numbers.attention)
         return kind, converted, values
     _refuse_two_kinds(name, series, values, names)
-    kind, note = _detect(series, values)
-    use = "shares" if kind == "category" else "left out"
-    note = "; ".join(filter(None, [numbers, note]))
-    return ColumnKind(name, kind, use, note, attention=bool(numbers)), series, values
+    word, reason = _detect(series, values)
+    use = "shares" if word == "category" else "left out"
+    note = "; ".join(filter(None, [numbers, reason]))
+    return ColumnKind(name, word, use, note, attention=bool(numbers)), series, values
 
 
 def _detect(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tuple[str, str]:

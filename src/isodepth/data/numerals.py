@@ -76,7 +76,7 @@ class Numerals:
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self._values = values
-        counts = Counter(value for value in values if not is_missing_number(value))
+        counts = Counter(v for v in values if v is not None and not is_missing_number(v))
         self._parts = {value: _split(value) for value in counts}
         self.rows = sum(counts.values())
         self._fits = {
@@ -113,9 +113,9 @@ class Numerals:
         return np.array([v in self._parts and v not in fits for v in self._values], dtype=bool)
 
 
-def is_missing_number(value: str | None) -> bool:
+def is_missing_number(value: str) -> bool:
     """Whether a string is empty or a usual word for a missing number."""
-    return value is None or value.strip().lower() in MISSING_NUMBERS
+    return value.strip().lower() in MISSING_NUMBERS
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:

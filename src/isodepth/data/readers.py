@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import zipfile
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from isodepth.data import csv_files
-from isodepth.data.arrays import listed, numbered
+from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.frames import Names, Table, read_frame
 from isodepth.data.input_file import (
     ARROW_ENDINGS,
@@ -155,8 +154,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
     """The error for a column that is not there."""
-    near = difflib.get_close_matches(name, names[:1000], 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, names)
     return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {listed(names)})")
 
 

@@ -160,6 +160,28 @@ class LabeledMatrix:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def matrix_lines(self, most: int = 12) -> list[str]:
+        """Return the matrix as aligned lines, at most `most` rows and columns of it.
+
+        Examples
+        --------
+        >>> matrix = LabeledMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
+        >>> print(*matrix.matrix_lines(), sep="\\n")
+              june  july
+        june     0   1.5
+        july   1.5     0
+        """
+        rows = list(zip(self.labels, np.asarray(self.values)[:most, :most], strict=False))
+        cells = [["", *self.other_labels[:most]]]
+        cells += [[label, *(f"{value:.4g}" for value in row)] for label, row in rows]
+        first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
+        lines = [
+            "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip()
+            for row in cells
+        ]
+        n, m = self.values.shape
+        return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
+
 
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
     found = tuple(map(label_text, range(count) if labels is None else labels))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from isodepth.data.arrays import (
     FEW,
     column_labels,
     describe,
+    did_you_mean,
     listed,
     named_counts,
     warn_of_rounding,
@@ -27,6 +30,8 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersErr
 _SCAN_ELEMENTS = 1 << 20
 #: What else to do about missing values, for messages about samples that have some.
 OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
+P = ParamSpec("P")
+R = TypeVar("R")
 _DASK = ("dask", "dask_expr")
 
 
@@ -340,6 +345,36 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
             f"{name} must be one of {', '.join(names)}; got {value!r}", option=name
         )
     return value
+
+
+def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
+    """Return the error for an unknown option, with the most similar known one.
+
+    Examples
+    --------
+    >>> print(unknown_option("esp", ["eps", "p"]))
+    unknown option 'esp'; did you mean 'eps'? (options are eps, p)
+    """
+    return InvalidOptionError(
+        f"unknown option {name!r}{did_you_mean(name, names)} (options are {', '.join(names)})",
+        option=name,
+    )
+
+
+def check_option_names(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function so that unknown keyword arguments raise `unknown_option`."""
+    parameters = inspect.signature(function).parameters.values()
+    names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    known = {each.name for each in parameters}
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        for name in options:
+            if name not in known:
+                raise unknown_option(name, names)
+        return function(*args, **options)
+
+    return checked
 
 
 def check_number(

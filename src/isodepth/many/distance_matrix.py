@@ -105,3 +105,9 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
         if self.signature:
             lines.append(self.signature)
         return "\n  ".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *self.matrix_lines()])
+
+    def _heading(self) -> str:
+        return repr(self)

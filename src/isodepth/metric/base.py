@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -27,6 +26,7 @@ from isodepth.data.validation import (
     check_n_jobs,
     check_number,
     refuse_chunks,
+    unknown_option,
 )
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
@@ -49,6 +49,7 @@ from isodepth.metric.table import STORAGES, RegionTable
 REFINE = 20
 #: Scratch memory on the host where `memory_mb` is None.
 MEMORY_MB = 256.0
+_N_DIRECTIONS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -144,7 +145,7 @@ class BaseMetric:
     p: float = 2
     q: float = math.inf
     eps: float = 0.1
-    n_directions: int = 1000
+    n_directions: int = _N_DIRECTIONS
     directions: Any = "uniform"
     levels: Any = "exact"
     n_levels: int | None = None
@@ -199,11 +200,7 @@ class BaseMetric:
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                near = difflib.get_close_matches(name, names, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise InvalidOptionError(
-                    f"unknown option {name!r}{hint} (options are {', '.join(names)})"
-                )
+                raise unknown_option(name, names)
         return cls(**options)
 
     @classmethod
@@ -377,6 +374,12 @@ def _checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSourc
         settings["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
     else:
         rows = check_direction_rows(given["directions"])
+        if given["n_directions"] not in (_N_DIRECTIONS, len(rows)):
+            raise InvalidOptionError(
+                f"n_directions has no effect with an array of {len(rows)} directions, got "
+                f"{given['n_directions']!r}; remove it",
+                option="n_directions",
+            )
         rows.setflags(write=False)
         settings["directions"], settings["n_directions"] = rows, len(rows)
     settings["levels"] = _checked_levels(given["levels"], given["n_levels"])

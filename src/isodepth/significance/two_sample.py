@@ -15,6 +15,7 @@ from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
 from isodepth.data.seeds import rng_for
+from isodepth.data.validation import check_option_names
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
@@ -37,6 +38,7 @@ from isodepth.significance.tolerance import allowed_share, tolerant_statistics, 
 from isodepth.tensors.host import arrays_on_host
 
 
+@check_option_names
 def two_sample_test(
     X: Any,
     Y: Any,
