@@ -172,7 +172,7 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1,2\n3,4\n5,1\n", "has no header: its first row is taken for data"),
+        ("1,2\n3,4\n5,1\n", "has no header: its first row is read as data"),
         ("a,b\n1,2\n", "has one row only"),
     ],
 )

@@ -270,4 +270,4 @@ def _refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
     """Refuse those of the options that are given."""
     for name in sorted(names):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise InvalidOptionError(f"{name} {why}; leave it out")
+            raise InvalidOptionError(f"{name} {why}; leave it out", option=name)

@@ -1,4 +1,4 @@
-"""Tables from files and pipes: what to read of them, and reading every kind that is known."""
+"""Tables from files and pipes of all supported formats."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ from isodepth.data.input_file import (
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
-# Names are listed in a message until there are this many.
+# Maximum number of names in a message.
 MOST_NAMED = 20
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to read of a table.
+    """Columns to read, and the treatment of strings and missing values.
 
     Attributes
     ----------
     missing : bool
-        Whether values may be missing.
+        Whether missing values are allowed.
     columns : sequence of str or None
-        The columns to read, in this order; None for all.
+        Columns to read, in this order; None for all.
     drop : sequence of str
         Columns to leave out.
     text : {"raise", "drop", "keep", "labels"}
-        What becomes of columns that hold text or dates. With "labels" all columns of a text file
-        are read as text.
+        Treatment of columns of strings or dates. With "labels" all columns of a text file are read
+        as strings.
     categories : sequence of str
-        Columns that may hold numbers and texts, with ``text="keep"``.
+        Columns that may mix numbers and other strings, with ``text="keep"``.
     missing_words : sequence of str
-        Cells with these strings are missing, in all columns; empty cells always are.
+        Strings that are missing values in all columns, in addition to the empty string.
     lenient : bool
-        Whether a column that is to be left out may be absent.
+        Whether a column in `drop` may be absent.
     drop_hint, text_hint, missing_hint : str
-        How to leave out columns by name, all columns of text, and rows with missing values, in the
-        words of Python or of a shell.
+        How to leave out columns by name, all columns of strings, and rows with missing values, as
+        Python keywords or as flags of the command line.
     """
 
     missing: bool = False
@@ -73,21 +73,20 @@ class ReadOptions:
 
 @dataclass
 class ReadResult:
-    """What was read.
+    """Columns of a file, with information about the file.
 
     Attributes
     ----------
     frame : pyarrow.Table, or ndarray of shape (n, d) for .npy and .npz
-        The chosen columns in their order. With ``text="keep"`` those of text and dates are among
-        them, as Arrow columns that `frame[name].to_numpy()` turns into arrays of objects.
+        Selected columns in their order, with strings and dates if ``text="keep"``.
     columns : tuple of str or None
-        Their names; None where the file has none.
+        Names of the columns; None if the file has none.
     left_out : list of str
-        Columns that were left out: by name, or because they hold text.
+        Columns that were left out by name, or because they contain strings.
     notes : list of str
-        What a person should know about the file.
+        Messages about the file for the user.
     absent : list of str
-        Columns that were to be left out and are not there.
+        Columns of `drop` that the file does not have.
     path : Path
     """
 
@@ -100,7 +99,7 @@ class ReadResult:
 
     @cached_property
     def numbers(self) -> Table:
-        """The columns of numbers alone, with NaN for what is missing; none may be left."""
+        """Numeric columns, with NaN for missing values; there may be none."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         kinds = {field.name: field.type for field in self.frame.schema}
@@ -110,13 +109,13 @@ class ReadResult:
 
     @property
     def mixed(self) -> Any:
-        """All columns: the frame where there are others than numbers, else the numbers."""
+        """The frame if it has other columns than numeric ones, else the numbers."""
         whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
         return self.numbers if whole else self.frame
 
 
 class Choice(NamedTuple):
-    """Places of the columns that are wanted, and what is left out."""
+    """Positions of the selected columns, and names of those left out."""
 
     kept: list[int]
     dropped: list[str]
@@ -124,7 +123,7 @@ class Choice(NamedTuple):
 
 
 def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
-    """Which of the columns of a file are wanted.
+    """Select columns of a file.
 
     Examples
     --------
@@ -136,7 +135,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
     places = {name: place for place, name in enumerate(names)}
 
     def parts(wanted: Sequence[str]) -> list[str]:
-        # A name may hold commas itself.
+        # A name may contain commas.
         split = ([name] if name in places else name.split(",") for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
@@ -147,13 +146,13 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
             raise unknown_column(name, names, file)
     kept = [places[name] for name in wanted if name not in dropped]
     if not kept:
-        raise InvalidOptionError(f"no column of {file} is left; it has {listed(names)}")
+        raise InvalidOptionError(f"no column of {file} is selected; it has {listed(names)}")
     there = [name for name in dropped if name in places]
     return Choice(kept, there, [name for name in dropped if name not in places])
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
-    """The error for a column that is not there."""
+    """Return the error for an unknown column."""
     hint = did_you_mean(name, names)
     return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {listed(names)})")
 
@@ -172,49 +171,24 @@ def read_table(
     drop_text: bool = False,
     keep_text: bool = False,
 ) -> Any:
-    """Read a table from a file: numbers, or with `keep_text` a mixed one.
+    """Read a table of numbers from a file, or a mixed one with `keep_text`.
 
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in one of the following, or in one of them and ``.gz``.
-
-        * ``.csv``, ``.tsv``: UTF-8 text. The separator of a ``.csv`` file (comma, semicolon, tab or
-          vertical bar) and decimal commas are detected. A first row without any number is a
-          header; every other cell must hold a number, or true or false, which count 1 and 0.
-        * ``.parquet``, ``.feather``: every column must be of an integer, floating, decimal or
-          boolean type and complete. Columns that hold a pandas index are left out, as they are for
-          frames.
-        * ``.npy``: opened as a read-only memory map; files that hold Python objects are refused.
-        * ``.npz``: an archive of one array, or one of several as in ``archive.npz:name``.
-
-        A pipe (``mkfifo``, ``<(...)`` of a shell, ``/dev/stdin``) is read once, into memory, as
-        what its name ends in, or as what it begins like; ``"-"`` is standard input.
+        A ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
+        ``.gz``; ``archive.npz:name`` for one of several arrays; ``"-"`` for standard input.
     missing : bool
-        Whether values may be missing: empty cells, cells that say NA or null, and missing values
-        of parquet become NaN, and are refused otherwise.
-    columns : sequence of str, optional
-        The columns to read, in this order; all by default. Columns without names are "0", "1", ...
-    drop : sequence of str
-        Columns to leave out.
-    drop_text : bool
-        Whether to leave out every column that holds text or dates; otherwise they are refused.
-    keep_text : bool
-        Whether to keep them: a table that has any, or booleans, is a `pyarrow.Table`, which is
-        compared like any data frame. Columns of numbers with a few cells of text are refused.
+        Whether missing values are allowed; they become NaN.
+    columns, drop : sequences of str
+        Columns to read, in this order, and columns to leave out. Unnamed columns are "0", "1", ...
+    drop_text, keep_text : bool
+        Whether to leave out columns of strings and dates, or to keep them; default: an error.
 
     Returns
     -------
     table : Table, or pyarrow.Table with `keep_text`
-        A pair ``(points, columns)``: the numbers, shape (n, d), and the column names, None where
-        the file has none. A ``.npy`` file keeps its shape and dtype; the others give float32
-        where all columns are float32 and float64 everywhere else.
-
-    Raises
-    ------
-    UnreadableFileError
-        The file is missing, damaged, of an unknown kind, or holds something that is not a number.
-        The message is one line and says where.
+        Numbers (n, d) and names of the columns, None if the file has none.
 
     Examples
     --------
@@ -240,7 +214,7 @@ def read_table(
 def read_with_options(
     path: str | os.PathLike[str] | InputFile, options: ReadOptions = EVERYTHING
 ) -> ReadResult:
-    """Read a table, with what else there is to know about it.
+    """Read a table, with information about its file.
 
     Examples
     --------
@@ -266,15 +240,15 @@ def read_with_options(
         refuse(file.path, error.strerror or str(error), error)
     result.path = file.path
     if len(result.frame.shape) == 2 and len(result.frame) == 1:
-        result.notes.append(f"{file.path} has one row only")
+        result.notes.append(f"{file.path} has only one row")
     return result
 
 
 def check_ending(file: InputFile) -> None:
-    """Refuse a file whose name does not say what kind of table it is."""
+    """Refuse a file with an unknown ending."""
     if file.ending not in ENDINGS:
-        said = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
-        refuse(file.path, f"{said}; the known ones are {', '.join(ENDINGS)}, also with .gz")
+        received = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
+        refuse(file.path, f"{received}; supported are {', '.join(ENDINGS)}, also with .gz")
 
 
 # -- text and Arrow -------------------------------------------------------------------------------
@@ -303,7 +277,7 @@ def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
         frame = without_index(arrow_table(file))
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
-            refuse(file.path, f"it holds {frame.num_rows} rows and {frame.num_columns} columns")
+            refuse(file.path, f"it has {frame.num_rows} rows and {frame.num_columns} columns")
         csv_files.check_distinct(file.path, names)
         choice = choose_columns(names, options, file.path)
 
@@ -316,40 +290,40 @@ def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
-    """Raise the error for a file that a library could not read; our own errors stay."""
+    """Raise the error for a file that another library cannot read; our own errors are kept."""
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
         refuse(file.path, f"it does not fit into memory {error}", error)
-    # A flipped bit can surface as any error of pyarrow, zipfile, NumPy or Python.
+    # A damaged file can cause any error of pyarrow, zipfile, NumPy or Python.
     kind = file.ending.removeprefix(".")
     refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 
 
 def arrow_table(file: InputFile) -> Any:
-    """All columns of a parquet or feather file as a table of pyarrow."""
+    """Read all columns of a parquet or feather file as a pyarrow table."""
     from pyarrow import feather, parquet
 
     with file.open() as stream:
         if file.ending == ".feather":
             return feather.read_table(stream, use_threads=False, memory_map=False)
-        # Not parquet.read_table, which makes columns of the names of folders ("year=2020").
+        # parquet.read_table would add columns from the names of folders ("year=2020").
         with parquet.ParquetFile(stream) as opened:
             parquet_row_counts(opened)
             return opened.read(use_threads=False)
 
 
 def without_index(table: Any) -> Any:
-    """A table without the columns that hold a pandas index."""
+    """Return a table without the columns of a pandas index."""
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     return table.drop_columns([name for name in index if isinstance(name, str)])
 
 
 def parquet_row_counts(opened: Any) -> list[int]:
-    """Rows of the row groups; counts that contradict each other are refused.
+    """Return the numbers of rows of the row groups, and check their sum.
 
-    The metadata of columns is left alone: where it is damaged, asking pyarrow for it ends the
-    process, while reading the column raises an error.
+    The metadata of columns is not used: pyarrow crashes if it is damaged, while reading a damaged
+    column raises an error.
     """
     metadata = opened.metadata
     counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
@@ -359,7 +333,7 @@ def parquet_row_counts(opened: Any) -> list[int]:
 
 
 def holds_numbers(kind: Any) -> bool:
-    """Whether a type of pyarrow is one of numbers; a column without any value is."""
+    """Whether a pyarrow type is numeric; the type of a column without values is."""
     from pyarrow import types
 
     tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
@@ -374,7 +348,7 @@ def _chosen_columns(
     options: ReadOptions,
     where: Callable[[int, int], str],
 ) -> ReadResult:
-    """What is made of the columns that were chosen."""
+    """Apply the options to the selected columns."""
     import pyarrow as pa
 
     empty = {"", *options.missing_words}
@@ -385,7 +359,7 @@ def _chosen_columns(
     texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
     left_out, notes = list(choice.dropped), []
     if options.text in ("keep", "labels"):
-        # A slip in a column of numbers would make a category of it.
+        # A typing error in a column of numbers would turn it into a category.
         others = [] if options.text == "labels" else texts
         others = [place for place in others if names[place] not in options.categories]
         texts = [place for place in others if _mostly_numbers(columns[place])]
@@ -399,14 +373,13 @@ def _chosen_columns(
             by_name = f"them out with {by_name}, or " if len(named) <= MOST_NAMED else "out "
             refuse(
                 file.path,
-                f"{where(row, place)}: {cell!r} is not a number; {kinds} in column(s) "
-                f"{listed([*map(repr, named)])}: leave {by_name}all such columns with "
-                f"{options.text_hint}",
+                f"{where(row, place)}: {cell!r} is not a number; {kinds} in the "
+                f"column{'s' * (len(named) > 1)} {listed([*map(repr, named)])}: leave {by_name}all such columns with {options.text_hint}",
             )
         about = []
         for row, cell, count, place in faults:
             total, such = len(frame) - columns[place].null_count, f", such as {cell!r}"
-            if count < total:  # a slip in a column of numbers should not go unseen
+            if count < total:  # probably a typing error in a column of numbers
                 line = where(row, place).partition(",")[0]
                 such = f" in {count} of {total} cells, the first {cell!r} in {line}"
             about.append(f"{names[place]!r} ({_kind_of_text(cell)}{such})")
@@ -414,7 +387,7 @@ def _chosen_columns(
         left_out += named
         columns = {place: column for place, column in columns.items() if place not in texts}
         if not columns:
-            refuse(file.path, "none of its columns holds numbers")
+            refuse(file.path, "none of its columns is numeric")
     holes = [
         (_first(column.is_null()), place)
         for place, column in columns.items()
@@ -424,15 +397,14 @@ def _chosen_columns(
         row, place = min(holes)
         refuse(
             file.path,
-            f"{where(row, place)}: the cell is empty (empty in this column: "
-            f"{columns[place].null_count} of {len(frame)}); fill in or drop incomplete rows"
+            f"{where(row, place)}: the value is missing ({columns[place].null_count} of "
+            f"{len(frame)} in this column); impute the values or drop the rows"
             f"{options.missing_hint}",
         )
     for place, column in columns.items():
         boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
         if boolean:
-            said = f"column {names[place]!r} of {file.path} is boolean"
-            notes.append(f"{said}: true is taken as 1")
+            notes.append(f"column {names[place]!r} of {file.path} is boolean: true is read as 1")
         if boolean or pa.types.is_null(column.type):
             columns[place] = column.cast(pa.float64())
     table = pa.table({names[place]: column for place, column in columns.items()})
@@ -489,15 +461,15 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     if options.columns is None and not options.drop:
         return ReadResult(points, None)
     if points.ndim != 2:
-        refuse(file.path, f"it holds an array of shape {points.shape}, which has no columns")
+        refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
     choice = choose_columns(numbered(points.shape[1]), options, file.path)
-    # Not points[:, kept], which may lie in memory column by column.
+    # points[:, kept] alone may be in column-major order.
     chosen = np.ascontiguousarray(points[:, choice.kept])
     return ReadResult(chosen, None, choice.dropped, [], choice.absent)
 
 
 def array_of(file: InputFile) -> np.ndarray:
-    """The array in a .npy or .npz file; a plain .npy file is mapped into memory."""
+    """Return the array in a .npy or .npz file; an uncompressed .npy file is memory-mapped."""
     try:
         if file.ending == ".npz":
             return _array_of_archive(file)
@@ -519,13 +491,16 @@ def _array_of_archive(file: InputFile) -> np.ndarray:
     with file.open() as stream, zipfile.ZipFile(stream) as archive:
         names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
         if "header" in names and len(names) > 1:
-            refuse(file.path, "it is a file of isodepth (tables or a monitor), not a table of rows")
+            refuse(file.path, "it is a monitor or region tables of isodepth, not a table of rows")
         name = names[0] if file.member is None and len(names) == 1 else file.member
         if name not in names:
             if file.member is not None:
-                refuse(file.path, f"it holds no array {file.member!r}; there are {listed(names)}")
-            said = f"it holds {len(names)} arrays ({listed(names)}); say which one"
-            refuse(file.path, f"{said}, such as {file.path}:{[*names, 'name'][0]}")
+                refuse(file.path, f"it has no array {file.member!r}, only {listed(names)}")
+            refuse(
+                file.path,
+                f"it contains {len(names)} arrays ({listed(names)}); select one, such as "
+                f"{file.path}:{[*names, 'name'][0]}",
+            )
         with archive.open(f"{name}.npy") as member:
             about = read_npy_header(member, archive.getinfo(f"{name}.npy").file_size)
         try:

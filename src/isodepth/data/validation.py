@@ -1,4 +1,4 @@
-"""Every check of user input, once: what was received, and how to fix it."""
+"""Checks of user input; messages contain the received value, the allowed ones and advice."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from isodepth.data.frames import clashing_columns, is_frame, read_frame
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
-# Rows are scanned for non-finite values a block at a time, so that a memory map of any size
-# never costs more than this many booleans.
+# Rows are checked for non-finite values in blocks of this number of elements, which limits the
+# memory for a memory map of any size.
 _SCAN_ELEMENTS = 1 << 20
-#: What else to do about missing values, for messages about samples that have some.
-OMIT_HINT = ", or leave out these rows with nan_policy='omit'"
+#: Advice in messages about missing values.
+OMIT_HINT = ", or drop these rows with nan_policy='omit'"
 P = ParamSpec("P")
 R = TypeVar("R")
 _DASK = ("dask", "dask_expr")
 
 
 def is_chunked(X: Any) -> bool:
-    """Whether a sample is read in chunks: what `isodepth.scan` gives, or a Dask collection."""
+    """Whether a sample is read in chunks: a result of `isodepth.scan`, or a Dask collection."""
     kind = type(X)
     if getattr(kind, "reads_in_chunks", False):
         return True
@@ -44,16 +44,16 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise where rows are needed that a sample read in chunks does not keep."""
+    """Refuse a sample that is read in chunks if all rows are needed in memory."""
     if is_chunked(X):
         raise InvalidInputError(
-            f"{what} needs all rows in memory, got {X!r:.80}; give an array of some of them, or "
+            f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or "
             "use distance, compare, Metric.table, tables, pairwise or DepthMonitor"
         )
 
 
 def is_tensor(X: Any) -> bool:
-    """Whether this is a tensor of torch, which need not be installed."""
+    """Whether an object is a torch tensor; torch need not be installed."""
     return not isinstance(X, np.ndarray) and any(
         kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__
     )
@@ -62,26 +62,26 @@ def is_tensor(X: Any) -> bool:
 def check_points(
     X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False, hint: str = ""
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Turn what a user calls a sample into a finite float matrix and its column names.
+    """Convert a sample to a finite matrix of floats with the names of its columns.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
     name : str
-        How to call `X` in error messages.
+        Name of `X` in error messages.
     dtype : {"float32", "float64"} or None
-        None keeps float32 and turns everything else into float64.
+        None keeps float32 and converts all other types to float64.
     any_size : bool
-        Whether values may be so large that their projections overflow.
+        Whether values are allowed for which projections overflow.
     hint : str
-        What else can be done about values that are not finite.
+        Additional advice about non-finite values.
 
     Returns
     -------
     points : ndarray of shape (n, d), float32 or float64
-        A view of `X` where possible.
-    columns : tuple of str, or None when `X` carries no names
-        The labels of a frame, integers included; a frame labeled 0, ..., d - 1 has no names.
+        A view of `X` if possible.
+    columns : tuple of str, or None if `X` has no names
+        A frame with the labels 0, ..., d - 1 has no names; other integers are names.
     """
     points, columns = read_points(X, name, dtype)
     check_finite(points, name, any_size, columns, hint)
@@ -89,7 +89,7 @@ def check_points(
 
 
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Like `check_points`, where values may still be missing or infinite."""
+    """Like `check_points`, but missing and infinite values are allowed."""
     columns = None
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
@@ -110,34 +110,34 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
         )
     if array.ndim == 1 and hasattr(X, "to_frame"):
         raise InvalidInputError(
-            f"{name} must be a table of shape (n points, d columns), got a {type(X).__name__} with "
-            f"{len(array)} entries; use {name}.to_frame() for numbers on a line"
+            f"{name} must be a table of shape (n rows, d columns), got a {type(X).__name__} with "
+            f"{len(array)} entries; use {name}.to_frame() for one column"
         )
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    """Check that an array or a tensor has rows and columns, and some of both."""
+    """Check that an array or a tensor has two dimensions, none of them of size 0."""
     if len(shape) != 2:
         raise InvalidInputError(
-            f"{name} must be a table of shape (n points, d columns), got {len(shape)} "
-            f"dimension(s) with shape {shape}; use {name}.reshape(-1, 1) for n numbers on a line "
-            f"or {name}.reshape(1, -1) for a single point"
+            f"{name} must be a table of shape (n rows, d columns), got {len(shape)} "
+            f"{'dimension' if len(shape) == 1 else 'dimensions'} with shape {shape}; use "
+            f"{name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
         )
-    if 0 in shape:
+    if 0 in shape:  # in the words that the checks of scikit-learn require
         raise InvalidInputError(
-            f"{name} is empty: got {shape[0]} row(s) and {shape[1]} feature(s) (shape={shape}) "
-            "while a minimum of 1 is required: a sample needs at least one row and one column"
+            f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
+            "while a minimum of 1 is required."
         )
 
 
 def check_pair(
     X: Any, Y: Any, dtype: str | None = None, hint: str = ""
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-    """Check two samples that are to be compared; both come back with one dtype.
+    """Check two samples and return them with the same dtype.
 
-    Columns of frames are matched by name: those of Y come in the order of X.
+    Columns of frames are matched by name: those of Y are returned in the order of X.
     """
     if not isinstance(X, np.ndarray):
         Y = in_order(Y, labels_of(X), "Y", "X")
@@ -150,7 +150,7 @@ def check_pair(
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
-    """What NumPy makes of `X`; what it cannot take is refused with what to do instead."""
+    """Convert `X` to an array; objects that NumPy cannot convert are refused with advice."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -170,7 +170,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
-    """Real numbers as float32 or float64; None keeps float32 and makes the rest float64."""
+    """Convert real numbers to float32 or float64; None keeps float32."""
     if array.dtype == object:
         array = _numbers_of_objects(array, name)
     if array.dtype.kind == "c":
@@ -181,8 +181,7 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{name} must hold real numbers (any float or integer dtype), got dtype "
-            f"{array.dtype}; convert it with {name}.astype(float) after dropping or encoding what "
-            "is not a number"
+            f"{array.dtype}; drop or encode other columns and convert it with {name}.astype(float)"
         )
     if dtype is None:
         dtype = "float32" if array.dtype == np.float32 else "float64"
@@ -198,13 +197,13 @@ def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
     for place, value in np.ndenumerate(array):
         if not isinstance(value, numbers.Real | Decimal):
             try:
-                reason = f"a {type(value).__name__} is not taken for one: {float(value)!r}"
+                reason = f"a {type(value).__name__} is not converted to {float(value)!r}"
             except (TypeError, ValueError) as error:
                 reason = str(error)
             raise NotNumbersError(
                 f"{name} must hold real numbers, got dtype object with {value!r} at row "
-                f"{place[0]}, column {place[1]} ({reason}); convert it with {name}.astype(float) "
-                "after dropping or encoding what is not a number"
+                f"{place[0]}, column {place[1]} ({reason}); drop or encode other columns and "
+                f"convert it with {name}.astype(float)"
             )
     return array.astype(np.float64)
 
@@ -218,20 +217,20 @@ def check_finite(
     allow_nan: bool = False,
     first_row: int = 0,
 ) -> None:
-    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow.
+    """Refuse NaN, infinity, and numbers for which projections or their gaps overflow.
 
-    Messages count rows from `first_row` on.
+    Messages count rows from `first_row`.
     """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
     counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
     for start in range(0, len(points), rows):
-        some = points[start : start + rows]
-        # A comparison with NaN is false, and an extreme of numbers with NaN among them is NaN.
-        if some.max() <= limit and some.min() >= -limit:
+        block = points[start : start + rows]
+        # The maximum of values with NaN is NaN, and a comparison with NaN is false.
+        if block.max() <= limit and block.min() >= -limit:
             continue
-        sizes = np.abs(some)
+        sizes = np.abs(block)
         bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
         infinite = infinite or bool(np.isinf(sizes).any())
         counts += bad.sum(axis=0)
@@ -244,24 +243,28 @@ def check_finite(
         at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
         what = "infinite" if allow_nan else "NaN or infinite"
         advice = f"drop or impute them first{hint}"
-        if infinite:  # leaving out rows with missing values would not help
-            advice = "some are infinite, which is not missing: drop or correct them first"
+        if infinite:  # nan_policy="omit" does not drop these rows
+            advice = "infinite values are not missing values: drop or correct them first"
         raise InvalidInputError(
-            f"{name} contains {int(counts.sum())} {what} value(s) (as {points.dtype}), in "
-            f"{named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
+            f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "
+            f"{points.dtype}), in {named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
             f"{first_row + first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
         raise InvalidInputError(
-            f"{name} contains values up to {largest:.3g}, with which distances overflow in "
-            f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
-            f"divide the data by a constant{other}"
+            f"{name} contains values up to {largest:.3g}, for which distances overflow in "
+            f"{points.dtype} (the limit is {limit:.3g} for {points.shape[1]} columns); divide the "
+            f"data by a constant{other}"
         )
 
 
+def _values(count: int) -> str:
+    return "value" if count == 1 else "values"
+
+
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
-    """Two tables can only be compared column by column."""
+    """Check that two tables have the same number of columns."""
     if x_width != y_width:
         raise InvalidInputError(
             f"{first} and {second} must have the same number of columns, got {x_width} in "
@@ -275,7 +278,7 @@ def check_same_columns(
     first: str = "X",
     second: str = "Y",
 ) -> tuple[str, ...] | None:
-    """The names that the columns of both samples have; None where neither has any."""
+    """Return the names of the columns of both samples; None if neither has names."""
     if x_columns is None and y_columns is None:
         return None
     if clashing_columns(x_columns, y_columns):
@@ -284,8 +287,8 @@ def check_same_columns(
         both = (x_columns, y_columns)
         shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in both]
         raise InvalidInputError(
-            f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
-            "select the same columns in the same order, or pass plain arrays"
+            f"{first} and {second} have different columns: {shown[0]} and {shown[1]}; select the "
+            "same columns in the same order, or pass plain arrays"
         )
     return x_columns if x_columns is not None else y_columns
 
@@ -293,9 +296,9 @@ def check_same_columns(
 def check_weights(
     weights: Any, n: int, name: str = "weights", first_row: int | None = None
 ) -> np.ndarray | None:
-    """Check the weights of one sample; None stands for equal weights.
+    """Check the weights of one sample; None means equal weights.
 
-    With `first_row` they are those of some rows from there on, and may all be zero.
+    With `first_row` these are the weights of a block of rows, which may all be zero.
 
     Returns
     -------
@@ -306,17 +309,16 @@ def check_weights(
     array = to_array(weights, name)
     if array.dtype.kind not in "biuf" or array.shape != (n,):
         raise InvalidInputError(
-            f"{name} must hold one number for each of the {n} rows, got {describe(array)}; weights "
-            "are real numbers"
+            f"{name} must have one real number per row ({n} rows), got {describe(array)}"
         )
     array = array.astype(np.float64)
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         at = int(bad.argmax())
         raise InvalidInputError(
-            f"{name} must be finite and not negative, got {int(bad.sum())} other value(s), the "
-            f"first {array[at]:g} at position {at + (first_row or 0)}; drop these rows or give "
-            "them weight 0"
+            f"{name} must be finite and not negative, got {int(bad.sum())} other "
+            f"{_values(bad.sum())}, the first {array[at]:g} at position {at + (first_row or 0)}; "
+            "drop these rows or use the weight 0"
         )
     if first_row is None and not (array > 0).any():
         raise InvalidInputError(f"{name} are all zero; at least one row needs a positive weight")
@@ -324,7 +326,7 @@ def check_weights(
 
 
 def split_weights(weights: Any) -> tuple[Any, Any]:
-    """Take `weights=(wx, wy)` apart; either of the two may be None."""
+    """Split `weights=(wx, wy)`; either of the two may be None."""
     if weights is None:
         return None, None
     bare = isinstance(weights, np.ndarray) or not isinstance(weights, Iterable)
@@ -338,7 +340,7 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """Check that `value` is one of a few words."""
+    """Check that `value` is one of the given strings."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
         raise InvalidOptionError(
@@ -394,7 +396,7 @@ def check_number(
         )
     try:
         number = float(value)
-    except OverflowError:  # an integer or a fraction beyond all floats
+    except OverflowError:  # an integer or a fraction beyond the range of floats
         raise InvalidOptionError(
             f"{name} must lie in {interval}, got a number too large for a float", option=name
         ) from None
@@ -406,14 +408,14 @@ def check_number(
 
 
 def check_boolean(value: Any, name: str) -> bool:
-    """Check that `value` is True or False, and not something that merely counts as one."""
+    """Check that `value` is True or False; 0 and 1 are not accepted."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidOptionError(f"{name} must be True or False, got {value!r}", option=name)
     return bool(value)
 
 
 def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
-    """Check that `value` is an integer no smaller than `low`."""
+    """Check that `value` is an integer >= `low`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < low:
         raise InvalidOptionError(
             f"{name} must be an integer >= {low}, got {value!r}{hint}", option=name
@@ -422,32 +424,30 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """Check a number of threads; None stands for all cores."""
+    """Check a number of threads; None means all cores."""
     return None if value is None else check_integer(value, "n_jobs", 1, "; None uses all cores")
 
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
-    """Check that levels lie in [0, 1), where every region is defined."""
+    """Check that levels lie in [0, 1), the domain of the regions."""
     array = to_array(betas, name)
     if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
-            f"{name} must lie in [0, 1), or be an array of such numbers: no region holds more than "
-            f"all the mass; got {betas!r:.80}"
+            f"{name} must be a number or an array of numbers in [0, 1), got {betas!r:.80}"
         )
     return array.astype(np.float64)
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
-    """Check an explicit array of directions and scale its rows to length one."""
+    """Check an array of directions and normalize its rows to unit length."""
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
-    # Sums along a row round differently for other layouts of memory.
+    # The rounding of sums along a row depends on the memory layout.
     rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
-            f"directions must have one column for each column of the data, got {rows.shape[1]} "
-            f"columns for data of width {d}"
+            f"directions must have as many columns as the data ({d}), got {rows.shape[1]}"
         )
-    # Dividing by the largest entry first keeps the squares from overflowing or vanishing.
+    # Division by the largest entry avoids overflow and underflow of the squares.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if not largest.all():
         raise InvalidInputError(
@@ -456,6 +456,6 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
         )
     scaled = rows / largest
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    # Rows of length one stay what they are, bit for bit: checking twice must not change them.
+    # Unit rows are returned unchanged: a second check must not change a bit.
     unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
     return np.where(unit, rows, scaled / lengths)
