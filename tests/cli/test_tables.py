@@ -173,7 +173,7 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
     ("text", "said"),
     [
         ("1,2\n3,4\n5,1\n", "has no header: its first row is read as data"),
-        ("a,b\n1,2\n", "has one row only"),
+        ("a,b\n1,2\n", "has only one row"),
     ],
 )
 def test_notes(tmp_path: Path, text: str, said: str) -> None:

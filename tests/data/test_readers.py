@@ -22,10 +22,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import InvalidOptionError, UnreadableFileError, distance, read_table, scan
+from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
 from isodepth.data import readers
 from isodepth.data.input_file import table_files
-from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_with_options
+from isodepth.data.readers import (
+    Choice,
+    ReadOptions,
+    choose_columns,
+    read_table,
+    read_with_options,
+)
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -113,7 +119,7 @@ def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: 
         ("a,b\n1,true\n3,7\n", "line 2, column 2 ('b'): 'true' is not a number"),
         ('a,b\n1,"1,234"\n', "'1,234' is not a number"),
         ("a;b\n1,5;1.234\n", "is not a number"),
-        ("a,b\n1,2\n\n3, na \n", "line 4, column 2 ('b'): the cell is empty"),
+        ("a,b\n1,2\n\n3, na \n", "line 4, column 2 ('b'): the value is missing"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells instead of 2"),
         ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells instead of 3"),
         ("1,2,x\n3,4,5\n", "mixes numbers ('1') and other strings ('x')"),
@@ -188,14 +194,14 @@ def test_columns_are_chosen(path: Path) -> None:
 
 def test_what_is_wrong_is_said_in_the_words_of_python(path: Path) -> None:
     message = fault(path)
-    assert "'EWR' is not a number; dates or text in column(s) 'site', 'when'" in message
+    assert "'EWR' is not a number; dates or text in the columns 'site', 'when'" in message
     assert "drop=['site', 'when'], or all such columns with drop_text=True" in message
     with pytest.raises(InvalidOptionError, match=r"has no column 'c'.*site, a, when, b"):
         read_table(path, columns=["c"])
     with pytest.raises(InvalidOptionError, match="has no column 'c'"):
         read_table(path, drop=["c"])
-    assert "the cell is empty (empty in this column: 1 of 3)" in fault(path, columns=["b"])
-    assert "none of its columns holds numbers" in fault(path, columns=["site"], drop_text=True)
+    assert "the value is missing (1 of 3 in this column)" in fault(path, columns=["b"])
+    assert "none of its columns is numeric" in fault(path, columns=["site"], drop_text=True)
 
 
 def test_text_can_be_kept(path: Path) -> None:
@@ -227,7 +233,7 @@ def test_notes(tmp_path: Path) -> None:
     notes = " ".join(read_with_options(path).notes)
     assert "column 'a' of" in notes
     assert "is boolean" in notes
-    assert "has one row only" in notes
+    assert "has only one row" in notes
 
 
 def test_choice_of_columns() -> None:
@@ -258,12 +264,12 @@ def test_types_of_parquet(tmp_path: Path) -> None:
     pq.write_table(pa.table(columns), path)
     expected = [[1.25, 1, 1], [np.nan, np.nan, 2], [-3.5, 0, 3]]
     np.testing.assert_array_equal(read_table(path, missing=True).points, expected)
-    assert "row 1, column 'euros' is of type decimal128(3, 2): the cell is empty" in fault(path)
+    assert "row 1, column 'euros' is of type decimal128(3, 2): the value is missing" in fault(path)
     pq.write_table(pa.table({"a": np.ones(3, np.float32)}), path)
     assert read_table(path).points.dtype == np.float32
     for empty in ({"a": []}, {}):
         pq.write_table(pa.table(empty), path)
-        assert "it holds 0 rows" in fault(path)
+        assert "it has 0 rows" in fault(path)
 
 
 def test_folders_do_not_become_columns(tmp_path: Path) -> None:
@@ -352,9 +358,9 @@ def test_arrays_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     path = tmp_path / "t.npz"
     np.savez(path, june=POINTS, july=POINTS + 1)
     np.testing.assert_array_equal(read_table(f"{path}:july").points, POINTS + 1)
-    said = f"it holds 2 arrays (june, july); say which one, such as {path}:june"
+    said = f"it contains 2 arrays (june, july); select one, such as {path}:june"
     assert said in fault(path)
-    with pytest.raises(UnreadableFileError, match=r"no array 'may'; there are june, july"):
+    with pytest.raises(UnreadableFileError, match=r"no array 'may', only june, july"):
         read_table(f"{path}:may")
 
     def no_memory(*_: Any, **__: Any) -> None:
@@ -422,7 +428,7 @@ def test_paths(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     assert "folder, not a file" in fault(tmp_path / "folder.csv")
     message = fault(write(tmp_path, "1,2\n", "table.xlsx"))
-    assert "'.xlsx'; the known ones are .csv, .tsv, .parquet, .feather, .npy, .npz" in message
+    assert "'.xlsx'; supported are .csv, .tsv, .parquet, .feather, .npy, .npz" in message
     assert "no ending" in fault(write(tmp_path, "1,2\n", "table"))
     for odd, said in ((7, "got 7"), ("a\0.csv", "null"), ("a" * 300 + ".csv", "too long")):
         with pytest.raises(UnreadableFileError, match=said):
@@ -476,7 +482,7 @@ def test_pipes_are_read_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["cat {} | {}", "{1} < {0}"])
 def test_standard_input(tmp_path: Path, how: str) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    code = "import isodepth; print(isodepth.read_table('/dev/stdin')[0].sum())"
+    code = "from isodepth.data.readers import read_table; print(read_table('/dev/stdin')[0].sum())"
     done = subprocess.run(
         ["sh", "-c", how.format(path, f'{sys.executable} -c "{code}"')],
         capture_output=True, text=True, timeout=120,

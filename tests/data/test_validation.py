@@ -189,7 +189,7 @@ def test_weights() -> None:
     for bad, words in [
         ([1, 2], "each of the 3 rows"),
         ([[1], [2], [3]], "each of the 3 rows"),
-        ([1, math.nan, math.inf], r"2 other value\(s\), the first nan at position 1"),
+        ([1, math.nan, math.inf], r"2 other values, the first nan at position 1"),
         ([1, 2, -1e-300], "not negative.* the first -1e-300 at position 2"),
         ([0, 0, 0], "all zero"),
         (["1", "2", "3"], "real numbers"),
@@ -236,7 +236,7 @@ def test_directions_of_any_size(scale: float) -> None:
 def test_zero_directions_are_counted() -> None:
     with pytest.raises(InvalidInputError, match="zero rows, got 2, the first at row 1"):
         check_direction_rows([[1, 0], [0, 0], [0, 0]])
-    with pytest.raises(InvalidInputError, match="got 2 columns for data of width 3"):
+    with pytest.raises(InvalidInputError, match=r"as many columns as the data \(3\), got 2"):
         check_direction_rows([[1, 0]], 3)
 
 

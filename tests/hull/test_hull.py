@@ -364,7 +364,7 @@ def test_bad_input_is_named(first, second, prefix_sizes_first, prefix_sizes_seco
 
 def test_bad_options_are_named():
     point = [[0.0, 0.0]]
-    with pytest.raises(InvalidInputError, match="got 3 columns for data of width 2"):
+    with pytest.raises(InvalidInputError, match="as many columns as the data"):
         hausdorff_bracket(point, point, [1], [1], initial_directions=[[1.0, 0.0, 0.0]])
     with pytest.raises(InvalidInputError, match="zero rows"):
         hausdorff_bracket(point, point, [1], [1], initial_directions=[[0.0, 0.0]])

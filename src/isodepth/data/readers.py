@@ -374,7 +374,8 @@ def _chosen_columns(
             refuse(
                 file.path,
                 f"{where(row, place)}: {cell!r} is not a number; {kinds} in the "
-                f"column{'s' * (len(named) > 1)} {listed([*map(repr, named)])}: leave {by_name}all such columns with {options.text_hint}",
+                f"column{'s' * (len(named) > 1)} {listed([*map(repr, named)])}: leave "
+                f"{by_name}all such columns with {options.text_hint}",
             )
         about = []
         for row, cell, count, place in faults:

@@ -247,8 +247,8 @@ def check_finite(
             advice = "infinite values are not missing values: drop or correct them first"
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "
-            f"{points.dtype}), in {named_counts(zip(labels, counts.tolist(), strict=True))}, the first at row "
-            f"{first_row + first[0]}, {at}; {advice}"
+            f"{points.dtype}), in {named_counts(zip(labels, counts.tolist(), strict=True))}, the "
+            f"first at row {first_row + first[0]}, {at}; {advice}"
         )
     if largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
@@ -287,8 +287,8 @@ def check_same_columns(
         both = (x_columns, y_columns)
         shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in both]
         raise InvalidInputError(
-            f"{first} and {second} have different columns: {shown[0]} and {shown[1]}; select the "
-            "same columns in the same order, or pass plain arrays"
+            f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
+            "select the same columns in the same order, or pass plain arrays"
         )
     return x_columns if x_columns is not None else y_columns
 
@@ -309,7 +309,8 @@ def check_weights(
     array = to_array(weights, name)
     if array.dtype.kind not in "biuf" or array.shape != (n,):
         raise InvalidInputError(
-            f"{name} must have one real number per row ({n} rows), got {describe(array)}"
+            f"{name} must have one number for each of the {n} rows, real numbers of shape ({n},); "
+            f"got {describe(array)}"
         )
     array = array.astype(np.float64)
     bad = ~(np.isfinite(array) & (array >= 0))
