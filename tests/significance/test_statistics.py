@@ -22,10 +22,9 @@ from isodepth._core import share_differences
 from isodepth.significance import aggregated
 from isodepth.significance.aggregated import (
     Moments,
-    _differs_in_shape,
     aggregated_statistics,
+    cosine_powers,
     region_statistics,
-    waves,
 )
 from isodepth.significance.categories import Category
 from isodepth.significance.combination import (
@@ -34,10 +33,13 @@ from isodepth.significance.combination import (
     neg_log_p_of_largest,
     permutation_pvalue,
 )
+from isodepth.significance.kinds import column_kinds
 from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
     direction_text,
+    ks_distance,
+    rank_cosines,
     unit_ranks,
 )
 from isodepth.significance.settings import Settings, checked_settings
@@ -85,8 +87,7 @@ class Drawn:
         names = tuple(f"c{j}" for j in range(d))
         directions = directions if d > 1 else np.eye(1)
         self.rows = PooledSample(points, names, directions, permutations, rng)
-        numbers = None if blocks is None else blocks.tolist()
-        self.labels = twin.labelings(n_x, n_y, numbers, COUNT, np.random.default_rng(3))
+        self.labels = permutations.labels(dtype=bool).T.tolist()
 
 
 cases = given(
@@ -106,7 +107,9 @@ cases = given(
 @cases
 def test_cosines_of_ranks(drawn: Drawn) -> None:
     values = drawn.rows.points.T
-    found = waves(drawn.rows.permutations, values, 6)
+    cosines = rank_cosines(values, 6)
+    found = drawn.rows.permutations.contrasts(cosines.reshape(-1, values.shape[1]))
+    found = found.reshape(6, len(values), -1)
     wanted = [
         [[twin.wave(column, mine, j) for mine in drawn.labels] for column in values.tolist()]
         for j in range(1, 7)
@@ -234,7 +237,7 @@ def test_statistics_of_the_aggregated_test(
 ) -> None:
     """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
     # Two functions or three directions at a time.
-    monkeypatch.setattr(aggregated, "BLOCK", 350)
+    monkeypatch.setattr(aggregated, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 26)
     rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
@@ -251,7 +254,7 @@ def test_statistics_of_the_aggregated_test(
         x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
         return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
 
-    columns = [*rows.points.T, *rows.whole_rows()[1]]
+    columns = [*rows.points.T, *rows.whole_rows[1]]
     assert columns[d] == pytest.approx([math.hypot(*row) for row in rows.points.clip(-6, 6)])
     falling = 1.0 / np.arange(1, 7)[:, None] ** 2
     flat = [neg_log_p(powers(values).sum(axis=0)) for values in columns]
@@ -278,28 +281,54 @@ def test_statistics_of_the_aggregated_test(
     assert found.parts.keys() == {*wanted, "regions"}
     for name, values in wanted.items():
         assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
-    names = [*rows.names, *rows.whole_rows()[0]]
+    names = [*rows.names, *rows.whole_rows[0]]
     assert found.strongest["columns"].label == names[np.argmax([own[0] for own in smooth[:d]])]
     assert found.strongest["shape"].label == names[np.argmax([own[0] for own in flat])]
     best = rows.directions[np.argmax([own[0] for own in along])]
     assert found.strongest["directions"].label == direction_text(best, rows.names)
 
 
-def test_a_change_of_shape_is_what_is_left_when_medians_and_spreads_are_equal() -> None:
-    """Of a mixture much is left; of a shift, a spread, and of few values nothing."""
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_kinds_of_columns_after_alignment(share: float) -> None:
+    """Shape is left if medians and spreads are equal; a few values and constants have none."""
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, 600, 4))
+    x, y = rng.normal(size=(2, 600, 8))
     y[:, 0] = np.sign(y[:, 0]) + 0.3 * rng.normal(size=600)
-    y[:, 1] += 0.7
-    y[:, 2] *= 1.5
-    x[:, 3], y[:, 3] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
+    y[:, 1] += 0.8
+    y[:, 2] += 20
+    y[:, 3] *= 1.7
+    y[:, 4] *= 5
+    y[:, 5] = 3 * y[:, 5] + 4
+    x[:, 6], y[:, 6] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
+    x[:, 7], y[:, 7] = 1.0, 2.0
     points = np.concatenate([x, y])
-    rows = PooledSample(points, tuple("abcd"), np.eye(4), Permutations(600, 600, 1, rng), rng)
-    powers = np.square(waves(rows.permutations, points.T, 6))[:, :, 0].sum(axis=0)
-    assert (powers > 20).all()
-    assert _differs_in_shape(rows, powers).tolist() == [True, False, False, False]
-    more = replace(rows, points=np.where(points == 19.0, 19 + rng.random(points.shape), points))
-    assert _differs_in_shape(more, powers).tolist() == [True, False, False, True]
+    rows = PooledSample(
+        points, tuple("abcdefgh"), np.eye(8), Permutations(600, 600, 99, rng), rng
+    )  # fmt: skip
+    kinds = column_kinds(rows, cosine_powers(rows, points.T, 6), share)
+    assert kinds[:5] == [("shape",), ("location",), ("location",), ("spread",), ("spread",)]
+    assert set(kinds[5]) == {"location", "spread"}
+    assert kinds[6:] == [("spread",), ("location",)]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_distance_of_distribution_functions(ties: bool) -> None:
+    values = np.random.default_rng(0).normal(size=50)
+    values = np.round(values) if ties else values
+    x, y = values[:20], values[20:]
+    wanted = max(abs(np.mean(x <= value) - np.mean(y <= value)) for value in values)
+    assert ks_distance(values, 20) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_many_rows_in_float32_and_threads_give_the_same_contrasts() -> None:
+    rng = np.random.default_rng(0)
+    values = np.stack([rng.normal(size=30_000), np.round(rng.normal(size=30_000))])
+    permutations = Permutations(14_000, 16_000, 70, rng)
+    cosines = rank_cosines(values, 3, n_threads=2)
+    assert cosines.dtype == np.float32
+    exact = np.cos(np.pi * np.arange(1, 4)[:, None, None] * unit_ranks(values))
+    found, wanted = (permutations.contrasts(each.reshape(6, -1)) for each in (cosines, exact))
+    assert found == pytest.approx(wanted, abs=1e-4)
 
 
 # -- how statistics are combined ------------------------------------------------------------------

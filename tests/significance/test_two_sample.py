@@ -16,6 +16,7 @@ from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.data.frames import Table
 from isodepth.data.seeds import rng_for
+from isodepth.significance.pooled_sample import Permutations
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +43,7 @@ def test_the_statistic_is_that_of_the_twin_in_units_of_the_pooled_spread(d: int)
         from isodepth import unit_vectors
 
         U = np.vstack([np.eye(d), unit_vectors(d, d, "orthogonal", 0)])
-    labels = naive_permutation.labelings(14, 11, None, 3, rng_for(0, "permutations"))
+    labels = Permutations(14, 11, 3, rng_for(0, "permutations")).labels(dtype=bool).T.tolist()
     sides = [naive_permutation.parts([*x, *y], mine) for mine in labels]
     # The mean of squared entries of a unit vector is 1 / d.
     wanted = [
@@ -337,12 +338,31 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
     with pytest.raises(InvalidInputError, match="NaN"):
         run(dirty, Y)
     result = run(dirty, Y, nan_policy="omit")
-    assert np.array_equal(result.null_distribution, run(X, Y).null_distribution)
+    # Labels of all rows are permuted, so that samples have other numbers of complete rows.
+    assert result.statistic == pytest.approx(run(X, Y).statistic, abs=1.0)
     assert result.missing is not None
     assert (result.missing.x.n_dropped, result.missing.y.n_dropped) == (2, 0)
     assert "2 of 62 rows" in repr(result)
     blocks = (np.arange(62) // 2, 100 + np.arange(45) // 2)
     assert run(dirty, Y, nan_policy="omit", blocks=blocks).n_rows == (60, 45)
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.05])
+def test_missing_values_are_a_change(tolerance: float | None) -> None:
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(2, 400, 3))
+    X[0, 1] = np.nan
+    Y[rng.random(400) < 0.24, 2] = np.nan
+    result = run(X, Y, nan_policy="omit", tolerance=tolerance)
+    first = result.changes[0]
+    share = np.isnan(Y[:, 2]).mean()
+    assert (first.kind, first.columns, first.before) == ("missing", ("column 2",), 0.0)
+    assert first.after == pytest.approx(share)
+    column = result.column_tests[0]
+    assert column[:2] == ("column 2", "missing")
+    assert (column.difference, column.pvalue) == (pytest.approx(share), 0.01)
+    assert len(result.column_tests) == 3
+    assert run(X[:, :2], Y[:, :2], nan_policy="omit", tolerance=tolerance).pvalue > 0.05
 
 
 # -- the result -----------------------------------------------------------------------------------
@@ -451,9 +471,9 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 
 def test_samples_that_cannot_be_tested_are_refused() -> None:
     X, Y = pair()
-    with pytest.raises(InvalidInputError, match="X must have at least 2 rows to be tested, got 1"):
+    with pytest.raises(InvalidInputError, match="X must have at least 2 complete rows.*got 1"):
         run(X[:1], Y)
-    with pytest.raises(InvalidInputError, match="Y must have at least 2 rows"):
+    with pytest.raises(InvalidInputError, match="Y must have at least 2 complete rows"):
         run(X, Y[:1])
     with pytest.raises(InvalidInputError, match="same number of columns"):
         run(X, Y[:, :2])
@@ -490,7 +510,7 @@ def test_a_bar_shows_how_far_it_is(
     pytest.importorskip("tqdm")
     X, Y = pair()
     run(X, Y, progress=True, tolerance=tolerance)
-    assert "two_sample_test: 100%" in capsys.readouterr().err
+    assert "two_sample_test, 99 permutations: 100%" in capsys.readouterr().err
     run(X, Y, tolerance=tolerance)
     assert capsys.readouterr().err == ""
 

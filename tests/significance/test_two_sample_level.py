@@ -32,6 +32,30 @@ def test_the_level_is_exact_for_the_same_distribution(kind: str) -> None:
         assert np.mean(np.array(columns) <= alpha + 1e-9) <= alpha + 3.5 * error
 
 
+@pytest.mark.parametrize("n", [4, 30])
+@pytest.mark.parametrize("tolerance", [None, 0.0])
+def test_the_level_is_exact_with_missing_values(n: int, tolerance: float | None) -> None:
+    """Values go missing by the value of another column, in both samples alike."""
+    found, columns = [], []
+    for number in range(1000):
+        rng = np.random.default_rng([number, n])
+        rows = np.round(rng.normal(size=(2 * n + 3, 2)), 1)
+        rows[rng.random(len(rows)) < 0.5 * (rows[:, 0] > 0), 1] = np.nan
+        complete = ~np.isnan(rows[:, 1])
+        if min(complete[:n].sum(), complete[n:].sum()) < 2:
+            continue
+        result = two_sample_test(
+            rows[:n], rows[n:], n_permutations=99, n_directions=4, nan_policy="omit",
+            random_state=number, n_jobs=1, tolerance=tolerance,
+        )  # fmt: skip
+        found.append(result.pvalue)
+        columns.append(min(column.pvalue for column in result.column_tests))
+    for alpha in (0.05, 0.2, 0.5):
+        error = np.sqrt(alpha * (1 - alpha) / len(found))
+        for pvalues in (found, columns):
+            assert np.mean(np.array(pvalues) <= alpha + 1e-9) <= alpha + 3.5 * error
+
+
 def rejections(draw: object, tests: int, **options: object) -> int:
     found = 0
     for number in range(tests):

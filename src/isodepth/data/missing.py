@@ -144,6 +144,8 @@ class Omitted(NamedTuple):
     weights : ndarray of shape (k,) or None
     kept : bool ndarray of shape (n,)
     report : MissingReport
+    missing : bool ndarray of shape (n, d) or None
+        Missing values of all rows.
     """
 
     points: np.ndarray
@@ -151,6 +153,7 @@ class Omitted(NamedTuple):
     weights: np.ndarray | None
     kept: np.ndarray
     report: MissingReport
+    missing: np.ndarray | None = None
 
 
 def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None = None) -> Omitted:
@@ -194,7 +197,7 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
         checked = None if checked is None else check_weights(
             checked[kept], len(points), f"weights of {name} without its rows of missing values"
         )  # fmt: skip
-    return Omitted(points, columns, checked, kept, report)
+    return Omitted(points, columns, checked, kept, report, missing)
 
 
 def _with_nan(X: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.significance.categories import Category
-from isodepth.significance.pooled_sample import BLOCK, CENTER, PooledSample
+from isodepth.significance.pooled_sample import CENTER, MAX_NUMBERS, PooledSample
 
 # Relative difference below which two statistics count as tied, because of rounding.
 ROUNDING = 1e-6
@@ -60,7 +60,7 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     return -log_ndtr((1.0 - root) / deviation - deviation)
 
 
-def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
+def neg_log_p_of_largest(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     """-log p of each labeling for the largest of many -log p, from the Gumbel distribution.
 
     The largest of K exponential variables is log K plus a Gumbel variable, nearly: a gamma
@@ -71,7 +71,7 @@ def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
 
     mean, variance = moments(values)
     scale = np.sqrt(6.0 * variance) / np.pi * mean
-    z = (values - mean) / scale + np.euler_gamma
+    z = ((values if at is None else at) - mean) / scale + np.euler_gamma
     # -log(1 - exp(-exp(-z))), which is z far out.
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
@@ -133,26 +133,8 @@ def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
     )
 
 
-def leading_kinds(kinds: Sequence[str], strengths: np.ndarray) -> tuple[str, ...]:
-    """The kind with the strongest evidence; of location and spread both, if close to each other.
-
-    A strong change of one kind shows a little in the others, so the second must have half of the
-    evidence of the first.
-
-    Examples
-    --------
-    >>> leading_kinds(("location", "spread", "shape"), np.array([9.0, 5.0, 8.0]))
-    ('location', 'spread')
-    >>> leading_kinds(("location", "spread", "shape"), np.array([1.0, 5.0, 8.0]))
-    ('shape',)
-    """
-    first = int(np.argmax(strengths))
-    found = [kinds[first]]
-    for kind, strength in zip(kinds, strengths, strict=True):
-        both = {kind, kinds[first]} == {"location", "spread"}
-        if both and 2 * strength >= strengths[first]:
-            found.append(kind)
-    return tuple(found)
+# -log p, adjusted p-value, and feature.
+Test = tuple[float, float, Feature]
 
 
 class Family:
@@ -182,7 +164,7 @@ class Family:
         """Return the adjusted p-values of all features."""
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
-    def significant(self, alpha: float) -> list[tuple[float, float, Feature]]:
+    def significant(self, alpha: float) -> list[Test]:
         """Return -log p, adjusted p-value and feature, for p-values of at most alpha."""
         tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
         return [test for test in tests if test[1] <= alpha]
@@ -234,7 +216,7 @@ class Findings:
         pairs, notes = rows.pairs(most)
         self.notes += notes
         with_distance = np.stack([np.arange(d), np.full(d, d)], axis=1)
-        step = max(1, BLOCK // max(len(rows.points), rows.permutations.count))
+        step = max(1, MAX_NUMBERS // (4 * max(len(rows.points), rows.permutations.count)))
         for chosen, family in ((pairs, self.pairs), (with_distance, self.whole)):
             for first in range(0, len(chosen), step):
                 block = chosen[first : first + step]

@@ -6,13 +6,15 @@ Units, directions and functions do not know which row belongs to which sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth._core import project
+from isodepth._core import order, project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import check_scale_width, column_units, mad_spread
 from isodepth.data.validation import check_finite
@@ -21,13 +23,17 @@ from isodepth.significance.categories import Category
 
 #: Permutations that share a word of bits.
 WORD = 64
-#: Numbers in a block of labels or of functions of the rows: 32 MB.
+#: Numbers in a block of labels: 32 MB.
 BLOCK = 1 << 22
+#: Maximum numbers in a block of functions of all rows: 512 MB in float32.
+MAX_NUMBERS = 1 << 27
 #: Names of the functions of all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
 OUTLYINGNESS = "outlyingness"
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
+# Below these numbers of rows, threads and float32 save no time.
+_ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # About so many directions, in whole frames of orthonormal vectors: more cost time in proportion
 # and add little power.
 _DIRECTIONS = 100
@@ -82,11 +88,10 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 
 class Permutations:
-    """The labels that were given, followed by labels drawn at random.
+    """Given labels of rows, followed by random permutations of them.
 
-    Whole blocks change sides, and as many of them are in each sample as before: under the
-    hypothesis that blocks are exchangeable all such labels are equally likely. Labels are held as
-    bits.
+    Blocks are permuted as a whole, and the number of blocks in each sample stays the same. If
+    blocks are exchangeable, all these labelings are equally likely. Labels are stored as bits.
 
     Parameters
     ----------
@@ -95,22 +100,24 @@ class Permutations:
     n_permutations : int
     rng : numpy.random.Generator
     blocks : int64 ndarray of shape (n_x + n_y,) or None
-        The number of the block of each row, the blocks of the first sample first, see
-        :func:`isodepth.significance.settings.check_blocks`; None where every row is one.
+        Index of the block of each row, the blocks of the first sample first, see
+        :func:`isodepth.significance.settings.check_blocks`. None if every row is a block.
 
     Attributes
     ----------
     words : uint64 ndarray of shape (W, n_x + n_y)
-        Bit b of words[w, i] says whether row i is of the first sample in labeling 64 w + b.
-        Labeling 0 is the one that was given.
-    sizes : float64 ndarray of shape (2, n_permutations + 1)
+        Bit b of words[w, i] is 1 if row i belongs to the first sample in labeling 64 w + b.
+        Labeling 0 is the given one.
+    count : int
+        Number of labelings, n_permutations + 1.
+    sizes : float64 ndarray of shape (2, count)
         Rows of the first and of the second sample in each labeling.
 
     Examples
     --------
     >>> import numpy as np
-    >>> drawn = Permutations(2, 1, 9, np.random.default_rng(0))
-    >>> drawn.labels().sum(axis=0)
+    >>> permutations = Permutations(2, 1, 9, np.random.default_rng(0))
+    >>> permutations.labels().sum(axis=0)
     array([2., 2., 2., 2., 2., 2., 2., 2., 2., 2.])
     """
 
@@ -122,41 +129,49 @@ class Permutations:
         rng: np.random.Generator,
         blocks: np.ndarray | None = None,
     ) -> None:
-        self.n_x, self.n_rows = n_x, n_x + n_y
-        self.count = n_permutations + 1
-        n_units = self.n_rows if blocks is None else int(blocks.max()) + 1
+        n_units = n_x + n_y if blocks is None else int(blocks.max()) + 1
         n_units_x = n_x if blocks is None else int(blocks[:n_x].max()) + 1
-        self.words = np.empty((-(-self.count // WORD), self.n_rows), np.uint64)
-        self.sizes = np.empty((2, self.count))
-        for w, words in enumerate(self.words):
-            labels = np.zeros((WORD, self.n_rows), np.uint8)
-            for b in range(min(WORD, self.count - w * WORD)):
-                units = np.zeros(n_units, np.uint8)
-                given = w == b == 0
-                units[:n_units_x] = given
-                if not given:
-                    units[rng.permutation(n_units)[:n_units_x]] = 1
-                labels[b] = units if blocks is None else units[blocks]
-                self.sizes[0, w * WORD + b] = labels[b].sum(dtype=np.int64)
-            packed = np.packbits(labels, axis=0, bitorder="little")
-            words[:] = np.ascontiguousarray(packed.T).view("<u8")[:, 0]
-        self.sizes[1] = self.n_rows - self.sizes[0]
+        words = random_subsets(n_units, n_units_x, n_permutations + 1, rng)
+        words[0] &= ~np.uint64(1)
+        words[0, :n_units_x] |= np.uint64(1)
+        self._set_words(words if blocks is None else words[:, blocks], n_permutations + 1)
+
+    def _set_words(self, words: np.ndarray, count: int) -> None:
+        self.words, self.count, self.n_rows = words, count, words.shape[1]
+        sizes = np.concatenate([_bits(row).sum(axis=0, dtype=np.int64) for row in words])[:count]
+        self.sizes = np.stack([sizes, self.n_rows - sizes]).astype(np.float64)
+        self.n_x = int(sizes[0])
+
+    def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
+        """Return the same labelings of a subset of the rows, given by increasing indices.
+
+        The subset must not depend on the labels. Then every labeling of the subset is obtained by
+        the same function from a labeling of all rows, and p-values stay exact. This function
+        replaces a labeling with fewer than two rows in a sample by a random division in halves.
+        """
+        words = np.ascontiguousarray(self.words[:, rows])
+        result = object.__new__(Permutations)
+        result._set_words(words, self.count)
+        for b in np.flatnonzero(result.sizes.min(axis=0) < 2):
+            word, bit = words[b // WORD], np.uint64(1) << np.uint64(b % WORD)
+            word &= ~bit
+            word[rng.permutation(len(rows))[: len(rows) // 2]] |= bit
+        result._set_words(words, self.count)
+        return result
 
     def labels(
         self, rows: slice = slice(None), words: slice = slice(None), dtype: Any = np.float64
     ) -> np.ndarray:
-        """Which rows are of the first sample, 0 or 1, of shape (rows, labelings)."""
-        some = np.ascontiguousarray(self.words[words, rows], "<u8")
-        bits = np.unpackbits(
-            some.view(np.uint8).reshape(*some.shape, 8), axis=-1, bitorder="little"
-        )
-        there = self.count - WORD * (words.start or 0)
-        return bits.transpose(1, 0, 2).reshape(some.shape[1], -1)[:, :there].astype(dtype)
+        """Return 1 for rows of the first sample, else 0, of shape (rows, labelings)."""
+        transposed = np.ascontiguousarray(self.words[words, rows].T, "<u8")
+        labels = _bit_table(np.dtype(dtype).char)[transposed.view(np.uint8)]
+        labels = labels.reshape(len(transposed), -1)
+        return labels[:, : self.count - WORD * (words.start or 0)]
 
     def blocks_of_labelings(
         self, dtype: Any, size: int = BLOCK
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """All labelings, some at a time, and the labels (n, some) of all rows."""
+        """Yield slices of labelings, and the labels (n, slice) of all rows."""
         step = max(1, size // (WORD * self.n_rows))
         for first in range(0, len(self.words), step):
             words = slice(first, first + step)
@@ -164,44 +179,112 @@ class Permutations:
             yield slice(WORD * first, WORD * first + labels.shape[1]), labels
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums of values (F, n) over the rows of the first sample, of shape (F, labelings)."""
+        """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
+
+        Blocks of float32 values are multiplied in float32, and added in float64.
+        """
         out = np.zeros((len(values), self.count))
-        step = max(1, BLOCK // self.count)
+        step = max(1, BLOCK // (4 * self.count))
         for first in range(0, self.n_rows, step):
             rows = slice(first, first + step)
-            out += values[:, rows] @ self.labels(rows)
+            out += values[:, rows] @ self.labels(rows, dtype=values.dtype)
         return out
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums of values (F, n) over the rows of each sample, of shape (2, F, labelings)."""
+        """Return sums of values (F, n) over the rows of each sample, (2, F, labelings)."""
         first = self.sums(values)
-        return np.stack([first, values.sum(axis=1)[:, None] - first])
+        return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Differences of the means of values (F, n), of shape (F, labelings).
+        """Return scaled differences of the means of values (F, n), of shape (F, labelings).
 
-        The mean of the first sample less that of the second, times sqrt(n m / (n + m)): the
-        variance under permutation is that of the values.
+        The mean of the first sample minus that of the second, times sqrt(n m / (n + m)), has the
+        variance of the values under permutation.
         """
-        centered = values - values.mean(axis=1, keepdims=True)
-        return self.sums(centered) * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
+        means = values.mean(axis=1, dtype=np.float64)[:, None]
+        centered = self.sums(values) - means * self.sizes[0]
+        return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
+
+
+# Bits of the probability with which labels are drawn before their number is corrected.
+_PROBABILITY_BITS = 16
+
+
+def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw uniform subsets of `size` of n rows, as bits of words (W, n), see :class:`Permutations`.
+
+    Independent labels with probability about size / n, in 64 labelings at once. Random rows of the
+    more frequent label are then exchanged until the sizes are right. By symmetry all subsets are
+    equally likely.
+    """
+    words = np.zeros((-(-count // WORD), n), np.uint64)
+    probability = round(size / n * 2**_PROBABILITY_BITS)
+    for w, word in enumerate(words):
+        for i in range(_PROBABILITY_BITS):
+            one = probability >> i & 1
+            if one or word.any():
+                random = rng.integers(0, 2**WORD, n, np.uint64)
+                word[:] = word | random if one else word & random
+        if probability == 2**_PROBABILITY_BITS:
+            word[:] = ~np.uint64(0)
+        excess = _bits(word).sum(axis=0, dtype=np.int64) - size
+        for b in range(min(WORD, count - w * WORD)):
+            if excess[b]:
+                bit = np.uint64(1) << np.uint64(b)
+                rows = np.flatnonzero((word & bit) > 0 if excess[b] > 0 else (word & bit) == 0)
+                chosen = rng.choice(len(rows), abs(int(excess[b])), replace=False, shuffle=False)
+                word[rows[chosen]] ^= bit
+    return words
+
+
+def _bits(words: np.ndarray) -> np.ndarray:
+    """Return the bits of words (n,) as uint8 of shape (n, 64)."""
+    bytes_ = np.ascontiguousarray(words, "<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(bytes_, axis=1, bitorder="little")
+
+
+@lru_cache(maxsize=4)
+def _bit_table(dtype: str) -> np.ndarray:
+    """Return the eight bits of every byte, of shape (256, 8)."""
+    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
+        dtype
+    )
+
+
+class MissingValues(NamedTuple):
+    """Indicators of missing values on all rows, complete or not.
+
+    Attributes
+    ----------
+    names : list of str
+        Columns with missing values.
+    indicators : float64 ndarray of shape (columns, n)
+        1 for a missing value, else 0.
+    permutations : Permutations
+        Labelings of all n rows.
+    """
+
+    names: list[str]
+    indicators: np.ndarray
+    permutations: Permutations
 
 
 @dataclass(frozen=True)
 class PooledSample:
-    """The rows of both samples together, and the labelings.
+    """The complete rows of both samples together, and their labelings.
 
     Attributes
     ----------
     points : float64 ndarray of shape (n, d)
-        Numeric columns around zero in units of their spread; d may be 0.
+        Numeric columns centered and in units of their spread; d may be 0.
     names : tuple of str, of length d
     directions : ndarray of shape (K, d), the axes first
     permutations : Permutations
     rng : numpy.random.Generator
-        Where pairs of columns come from if there are too many.
+        Source of random pairs of columns and random subsets of rows.
     categories : list of Category
     n_threads : int
+    missing : MissingValues or None
     """
 
     points: np.ndarray
@@ -211,11 +294,30 @@ class PooledSample:
     rng: np.random.Generator
     categories: list[Category] = field(default_factory=list)
     n_threads: int = 1
+    missing: MissingValues | None = None
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of functions of a row that are multiplied by labels."""
+        return np.float32 if len(self.points) > _ROWS_FOR_FLOAT32 else np.float64
 
     def along(self, directions: np.ndarray) -> np.ndarray:
-        """Projections of all rows on directions (k, d), of shape (k, n)."""
+        """Return projections of all rows on directions (k, d), of shape (k, n)."""
         return project(self.points, np.ascontiguousarray(directions), self.n_threads)
 
+    def random_subset(self, size: int) -> PooledSample:
+        """Return a random subset of the rows, chosen without regard to the labels."""
+        n = len(self.points)
+        if n <= size:
+            return self
+        rows = np.sort(self.rng.choice(n, size, replace=False))
+        permutations = self.permutations.restricted(rows, self.rng)
+        categories = [replace(each, codes=each.codes[rows]) for each in self.categories]
+        return replace(
+            self, points=self.points[rows], permutations=permutations, categories=categories
+        )
+
+    @cached_property
     def whole_rows(self) -> tuple[list[str], np.ndarray]:
         """Names and values (F, n) of functions of all columns: the distance, and the sum."""
         distance = np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))
@@ -225,21 +327,80 @@ class PooledSample:
         return [CENTER, TOTAL], np.stack([distance, total[0]])
 
     def pairs(self, most: int) -> tuple[np.ndarray, list[str]]:
-        """Pairs of columns (P, 2), and a note where they are only some, drawn at random."""
+        """Return pairs of columns (P, 2), and a note if they are a random selection."""
         d = self.points.shape[1]
         if d * (d - 1) // 2 <= most:
             return np.transpose(np.triu_indices(d, 1)), []
         first = self.rng.integers(0, d, most)
         second = (first + self.rng.integers(1, d, most)) % d
-        note = f"dependence was looked for in {most} pairs of columns drawn at random"
+        note = f"dependence was compared in {most} random pairs of columns"
         return np.sort(np.stack([first, second], axis=1), axis=1), [note]
 
 
-def unit_ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of each row of values (F, n) in (0, 1); equal values share their middle rank."""
-    from scipy.stats import rankdata
+def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int) -> list[Any]:
+    """Call a function for 0 .. count - 1, in threads if a call handles many (n) values."""
+    if n_threads == 1 or n < _ROWS_FOR_THREADS:
+        return [function(i) for i in range(count)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, range(count)))
 
-    return (rankdata(values, axis=1) - 0.5) / values.shape[1]
+
+def tie_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of values (n,), and the first positions of groups of ties in this order."""
+    at = order(values)
+    ordered = values[at]
+    return at, np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+
+
+def ks_distance(values: np.ndarray, n_x: int) -> float:
+    """Return the maximum difference of the empirical distribution functions of two samples.
+
+    The first n_x values belong to the first sample.
+    """
+    at, starts = tie_groups(values)
+    steps = np.where(at < n_x, 1 / n_x, -1 / (len(values) - n_x))
+    return float(np.abs(np.cumsum(steps)[np.append(starts[1:], len(values)) - 1]).max())
+
+
+def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return ranks of each row of values (F, n) in (0, 1); ties have their mean rank."""
+    values = np.ascontiguousarray(values, np.float64)
+    n = values.shape[1]
+    ranks = np.empty(values.shape)
+
+    def rank(f: int) -> None:
+        at, starts = tie_groups(values[f])
+        sizes = np.diff(starts, append=n)
+        ranks[f, at] = np.repeat((starts + 0.5 * sizes) / n, sizes)
+
+    map_rows(rank, len(values), n, n_threads)
+    return ranks
+
+
+def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarray:
+    """Return cos(pi j R) for j = 1 .. count, (count, F, n), of the unit ranks R of values (F, n).
+
+    Many rows have cosines in float32: the rounding is far below the error of a contrast.
+    """
+    values = np.ascontiguousarray(values, np.float64)
+    n = values.shape[1]
+    cosines = np.empty((count, *values.shape), np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64)
+    waves = np.pi * np.arange(1, count + 1)[:, None]
+    without_ties = np.cos(waves * ((np.arange(n) + 0.5) / n)).astype(cosines.dtype)
+
+    def fill(f: int) -> None:
+        at, starts = tie_groups(values[f])
+        if len(starts) == n:
+            of_ranks = without_ties
+        else:
+            sizes = np.diff(starts, append=n)
+            of_groups = np.cos(waves * ((starts + 0.5 * sizes) / n)).astype(cosines.dtype)
+            of_ranks = np.repeat(of_groups, sizes, axis=1)
+        for j in range(count):
+            cosines[j, f, at] = of_ranks[j]
+
+    map_rows(fill, len(values), n, n_threads)
+    return cosines
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,8 +104,13 @@ class Samples:
     categories : list of Category
     kinds : tuple of ColumnKind
         Every column of data frames, and what is done with it; empty for plain arrays.
-    blocks : int64 ndarray of shape (n + m,) or None
+    blocks : int64 ndarray or None
+        Index of the block of each row, of incomplete rows too.
     missing : MissingPair or None
+    kept : bool ndarray or None
+        Complete rows among all rows of X and then of Y; None if no value is missing.
+    absent : bool ndarray or None
+        Missing values of all rows, with one column per numeric column.
     """
 
     x: np.ndarray
@@ -115,6 +120,8 @@ class Samples:
     kinds: tuple[ColumnKind, ...]
     blocks: np.ndarray | None
     missing: MissingPair | None
+    kept: np.ndarray | None = None
+    absent: np.ndarray | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,6 +133,12 @@ class Samples:
         j = self.names.index(name)
         return self.x[:, j], self.y[:, j]
 
+    def missing_shares(self, name: str) -> tuple[float, float]:
+        """Return the shares of missing values of a column in X and in Y."""
+        assert self.missing is not None
+        share = next(each for each in self.missing.shares if each.column == name)
+        return share.x, share.y
+
     def rows_with(self, name: str, value: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of X and of Y that have a value of a category, as bool arrays."""
         category = next(each for each in self.categories if each.name == name)
@@ -135,7 +148,7 @@ class Samples:
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Two samples with the names of their columns, their blocks, and what is left out."""
-    missing = kept = None
+    missing = kept = absent = None
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is not None:
         X, Y = mixed.numeric
@@ -146,17 +159,22 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
         left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
         missing = MissingPair(left_x.report, left_y.report)
         kept = left_x.kept, left_y.kept
+        absent = np.concatenate([np.asarray(left_x.missing), np.asarray(left_y.missing)])
         X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
     x, y, columns = check_pair(X, Y, hint=OMIT_HINT)
     for name, points in (("X", x), ("Y", y)):
         if len(points) < 2:
             raise InvalidInputError(
-                f"{name} must have at least 2 rows to be tested, got {len(points)}"
+                f"{name} must have at least 2 complete rows to be tested, got {len(points)}"
             )
     n, m = (len(side) for side in kept or (x, y))
-    numbers = check_blocks(blocks, n, m, kept)
-    found = _categories(mixed, nan_policy, kept) if mixed else []
-    return Samples(x, y, columns, found, mixed.columns if mixed else (), numbers, missing)
+    numbers = check_blocks(blocks, n, m)
+    categories = _categories(mixed, nan_policy, kept) if mixed else []
+    kinds = mixed.columns if mixed else ()
+    samples = Samples(x, y, columns, categories, kinds, numbers, missing)
+    if absent is None or kept is None or not absent.any():
+        return samples
+    return replace(samples, kept=np.concatenate(kept), absent=absent)
 
 
 def _categories(
@@ -183,21 +201,17 @@ def _categories_alone(mixed: MixedFrames, nan_policy: str, blocks: Any) -> Sampl
     return Samples(x, y, (), found, mixed.columns, check_blocks(blocks, len(x), len(y)), None)
 
 
-def check_blocks(
-    blocks: Any, n_x: int, n_y: int, kept: tuple[np.ndarray, np.ndarray] | None = None
-) -> np.ndarray | None:
-    """Numbers of the blocks of all rows, those of the first sample first.
+def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
+    """Return indices of the blocks of all rows, those of the first sample first.
 
     Parameters
     ----------
     blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
-        Labels of any kind: numbers, texts, dates.
-    kept : pair of bool ndarrays of shape (n_x,) and (n_y,), or None
-        The rows that are not left out.
+        Labels of any type: numbers, strings, dates.
 
     Returns
     -------
-    numbers : int64 ndarray with one entry for each row that is kept, or None
+    numbers : int64 ndarray of shape (n_x + n_y,) or None
     """
     if blocks is None:
         return None
@@ -213,17 +227,15 @@ def check_blocks(
                 f"{describe(own)}"
             )
         labels += own.tolist()
-    if kept is not None:
-        labels, n_x = list(itertools.compress(labels, np.concatenate(kept))), int(kept[0].sum())
     known: dict[Any, int] = {}
     numbers = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
     shared = np.intersect1d(numbers[:n_x], numbers[n_x:])
     if len(shared):
         raise InvalidInputError(
-            f"a block must lie in one sample, got {len(shared)} block(s) with rows in both, the "
-            f"first {list(known)[shared[0]]!r}: blocks change sides as a whole. If these are "
-            "different groups with one label, such as the days of two months, make their labels "
-            "differ"
+            f"a block must lie in one sample, got {counted(len(shared), 'block')} with rows in "
+            f"both, the first {list(known)[shared[0]]!r}: blocks are permuted as a whole. If "
+            "different groups share a label, such as the days of two months, give them different "
+            "labels"
         )
     if len(known) == 2:
         raise InvalidInputError(
@@ -231,6 +243,11 @@ def check_blocks(
             "exchanging them does not change how far apart they are"
         )
     return numbers
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with a noun in the singular or plural."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def row_labels(labels: Any, name: str) -> np.ndarray:
@@ -242,6 +259,6 @@ def row_labels(labels: Any, name: str) -> np.ndarray:
     missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())
     if missing:
         raise InvalidInputError(
-            f"{name} must have a label for every row, got {missing} missing label(s)"
+            f"{name} must have a label for every row, got {counted(missing, 'missing label')}"
         )
     return array

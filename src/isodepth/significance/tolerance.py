@@ -18,16 +18,17 @@ import numpy as np
 
 from isodepth._core import share_differences
 from isodepth.core.scaling import mad_spread
+from isodepth.significance.aggregated import cosine_powers
 from isodepth.significance.combination import (
     Feature,
     Findings,
     column_feature,
     combined,
-    leading_kinds,
     neg_log_p,
     permutation_pvalue,
     shares_feature,
 )
+from isodepth.significance.kinds import COSINES, column_kinds
 from isodepth.significance.pooled_sample import (
     BLOCK,
     OUTLYINGNESS,
@@ -51,12 +52,13 @@ TOLERANT_WEIGHTS = {
     "intervals": 0.12,
     "learned direction": 0.28,
     "categories": 0.10,
+    "missing": 0.10,
 }
 # Half-lines and intervals end at so many values at most.
 _CUTS = 64
 # Ranks count between these, and are cut off beyond. A change of spread shows among outer rows.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
-# Intervals must have so many times the evidence of location and spread to speak of shape.
+# The evidence of intervals is divided by this number for single columns.
 _SHAPE = 1.5
 # Beyond so many spreads from the middle, and so many times the median distance from the center in
 # the search for a direction, a row says nothing about location: it counts as one in the middle.
@@ -112,11 +114,11 @@ def whole_rows(share: float, sizes: tuple[int, int]) -> float:
 
 
 def tolerant_statistics(
-    rows: PooledSample, given: Settings, advance: Callable[[int], None]
+    rows: PooledSample, settings: Settings, advance: Callable[[int], None]
 ) -> Findings:
-    """All statistics for all labelings, and the evidence of each beyond the tolerance."""
+    """Compute all statistics for all labelings, and -log p of each beyond the tolerance."""
     n_x = rows.permutations.n_x
-    share = allowed_share(given.tolerance or 0.0, n_x, len(rows.points) - n_x)
+    share = allowed_share(settings.tolerance or 0.0, n_x, len(rows.points) - n_x)
     search = _Search(rows, share)
     found = search.found
     if rows.points.shape[1]:
@@ -128,6 +130,7 @@ def tolerant_statistics(
         values, text = learned_direction(rows)
         found.add("learned direction", values[None], [Feature(("location",), text)])
     search.categories()
+    search.missing()
     found.neg_log_p = {name: softened(part, share) for name, part in found.parts.items()}
     found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
     return found
@@ -166,13 +169,10 @@ class _Search:
         location, shape = self.look("columns", columns, features, np.abs(columns) > _FAR)
         features = [column_feature(name, "spread") for name in names]
         spread, _ = self.look("spreads", np.abs(columns), features)
-        # Intervals see changes of location and spread too.
-        strengths = np.stack([location, shape / _SHAPE, spread])
-        kinds = [
-            leading_kinds(("location", "shape", "spread"), own) for own in strengths[:, :, 0].T
-        ]
+        kinds = column_kinds(self.rows, cosine_powers(self.rows, columns, COSINES), self.share)
         features = [column_feature(name, *own) for name, own in zip(names, kinds, strict=True)]
-        self.found.columns.add(features, strengths.max(axis=0))
+        # Intervals are sensitive to location and spread too, and count less.
+        self.found.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
@@ -195,7 +195,7 @@ class _Search:
         return largest
 
     def whole_rows(self, outlying: np.ndarray) -> None:
-        names, values = self.rows.whole_rows()
+        names, values = self.rows.whole_rows
         kinds = ["location" if name == TOTAL else "spread" for name in names]
         features = [Feature((kind,), name) for kind, name in zip(kinds, names, strict=True)]
         features.append(Feature(("spread",), OUTLYINGNESS))
@@ -204,7 +204,7 @@ class _Search:
 
     def products(self) -> None:
         """Of pairs of columns, and of each column and the distance from the center."""
-        distance = self.rows.whole_rows()[1][0]
+        distance = self.rows.whole_rows[1][0]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
         for pairs, features, family in self.found.pairs_of(self.rows, _PAIRS):
             products = np.stack([factors[a] * factors[b] for a, b in pairs])
@@ -220,6 +220,16 @@ class _Search:
             feature = shares_feature(category, each[:, 0])
             self.found.add("categories", values, [feature] * len(values))
             self.found.columns.add([feature], each.max(axis=0)[None])
+
+    def missing(self) -> None:
+        missing = self.rows.missing
+        if missing is None:
+            return
+        inner = np.zeros(len(missing.names), bool)
+        values = mean_differences(missing.permutations, missing.indicators, inner)
+        features = [column_feature(name, "missing") for name in missing.names]
+        self.found.add("missing", values, features)
+        self.found.columns.add(features, softened(values, self.share))
 
 
 def outlyingness(values: np.ndarray) -> np.ndarray:

@@ -26,9 +26,12 @@ from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.combination import Findings, combined, permutation_pvalue
 from isodepth.significance.naming import significant_changes
 from isodepth.significance.pooled_sample import (
+    MissingValues,
     Permutations,
     PooledSample,
     directions_with_axes,
+    ks_distance,
+    map_rows,
     standardized,
     units_of,
 )
@@ -159,15 +162,18 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     units = units_of(x, y, metric.scale, metric.eps)
     points, size = standardized(x, y, units, names)
     directions = directions_with_axes(d, given.n_directions, metric.random_state)
-    rng = rng_for(metric.random_state, "permutations")
-    permutations = Permutations(len(x), len(y), given.n_permutations, rng, samples.blocks)
-    rng = rng_for(metric.random_state, "column pairs")
-    n_threads = Resources(metric.n_jobs).n_threads
-    rows = PooledSample(points, names, directions, permutations, rng, samples.categories, n_threads)
-    statistics, total, unit = aggregated_statistics, permutations.count, "permutation"
-    if given.tolerance is not None:
-        statistics, total, unit = tolerant_statistics, len(directions), "direction"
-    with progress_bar(given.progress, total, "two_sample_test", unit) as advance:
+    permutations, missing = _labelings(
+        samples, given.n_permutations, rng_for(metric.random_state, "permutations")
+    )
+    rows = PooledSample(
+        points, names, directions, permutations, rng_for(metric.random_state, "column pairs"),
+        samples.categories, Resources(metric.n_jobs).n_threads, missing,
+    )  # fmt: skip
+    statistics = aggregated_statistics if given.tolerance is None else tolerant_statistics
+    # Directions, and the regions of each labeling.
+    total = len(directions) + (permutations.count if d and given.tolerance is None else 0)
+    label = f"two_sample_test, {given.n_permutations} permutations"
+    with progress_bar(given.progress, total, label, "step") as advance:
         found = statistics(rows, given, advance)
     parts = found.neg_log_p
     if given.method == "regions":
@@ -198,7 +204,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
             for name in order
         ],
         changes=significant_changes(rows, found, samples, ALPHA) if pvalue <= ALPHA else [],
-        column_tests=_column_tests(rows, found, pvalue),
+        column_tests=_column_tests(rows, samples, found, pvalue),
         n_rows=(len(x), len(y)),
         method=given.method,
         tolerance=given.tolerance,
@@ -209,8 +215,32 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         shares=[each for category in samples.categories for each in category.shares(len(x))],
         signature=_signature(given, directions, samples.blocks),
         _compare=_comparing(samples, units, directions, given) if d else None,
-        _blocks=samples.blocks,
+        _blocks=_blocks_of_complete_rows(samples),
     )
+
+
+def _labelings(
+    samples: Samples, n_permutations: int, rng: np.random.Generator
+) -> tuple[Permutations, MissingValues | None]:
+    """Draw labelings of the complete rows, and of all rows if values are missing.
+
+    Labels of all rows are permuted, complete or not, and restricted to the complete rows for the
+    statistics that need them. If all rows are exchangeable, all labelings are equally likely, and
+    every statistic is one function of the labeling, so that the test of values and missing
+    indicators together is exact. Permutations of the complete rows alone would fix how many
+    incomplete rows each sample has.
+    """
+    kept, absent = samples.kept, samples.absent
+    if kept is None or absent is None:
+        n, m = len(samples.x), len(samples.y)
+        return Permutations(n, m, n_permutations, rng, samples.blocks), None
+    assert samples.missing is not None
+    sizes = samples.missing.x.n_rows, samples.missing.y.n_rows
+    every = Permutations(*sizes, n_permutations, rng, samples.blocks)
+    columns = np.flatnonzero(absent.any(axis=0))
+    indicators = np.ascontiguousarray(absent[:, columns].T, np.float64)
+    missing = MissingValues([samples.names[j] for j in columns], indicators, every)
+    return every.restricted(np.flatnonzero(kept), rng), missing
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
@@ -228,34 +258,43 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     return notes
 
 
-def _column_tests(rows: PooledSample, found: Findings, pvalue: float) -> list[ColumnTest]:
-    """Each column by its own values, adjusted by the maximum over columns and by the whole."""
-    names = [*rows.names, *(category.name for category in rows.categories)]
-    family, differences = found.columns, _differences(rows)
-    pvalues = np.maximum(family.pvalues(), pvalue)
-    n_x = rows.permutations.n_x
+def _column_tests(
+    rows: PooledSample, samples: Samples, found: Findings, pvalue: float
+) -> list[ColumnTest]:
+    """Test each column, adjusted by the maximum over all columns and by the whole test.
+
+    The values of a column and its missing values are one test, that of the stronger evidence.
+    """
+    n_x, family = rows.permutations.n_x, found.columns
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
-    shifts = (medians[1] - medians[0]) / column_units(rows.points)
-    shifts = [*map(float, shifts), *(None for _ in rows.categories)]
-    return [
-        ColumnTest(
-            names[j], family.features[j].kinds[0], differences[j], shifts[j], float(pvalues[j])
-        )
-        for j in np.argsort(-np.array(family.observed), kind="stable")
-    ]
+    shifts = dict(
+        zip(rows.names, (medians[1] - medians[0]) / column_units(rows.points), strict=True)
+    )
+    values = np.ascontiguousarray(rows.points.T)
+    numeric = map_rows(
+        lambda j: ks_distance(values[j], n_x), len(values), len(rows.points), rows.n_threads
+    )
+    differences = dict(zip(rows.names, numeric, strict=True))
+    for category in rows.categories:
+        shares = category.shares(n_x)
+        differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares)
+    pvalues = np.maximum(family.pvalues(), pvalue)
+    tests: dict[str, ColumnTest] = {}
+    for f in np.argsort(-np.array(family.observed), kind="stable"):
+        (name,), kind = family.features[f].columns, family.features[f].kinds[0]
+        shift = None if kind == "missing" or name not in shifts else float(shifts[name])
+        difference = differences[name]
+        if kind == "missing":
+            before, after = samples.missing_shares(name)
+            difference = abs(after - before)
+        tests.setdefault(name, ColumnTest(name, kind, difference, shift, float(pvalues[f])))
+    return list(tests.values())
 
 
-def _differences(rows: PooledSample) -> list[float]:
-    """How far apart the shares of the two samples are, for each column."""
-    from scipy.stats import ks_2samp
-
-    n_x = rows.permutations.n_x
-    found = [
-        float(ks_2samp(column[:n_x], column[n_x:], method="asymp").statistic)
-        for column in rows.points.T
-    ]
-    shares = [category.shares(n_x) for category in rows.categories]
-    return found + [0.5 * sum(abs(each.x - each.y) for each in own) for own in shares]
+def _blocks_of_complete_rows(samples: Samples) -> np.ndarray | None:
+    if samples.blocks is None or samples.kept is None:
+        return samples.blocks
+    return np.unique(samples.blocks[samples.kept], return_inverse=True)[1]
 
 
 def _comparing(
