@@ -67,9 +67,7 @@ def outcome(case: Case, seed: int) -> Outcome:
             # Columns 0 and 1, without groups, have the correlation 0 or `size`.
             points[:, :2] = rng.normal(size=(case.n, 2))
             if number:
-                points[:, 1] = (
-                    case.size * points[:, 0] + np.sqrt(1 - case.size**2) * points[:, 1]
-                )
+                points[:, 1] = case.size * points[:, 0] + np.sqrt(1 - case.size**2) * points[:, 1]
         elif number:
             if case.kind == "location":
                 points[:, 0] += case.size

@@ -10,6 +10,7 @@ from twins import naive_permutation
 
 import isodepth
 from isodepth import InvalidInputError
+from isodepth.data.seeds import rng_for
 from isodepth.significance.null_profile import null_profile
 from isodepth.significance.pooled_sample import Permutations
 from isodepth.significance.settings import check_blocks
@@ -117,7 +118,8 @@ def test_null_profile_is_that_of_permuted_labels() -> None:
     assert null.gaps.shape == (49, 20)
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])
-    labels = drawn(len(x), len(y), None, 50, 0)[1:]
+    rng = rng_for(0, "permutations")
+    labels = Permutations(len(x), len(y), 49, rng).labels(dtype=bool).T[1:]
     metric = isodepth.Metric(
         directions=tested._fitted.directions, levels=20, refine=20, random_state=0
     )

@@ -134,7 +134,7 @@ class Permutations:
         words = random_subsets(n_units, n_units_x, n_permutations + 1, rng)
         words[0] &= ~np.uint64(1)
         words[0, :n_units_x] |= np.uint64(1)
-        self._set_words(words if blocks is None else words[:, blocks], n_permutations + 1)
+        self._set_words(words if blocks is None else words.take(blocks, axis=1), n_permutations + 1)
 
     def _set_words(self, words: np.ndarray, count: int) -> None:
         self.words, self.count, self.n_rows = words, count, words.shape[1]
@@ -149,7 +149,7 @@ class Permutations:
         the same function from a labeling of all rows, and p-values stay exact. This function
         replaces a labeling with fewer than two rows in a sample by a random division in halves.
         """
-        words = np.ascontiguousarray(self.words[:, rows])
+        words = self.words.take(rows, axis=1)
         result = object.__new__(Permutations)
         result._set_words(words, self.count)
         for b in np.flatnonzero(result.sizes.min(axis=0) < 2):
