@@ -200,8 +200,12 @@ def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
     if drawn.rows.points.shape[1] > 1:
         found, _ = learned_direction(drawn.rows)
         rows = twin.whitened(drawn.rows.points.tolist())
-        wanted = [twin.learned_difference(rows, mine) for mine in drawn.labels]
-        assert found == pytest.approx(wanted, abs=2e-4)
+        wanted = np.array([twin.learned_difference(rows, mine) for mine in drawn.labels])
+        # Equal means give no direction to start from: rounding decides.
+        labels, clipped = np.array(drawn.labels), np.clip(rows, -2.5, 2.5)
+        means = [clipped[mine].mean(axis=0) - clipped[~mine].mean(axis=0) for mine in labels]
+        stable = np.linalg.norm(means, axis=1) > 1e-4
+        assert found[stable] == pytest.approx(wanted[stable], abs=2e-4)
 
 
 @settings(max_examples=30, deadline=None)
