@@ -192,3 +192,14 @@ def test_ranks_over_many_orders_of_magnitude(kind: str, depth: str) -> None:
     ).T  # fmt: skip
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_depths_are_tied(seed: int) -> None:
+    """Sums of rounded contributions would break ties, and regions would grow one row at a time."""
+    x, y = np.random.default_rng(seed).standard_normal((2, 18, 3))
+    axes = Metric(depth="irw", directions=np.eye(3), levels=7, refine=0)
+    with small_scale(few=4, pilots=6):
+        result = compare(axes, scan(cut(x, 5)), scan(cut(y, 5)), None)
+    low, high = result.distance_bounds
+    assert low * (1 - 1e-12) <= axes.distance(x, y) <= high * (1 + 1e-12)

@@ -119,13 +119,17 @@ class RankModel:
     ----------
     cells : RankCells
     bounds : ndarray of shape (K, cells, 2)
-        Lower and upper bounds of what a cell adds to a depth.
+        Lower and upper bounds of the contribution of a cell to a depth, in units of 1 / `unit`.
+        They are integers: sums of them are exact, so that equal depths are equal numbers.
+    unit : float
     smallest : bool
-        Whether a depth is the smallest of these over directions (halfspace) or their sum (irw).
+        Whether a depth is the minimum of the contributions of its directions (halfspace) or their
+        sum (irw).
     """
 
     cells: RankCells
     bounds: np.ndarray
+    unit: float
     smallest: bool
 
     @classmethod
@@ -141,19 +145,20 @@ class RankModel:
             # A closed halfspace holds the point itself, of mass one at least.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
-            return cls(cells, np.stack([low, high], axis=-1) / total, True)
+            return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
         # Twice the mid-rank of a point of mass one or more, anywhere in its cell; the least and the
         # most of its distance from the ends is at an end of the cell, or at the middle inside.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
-        return cls(cells, np.stack([low, high], axis=-1) / (2.0 * total * len(counts)), False)
+        bounds = np.stack([low, high], axis=-1).astype(np.float64)
+        return cls(cells, bounds, 2.0 * total * len(counts), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
         """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
         chunk = self.cells.numbers.chunk(points, None, n_threads)
         bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
-        return np.column_stack([bounds.mean(axis=1), bounds])
+        return np.column_stack([bounds.mean(axis=1), bounds]) / self.unit
 
 
 # -- frames of rank-based depths ------------------------------------------------------------------

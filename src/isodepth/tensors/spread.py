@@ -6,7 +6,7 @@ import torch
 
 from isodepth.tensors.products import blocks
 
-_SIZED_ROWS = 1023
+_SIZED_ROWS = 255
 
 
 def largest_outlyingness(
@@ -78,7 +78,7 @@ def typical_sizes(points: torch.Tensor) -> torch.Tensor:
 
 def rounding_unit(points: torch.Tensor) -> float:
     """Return the bound on rounding of a projection of points (u, d), relative to its size."""
-    return torch.finfo(points.dtype).eps * (8 * points.shape[1])
+    return torch.finfo(points.dtype).eps * 8.0 * points.shape[1] ** 0.5
 
 
 def raise_where_flat(
