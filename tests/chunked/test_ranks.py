@@ -23,7 +23,7 @@ from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME, SteadyIRW
-from isodepth.depth.base import Along, center_and_exponent
+from isodepth.depth.base import Projections, center_and_exponent
 from isodepth.depth.whitening import Whitening
 from isodepth.engine import Resources
 
@@ -51,7 +51,7 @@ def test_depths_lie_between_their_bounds(
         points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
     )
     directions = unit_vectors(d, 9, random_state=rng).astype(dtype)
-    exact = BY_NAME[depth]().evaluate(sample, None, Along(directions, Resources(1)))
+    exact = BY_NAME[depth]().evaluate(sample, None, Projections(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
 
     alone: list[np.ndarray] = []

@@ -10,7 +10,7 @@ from isodepth import Metric
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
 from isodepth.depth import IRW, Dual, SteadyIRW
-from isodepth.depth.base import Along
+from isodepth.depth.base import Projections
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
 from isodepth.engine import Resources
 
@@ -21,7 +21,7 @@ def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed
     """Depths of the rows of `points`, or of `queries` with respect to them."""
     sample = Sample.of(points, weights)
     directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
-    along = Along(directions, Resources(1))
+    along = Projections(directions, Resources(1))
     if queries is not None:
         return depth.point_depth(sample, queries, along)
     return depth.all_depths(sample, points, weights, along)[1]

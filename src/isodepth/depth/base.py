@@ -1,6 +1,6 @@
-"""What every depth shares, and the depths that are a minimum over directions.
+"""Base classes of depths, and the depths defined as a minimum over directions.
 
-The minimum is taken over given directions, over those that a local search adds, or exactly.
+The minimum is over given directions, over directions found by a local search, or exact.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 METHODS = ("directions", "exact")
 
 
-class Along(NamedTuple):
-    """Directions to project on, and the threads and memory for it.
+class Projections(NamedTuple):
+    """Projection directions with the resources for using them.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Along(NamedTuple):
         queries: np.ndarray | None,
         *options: Any,
     ) -> Any:
-        """Call a pass of `isodepth._core` for a depth along these directions.
+        """Call a function of `isodepth._core` that computes a depth along these directions.
 
         Parameters
         ----------
@@ -59,18 +59,18 @@ class Along(NamedTuple):
 
 
 class DepthSource:
-    """What a metric needs of a depth."""
+    """Interface of depths for a metric."""
 
-    #: Depths closer than this count as equal: a bound for rounding.
+    #: Depths with a smaller difference count as equal, because of rounding.
     tie_tolerance: ClassVar[float] = 0.0
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn if the depth cannot order the points of a sample."""
 
     def all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Depths of the distinct points (u,), and of the caller's rows `points` (n, d)."""
+        """Return the depths of the distinct points (u,), and of the rows `points` (n, d)."""
         raise NotImplementedError
 
     def regions(
@@ -78,10 +78,10 @@ class DepthSource:
         sample: Sample,
         points: np.ndarray,
         weights: np.ndarray | None,
-        along: Along,
+        along: Projections,
         **labels: Any,
     ) -> TrimmedRegions:
-        """The regions of points (n, d) that have been checked and merged to `sample`."""
+        """Return the regions of checked points (n, d) whose distinct rows are `sample`."""
         distinct, depth = self.all_depths(sample, points, weights, along)
         return TrimmedRegions.from_depths(
             sample,
@@ -97,24 +97,23 @@ class DepthSource:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
-    """Base of the depths.
+    """Base class of the depths.
 
-    A subclass computes depths along given directions (`evaluate`). Faster implementations (in
-    chunks, on a device) are chosen by `name`, so a subclass that computes something else needs a
-    name of its own.
+    A subclass computes depths along given directions (`evaluate`). Implementations in chunks and on
+    devices are selected by `name`, so a subclass with another definition needs another name.
 
-    The classes here know nothing of scikit-learn, whose import takes longer than a distance; see
-    `isodepth.depth.estimators` for the estimators.
+    These classes do not import scikit-learn, which takes longer than a distance. The estimators are
+    in `isodepth.depth.estimators`.
 
     Parameters
     ----------
     n_directions : int, default 1000
-        How many unit vectors to project on; each counts with both signs.
+        Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"
-        As in :func:`isodepth.unit_vectors`.
+        Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
     random_state : None, int or numpy.random.Generator
     n_jobs : int or None
-        Threads; None for all cores. The result does not depend on it.
+        Number of threads; None for all cores. The result does not depend on it.
     """
 
     name: ClassVar[str]
@@ -125,29 +124,31 @@ class Depth(DepthSource):
     random_state: Any = None
     n_jobs: int | None = None
 
-    # -- what a depth defines ---------------------------------------------------------------
+    # -- definition of a depth --------------------------------------------------------------
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
-        """Depth of each of `queries` (m, d), or of the distinct points of `sample` if None."""
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
+        """Return the depths of `queries` (m, d), or of the distinct points of `sample` if None."""
         raise NotImplementedError
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        """The exact depths (u,) of a sample whose points are the corners of a simplex."""
+        """Return the exact depths (u,) of a sample whose points are the corners of a simplex."""
         raise NotImplementedError
 
     def check_options(self) -> None:
-        """Raise if a setting makes no sense, before any work starts."""
+        """Raise if a setting is invalid."""
         check_integer(self.n_directions, "n_directions", 1)
         check_n_jobs(self.n_jobs)
 
     # -- settings ---------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
-        """The settings by name: the arguments of the class."""
+        """Return the arguments of the class by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def changed_settings(self) -> dict[str, Any]:
-        """The settings that are not at their defaults."""
+        """Return the settings that differ from their defaults."""
         defaults = type(self)().settings()
         # Directions may be an array.
         return {
@@ -159,40 +160,42 @@ class Depth(DepthSource):
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def is_uninformative(self, sample: Sample) -> bool:
-        """Whether affine invariance alone makes the depths of all points equal."""
+        """Check if the depths of all points are equal because of affine invariance."""
         return self.affine_invariant and sample.is_simplex
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn once, with alternatives, if the depth cannot order the points of a sample."""
         for sample in samples:
-            # Of one or two points no depth could make more.
+            # Two points or fewer have equal depths under any depth function.
             if len(sample.points) > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
-                    f"position in {sample.n_features} dimensions: it is affine invariant, and n "
-                    "<= d + 1 points are a simplex, which is an affine image of any other. All its "
-                    "points get the same depth, and every region is the whole sample. Use "
-                    "depth='irw', which is not affine invariant",
+                    f"position in {sample.n_features} dimensions: it is affine invariant, and all "
+                    "simplices (n <= d + 1 points) are affine images of each other. All points get "
+                    "the same depth, and every region is the whole sample. Use depth='irw', which "
+                    "is not affine invariant",
                     DegenerateDepthWarning,
                     stacklevel=4,
                 )
                 return
 
-    def point_depth(self, sample: Sample, points: np.ndarray | None, along: Along) -> np.ndarray:
-        """Like `evaluate`, with the exact value at the corners of a simplex."""
+    def point_depth(
+        self, sample: Sample, points: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
+        """Return depths as `evaluate` does, but the exact ones at the corners of a simplex."""
         if not self.is_uninformative(sample):
             return self.evaluate(sample, points, along)
         tied = self.tied_depth(sample)
         if points is None:
             return tied
-        own = sample.find(points)
-        return np.where(own >= 0, tied[own], self.evaluate(sample, points, along))
+        index = sample.find(points)
+        return np.where(index >= 0, tied[index], self.evaluate(sample, points, along))
 
     def all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         distinct = self.point_depth(sample, None, along)
-        # Rows of weight zero are at -1, and get theirs below.
+        # The index of rows of weight zero is -1; their depths follow below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
@@ -202,46 +205,46 @@ class Depth(DepthSource):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Minimized(Depth):
-    """A depth that is the smallest of one-dimensional depths over all directions.
+class MinimumDepth(Depth):
+    """Depth that is the minimum of one-dimensional depths over all directions.
 
     Parameters
     ----------
     method : {"directions", "exact"}
     refine : int
-        Steps of local search; only with ``method="directions"``.
+        Number of steps of local search; only with ``method="directions"``.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
     """
 
-    #: The pass that gives how far out points are along the worst of the directions, and which.
+    #: Function of the core that returns the extreme value over directions, and its direction.
     _kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
-    #: -1 where what it gives falls with the distance from the center.
+    #: -1 if the values of the kernel decrease with the distance from the center.
     sign: ClassVar[int] = 1
 
     method: str = "directions"
     refine: int = 0
 
     def outlyingness(
-        self, sample: Sample, queries: np.ndarray | None, along: Along, locate: bool = False
+        self, sample: Sample, queries: np.ndarray | None, along: Projections, locate: bool = False
     ) -> tuple[np.ndarray, Any]:
-        """How far out `queries` (m, d) or the sample's own points are: depth falls with it.
+        """Return the outlyingness of `queries` (m, d), or of the sample itself if None.
 
-        Also the number of the direction that says so, where it is to be located.
+        If `locate`, also return the index of the maximizing direction.
         """
         values, index = along.run(type(self)._kernel, sample.points, sample.masses, queries, locate)
         return values if self.sign > 0 else -values, index
 
-    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
-        """The depth (m,) of points of that outlyingness."""
+    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+        """Convert outlyingness (m,) to depths (m,)."""
         raise NotImplementedError
 
-    def proposing(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        """The points (k, d) from which a search for directions at `queries` (m, d) starts."""
+    def search_start(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+        """Return the points (k, d) at which a search for directions for `queries` (m, d) starts."""
         return queries
 
-    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
-        """Exact depth of `queries` (m, d)."""
+    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+        """Return the exact depths of `queries` (m, d)."""
         raise NotImplementedError
 
     def check_options(self) -> None:
@@ -250,83 +253,83 @@ class Minimized(Depth):
         check_integer(self.refine, "refine", 0)
         if self.method == "exact" and self.refine:
             raise InvalidOptionError(
-                f"method='exact' leaves nothing to refine, got refine={self.refine}; drop one of "
-                "the two"
+                f"refine={self.refine} has no effect with method='exact'; remove one of them"
             )
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
         if self.method == "exact":
             points = sample.points if queries is None else queries
-            return self.exactly(sample, points.astype(np.float64), along.resources)
+            return self.exact_depth(sample, points.astype(np.float64), along.resources)
         used = along
         if self.refine:
-            asked = None if queries is None else self.proposing(sample, queries)
+            starts = None if queries is None else self.search_start(sample, queries)
             directions = search_directions(
-                standardize(sample, sample.points if asked is None else asked),
+                standardize(sample, sample.points if starts is None else starts),
                 along.directions,
                 self.refine,
                 lambda rows: self.outlyingness(
-                    sample, asked, along._replace(directions=rows), locate=True
+                    sample, starts, along._replace(directions=rows), locate=True
                 ),
             )
             used = along._replace(directions=directions)
-        depths = self.depth_from(sample, self.outlyingness(sample, queries, used)[0])
+        depths = self.to_depth(sample, self.outlyingness(sample, queries, used)[0])
         if queries is None or not self.refine:
             return depths
-        # A search for other points may find better directions for the sample's own by chance; one
-        # point must not have two depths.
-        own = sample.find(queries)
-        return np.where(own >= 0, self.evaluate(sample, None, along)[own], depths)
+        # Queries that are points of the sample get the depths of the sample: the directions found
+        # for other queries could lower them.
+        index = sample.find(queries)
+        return np.where(index >= 0, self.evaluate(sample, None, along)[index], depths)
 
 
-class Projection(Minimized):
-    """1 / (1 + the largest outlyingness over directions); see `isodepth.ProjectionDepth`."""
+class Projection(MinimumDepth):
+    """1 / (1 + the maximum outlyingness over directions); see `isodepth.ProjectionDepth`."""
 
     name = "projection"
     tie_tolerance = 1e-12
     _kernel = staticmethod(_core.largest_outlyingness)
 
-    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
 
-    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         raise InvalidOptionError(
             "method='exact' is only available for the halfspace depth; use method='directions', "
             "with refine for a closer bound"
         )
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Projections of the corners of a simplex can be made anything. Sending one point away from
-        # the others makes its outlyingness as large as one likes, unless it holds half of the mass
-        # (then it is as far from the median as half of the mass is), or more (then it is the
-        # median).
+        # The projections of the corners of a simplex are arbitrary. Moving one point away from the
+        # others makes its outlyingness arbitrarily large, unless it holds half of the mass (then it
+        # is as far from the median as half of the mass is), or more (then it is the median).
         masses = sample.unit_masses
         heaviest = int(masses.argmax())
         rest = sample.total - int(masses[heaviest])
         depths = np.where(2 * masses == sample.total, 0.5, 0.0)
         if 2 * rest < sample.total:
-            # The MAD is zero whatever the direction, and what counts is the median deviation of
-            # the rest. Half of that mass: at most twice as far away as the mean with the nearest.
+            # The MAD is zero along every direction, and the scale is the median deviation of the
+            # rest. A point with half of that mass is at most twice as far away as this scale.
             depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
             depths[heaviest] = 1.0
         return depths
 
 
-class Halfspace(Minimized):
-    """The smallest mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
+class Halfspace(MinimumDepth):
+    """Minimum mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
 
     name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
     sign = -1
 
-    def depth_from(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
+    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return -outlyingness / sample.total
 
-    def proposing(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        # Masses change in steps: few queries alone see no way down.
+    def search_start(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
+        # Masses are step functions of the direction: a search from few queries would get stuck.
         return sample.with_queries(queries).points
 
-    def exactly(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
         from isodepth.depth.exact.halfspace import exact_halfspace_depth
 
         points, masses = sample.points.astype(np.float64), sample.unit_masses
@@ -339,21 +342,21 @@ class Halfspace(Minimized):
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """A center (d,) of the sample, and the power of two next to the typical distance from it.
+    """Return a center (d,) of the sample, and the power of two next to the distance from it.
 
-    Depths do not change when the data are moved and scaled; rounding and overflow do. Both are
-    rough estimates from evenly spaced rows of the sample.
+    Depths do not change if the data are moved and scaled; rounding and overflow do. Both are rough
+    estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """`points` (m, d) moved and scaled so that the sample sits around zero with size one."""
+    """Move and scale `points` (m, d) such that the sample is of size one."""
     return moved_by(points, *center_and_exponent(sample))
 
 
 def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
-    """(points - center) / 2**exponent, for points (m, d) and a center (d,)."""
+    """Return (points - center) / 2**exponent, for points (m, d) and a center (d,)."""
     # The power of two itself may be out of range.
     return np.ldexp(points - center, -exponent)
 

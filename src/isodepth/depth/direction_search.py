@@ -1,10 +1,10 @@
-"""Better depth by search: for each point, look for directions that make it look shallower.
+"""Local search for directions along which points are more outlying.
 
-Random directions find a loose minimum in more than a few dimensions. For elliptical data the best
-direction at a point x is the one of S^-1 (x - c); from the best direction known, random tilts that
-grow smaller go on from there (the refined random search of Dyckerhoff, Mozharovskyi and Nagy 2021).
-Each point proposes a direction at each step, and every proposal is tried on all points, so the
-result can only improve.
+The minimum over random directions is a loose bound in more than a few dimensions. For elliptical
+data the best direction at a point x is S^-1 (x - c). The search starts there and adds random tilts
+of decreasing size to the best direction of each point (the refined random search of Dyckerhoff,
+Mozharovskyi and Nagy 2021). Each point proposes one direction per step, and every proposal is
+evaluated at all points.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 
 from isodepth.data.seeds import rng_for
 
-#: Gives, for directions (J, d), the outlyingness (n,) of each point and the index (n,) of the
-#: direction that attains it.
+#: Function of directions (J, d) that returns the outlyingness (n,) of each point and the index (n,)
+#: of its direction.
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _FIRST_TILT = 0.6
 _SHRINK = 0.75
-# Proposals a step: with more points than this, a different part of them each time.
+# Maximum number of proposals per step: of more points, each step uses a different subset.
 _MOST_PROPOSALS = 2000
 
 
 def search_directions(
     points: np.ndarray, directions: np.ndarray, steps: int, evaluate: Evaluate
 ) -> np.ndarray:
-    """Directions (K + J, d): the given ones, and those a local search of `steps` steps adds.
+    """Return directions (K + J, d): the given ones, and those of a local search of `steps` steps.
 
     `points` (n, d) should be of size about one around zero.
     """
@@ -38,13 +38,13 @@ def search_directions(
     tried = [directions]
     tilt = _FIRST_TILT
     for step in range(steps + 1):
-        proposing = _proposing(len(points), step)
+        proposers = _proposer_rows(len(points), step)
         if step == 0:
-            proposals = _elliptical(points, outlyingness)[proposing]
+            proposals = _elliptical(points, outlyingness)[proposers]
         else:
             # A normal vector has length about sqrt(d): the tilt is an angle in any dimension.
-            noise = rng.standard_normal((len(proposing), best.shape[1])) / np.sqrt(best.shape[1])
-            proposals = best[proposing] + tilt * noise
+            noise = rng.standard_normal((len(proposers), best.shape[1])) / np.sqrt(best.shape[1])
+            proposals = best[proposers] + tilt * noise
             tilt *= _SHRINK
         lengths = np.linalg.norm(proposals, axis=1)
         proposals = proposals[lengths > 0] / lengths[lengths > 0, None]
@@ -58,14 +58,15 @@ def search_directions(
     return np.concatenate(tried)
 
 
-def _proposing(n: int, step: int) -> np.ndarray:
+def _proposer_rows(n: int, step: int) -> np.ndarray:
+    """Return the indices of the points that propose a direction at a step."""
     if n <= _MOST_PROPOSALS:
         return np.arange(n)
     return (np.arange(_MOST_PROPOSALS) * n // _MOST_PROPOSALS + step) % n
 
 
 def _elliptical(points: np.ndarray, outlyingness: np.ndarray) -> np.ndarray:
-    """S^+ (x - c) for each point, center and scatter taken from the deeper half."""
+    """Return S^+ (x - c) for each point, with center and scatter of the deeper half."""
     deeper = points[outlyingness <= np.median(outlyingness)].astype(np.float64)
     center = deeper.mean(axis=0)
     scatter = np.atleast_2d(np.cov(deeper.T)) if len(deeper) > 1 else np.eye(points.shape[1])

@@ -1,6 +1,6 @@
 """The depths as scikit-learn estimators.
 
-Imported when first used, because scikit-learn takes seconds to import: a distance needs none of it.
+Imported on first use, because importing scikit-learn takes seconds and a distance does not need it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
 from isodepth.data.validation import check_points
-from isodepth.depth.base import Along, Depth, Halfspace, Projection
+from isodepth.depth.base import Depth, Halfspace, Projection, Projections
 from isodepth.depth.integrated import AIIRW, IRW
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
@@ -26,7 +26,7 @@ class NotFittedDepthError(InvalidInputError, NotFittedError):
 
 
 class DepthEstimator(BaseEstimator, Depth):
-    """`fit` and `score_samples` for a depth; the settings are those of the depth."""
+    """Base class of depth estimators, with `fit` and `score_samples`."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the depths of a sample.
@@ -49,12 +49,12 @@ class DepthEstimator(BaseEstimator, Depth):
         self._directions = unit_vectors(
             points.shape[1], self.n_directions, self.directions, self.random_state
         )
-        along = Along(self._directions, Resources(self.n_jobs))
+        along = Projections(self._directions, Resources(self.n_jobs))
         _, self.depth_ = self.all_depths(self._sample, points, sample_weight, along)
         return self
 
     def score_samples(self, Z: Any) -> np.ndarray:
-        """Depth of any points with respect to the fitted sample.
+        """Compute depths with respect to the fitted sample.
 
         Parameters
         ----------
@@ -73,18 +73,18 @@ class DepthEstimator(BaseEstimator, Depth):
         except ValueError as error:
             raise InvalidInputError(str(error)) from None
         points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
-        along = Along(self._directions, Resources(self.n_jobs))
+        along = Projections(self._directions, Resources(self.n_jobs))
         return self.point_depth(self._sample, points, along)
 
 
 class ProjectionDepth(DepthEstimator, Projection):
-    """Projection depth: 1 / (1 + the largest |<u,x> - med| / MAD over directions u).
+    """Projection depth: 1 / (1 + the maximum of |<u,x> - med| / MAD over directions u).
 
-    Median and median absolute deviation are the usual sample ones, without a consistency factor.
-    Where the MAD is zero (more than half of the rows coincide along a direction) the scale is the
-    median of the deviations that are positive: the rows on the median are not outlying, the others
-    are ordered among themselves, and an outlier comes last. Where all rows coincide, none of them
-    is outlying and a point off them has depth 0.
+    Median and median absolute deviation are those of the sample, without a consistency factor. If
+    the MAD is zero (more than half of the rows coincide along a direction), the scale is the median
+    of the positive deviations: rows on the median have outlyingness 0, and the others are ordered
+    by their deviations. If all rows coincide, their outlyingness is 0, and other points have depth
+    0.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ProjectionDepth(DepthEstimator, Projection):
 
 
 class HalfspaceDepth(DepthEstimator, Halfspace):
-    """Halfspace depth: the smallest mass of a closed halfspace that contains the point.
+    """Halfspace depth: the minimum mass of a closed halfspace that contains the point.
 
     Ties count: a halfspace contains its boundary. With ``method="directions"`` points tie if their
     projections are equal after rounding. On a lattice, rounding breaks some of the ties along
@@ -121,7 +121,7 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
     ----------
     method : {"directions", "exact"}
         `directions` takes the minimum over the given directions and their opposites: an upper bound
-        of the depth that falls towards it as directions are added. `exact` finds it by
+        of the depth that decreases to it as directions are added. `exact` computes it by
         combinatorics: O(n log n) per point in the plane, and a further factor of about n per
         dimension.
     refine : int
@@ -149,9 +149,9 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
 class IRWDepth(DepthEstimator, IRW):
     """Integrated rank-weighted depth: the mean over directions of min(F, 1 - F).
 
-    F is the mid-rank distribution function (P(<) + P(<=)) / 2 of the projected sample. An average
-    needs far fewer directions than a minimum, and it tells points apart also where there are fewer
-    points than dimensions; it is not affine invariant.
+    F is the mid-rank distribution function (P(<) + P(<=)) / 2 of the projected sample. A mean needs
+    far fewer directions than a minimum, and it orders points also if there are fewer points than
+    dimensions. It is not affine invariant.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     Parameters
     ----------
     covariance : {"empirical", "mcd", "ledoit-wolf"} or scikit-learn covariance estimator
-        What to whiten with. "mcd" (minimum covariance determinant) is robust to outliers;
-        "ledoit-wolf" shrinks towards a multiple of the identity and so stays informative with fewer
-        points than dimensions, at the price of exact affine invariance.
+        Covariance estimate. "mcd" (minimum covariance determinant) is robust to outliers.
+        "ledoit-wolf" shrinks towards a multiple of the identity: it is informative with fewer
+        points than dimensions, but not exactly affine invariant.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 
@@ -198,7 +198,7 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """As for every depth; sets `whitening_` as well."""
+        """Compute the depths of a sample, and its whitening matrix `whitening_`."""
         super().fit(X, sample_weight=sample_weight)
         self.whitening_ = self._whitening(self._sample).of_unscaled()
         return self

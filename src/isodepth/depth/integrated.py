@@ -1,4 +1,4 @@
-"""Depths that are a mean over directions: integrated rank-weighted and integrated dual depth."""
+"""Depths that are means over directions: integrated rank-weighted and integrated dual depth."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.regions import Sample
 from isodepth.data.seeds import rng_for
-from isodepth.depth.base import Along, Depth, standardize
+from isodepth.depth.base import Depth, Projections, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine import Resources
 from isodepth.hull import coordinates_in_span
 
-#: Comparing all points with all grows with the square of their number, the mean of squares with
-#: the cube: beyond this many, plain IRW is used.
+#: Maximum number of points for the control variate, whose time grows with the cube of their number.
+#: Larger samples use plain IRW.
 MOST_POINTS = 256
 
-# Of all multiples of v**2 this one explains most of |v| for v uniform on [-1, 1], and leaves a
-# sixteenth of its variance. Ranks along a random direction are about uniform.
+# Regression slope of |v| on v**2 for v uniform on [-1, 1], which leaves a sixteenth of the variance
+# of |v|. Ranks along a random direction are about uniform.
 _SLOPE = 0.9375
 # Unit masses are counted in 32 bits; sums of squares must stay below 2**63.
 _LARGEST_SUM = 1 << 62
@@ -33,7 +33,9 @@ class IRW(Depth):
     name = "irw"
     affine_invariant = False
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
         points, weights = sample.points, sample.masses
         return along.run(_core.mean_rank_weight, points, weights, queries)
 
@@ -53,7 +55,9 @@ class AIIRW(Depth):
     def is_uninformative(self, sample: Sample) -> bool:
         return not shrinks(self.covariance) and super().is_uninformative(sample)
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
         points = sample.points
         # In one dimension whitening does not change ranks.
         if sample.n_features > 1:
@@ -66,13 +70,13 @@ class AIIRW(Depth):
             scaled = queries
         depths = along.run(_core.mean_rank_weight, points, sample.masses, scaled)
         if queries is not None and not shrinks(self.covariance):
-            # Off the flat that holds the sample, a point is infinitely far out.
+            # Points off the affine hull of the sample have depth zero.
             depths[outside_span(sample, queries)] = 0.0
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # The whitened corners of a simplex lie at g / sqrt(share), g a uniformly random direction
-        # orthogonal to sqrt(share): only the weights are left to tell points apart.
+        # Projections of the whitened corners of a simplex are g / sqrt(share), with a uniformly
+        # random direction g orthogonal to sqrt(share): only the weights distinguish points.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
@@ -80,9 +84,9 @@ class AIIRW(Depth):
         roots = np.sqrt(sample.shares)
         corners = np.diag(1 / roots) - roots
         rng = rng_for(0, "tied depths")
-        along = Along(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
+        along = Projections(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
         depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
-        # Points of one weight have one depth; what the average removes is Monte-Carlo noise.
+        # Points of equal weight have equal depths; the mean over them reduces Monte-Carlo noise.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
@@ -109,7 +113,9 @@ class SteadyIRW(IRW):
 
     name = "steady_irw"
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
@@ -138,7 +144,9 @@ class Dual(Depth):
     name = "dual"
     affine_invariant = False
 
-    def evaluate(self, sample: Sample, queries: np.ndarray | None, along: Along) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
@@ -148,22 +156,22 @@ class Dual(Depth):
 
 
 def counts_fit(total: int, count: int) -> bool:
-    """Whether masses and the sums of their squares over that many directions are exact."""
+    """Check if masses and the sums of their squares over `count` directions are exact."""
     return total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
 
 
 def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:
-    """The depths from means of |2 F - 1| and its square along some directions, and along all."""
+    """Return depths from means of |2 F - 1| and its square over some and over all directions."""
     steadied = size - _SLOPE * (square - mean_square)
     return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
-    """The points (u, r) of a sample, in float64, in fewer dimensions with the same distances."""
+    """Return float64 coordinates (u, r) of the points in their span, with the same distances."""
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # Edges from the first point span what there is: the triangle of their factorization holds it.
+    # Coordinates of the edges from the first point, in a basis of their span.
     edges = coordinates_in_span(points[1:] - points[0])
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 

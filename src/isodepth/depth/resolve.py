@@ -1,4 +1,4 @@
-"""What `depth=` may be: a name, a depth, any estimator that scores points, or a function."""
+"""Values of the option `depth`: a name, a depth, an estimator that scores points, or a function."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME, OF_TEXT_SCORES
-from isodepth.depth.base import Along, Depth, DepthSource
+from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
 
-#: Settings of a depth that a metric ignores: it has its own, or they do not change the depths.
+#: Settings of a depth that a metric replaces by its own, or that do not change the depths.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
 class CustomDepth(DepthSource):
-    """Depths computed by the caller's estimator or function, for the rows as they were given.
+    """Depth computed by an estimator or a function of the user, for the rows as given.
 
     Parameters
     ----------
@@ -31,35 +31,35 @@ class CustomDepth(DepthSource):
         self.name = _plain_name(depth)
 
     def all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         result = np.asarray(self._score(points, weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
             raise InvalidInputError(
-                f"depth {self.name} must give one number for each of the {len(points)} rows, got "
+                f"depth {self.name} must return one number for each of the {len(points)} rows, got "
                 f"shape {result.shape} and dtype {result.dtype}"
             )
         depths = result.astype(np.float64)
         if not np.isfinite(depths).all():
+            bad = ~np.isfinite(depths)
             raise InvalidInputError(
-                f"depth {self.name} gave {int((~np.isfinite(depths)).sum())} NaN or infinite "
-                f"value(s), the first for row {int((~np.isfinite(depths)).argmax())}; depths must "
-                "be finite"
+                f"depth {self.name} returned NaN or infinity for {int(bad.sum())} of {len(bad)} "
+                f"rows, first for row {int(bad.argmax())}; depths must be finite"
             )
         present = sample.inverse >= 0
         distinct = np.full(sample.n_points, -np.inf)
-        # Equal rows count as one point, whatever the scores say.
+        # Equal rows are one point, even if their scores differ.
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
     def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
-        given = () if weights is None else (weights,)
+        more = () if weights is None else (weights,)
         if not _is_estimator(self.depth):
             # A function of the caller must not change the data of the caller.
             points = points.view()
             points.flags.writeable = False
-            return self.depth(points, *given)
-        # A fresh one each time: threads share this object.
+            return self.depth(points, *more)
+        # A copy per call: threads share this object.
         fitted = _cloned(self.depth).fit(
             points, **({} if weights is None else {"sample_weight": weights})
         )
@@ -67,10 +67,10 @@ class CustomDepth(DepthSource):
 
 
 class NoDepth(DepthSource):
-    """In place of a depth where regions do not need one: all points have depth zero."""
+    """Depth zero for all points, for regions that do not need a depth."""
 
     def all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Along
+        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(sample.n_points), np.zeros(len(points))
 
@@ -79,10 +79,7 @@ NO_DEPTH: DepthSource = NoDepth()
 
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """The depth that a user's `depth=` stands for, with its settings checked.
-
-    An estimator is taken over by `private_copy` first.
-    """
+    """Return the depth for a value of the option `depth`, after a check of its settings."""
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
@@ -92,14 +89,14 @@ def resolve_depth(depth: Any) -> DepthSource:
         return CustomDepth(depth)
     raise InvalidOptionError(
         f"depth must be one of {', '.join(BY_NAME)}, a depth estimator (with fit and "
-        f"score_samples) or a callable that gives one depth for each row; got {depth!r}"
+        f"score_samples) or a callable that returns one depth per row; got {depth!r}"
     )
 
 
 def private_copy(depth: Any) -> Any:
-    """A copy of `depth=` that later changes of the caller's object do not reach.
+    """Return a copy of a value of `depth` that does not change with the object of the user.
 
-    Estimators are copied unfitted; names and functions are returned as they are.
+    Estimators are copied unfitted. Names and functions are returned unchanged.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
@@ -112,12 +109,12 @@ def private_copy(depth: Any) -> Any:
 
 
 def builtin_name(source: DepthSource) -> str | None:
-    """The name of a depth of this package; None for the caller's own, whatever it is called."""
+    """Return the name of a depth of this package; None for a depth of the user."""
     return source.name if isinstance(source, Depth) else None
 
 
 def depth_text(depth: Any) -> str:
-    """A depth in a signature: its name, and in parentheses what is not at its default."""
+    """Return a depth as a string: its name, and the settings that differ from their defaults."""
     if isinstance(depth, str):
         return depth
     if depth is NO_DEPTH:
@@ -131,7 +128,7 @@ def depth_text(depth: Any) -> str:
 
 
 def depth_key(depth: Any) -> Any:
-    """What makes two depths the same: a hashable value."""
+    """Return a hashable value that is equal for equal depths."""
     if isinstance(depth, str):
         depth = BY_NAME[depth]()
     if isinstance(depth, CustomDepth):
@@ -142,11 +139,11 @@ def depth_key(depth: Any) -> Any:
 
 
 def read_depth(text: str) -> Any:
-    """The depth that `depth_text` wrote."""
+    """Return the depth of a string made by `depth_text`."""
     if "custom:" in text:
         raise SignatureError(
-            f"depth {text!r} is the caller's own object, which a signature cannot hold: rebuild "
-            "the metric with Metric(depth=that_object, ...)"
+            f"a signature cannot store the object of depth {text!r}; make the metric again with "
+            "Metric(depth=that_object, ...)"
         )
     name, parenthesis, settings = text.partition("(")
     kind = BY_NAME.get(name) or OF_TEXT_SCORES.get(name)
@@ -165,7 +162,7 @@ def read_depth(text: str) -> Any:
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
-    """The settings that are not at their default and do not come from the metric."""
+    """Return the settings that differ from their defaults and do not come from the metric."""
     return {k: v for k, v in depth.changed_settings().items() if k not in TAKEN_OVER}
 
 
@@ -201,6 +198,5 @@ def _cloned(estimator: Any) -> Any:
         return clone(estimator)
     except (TypeError, RuntimeError) as error:
         raise InvalidOptionError(
-            f"an estimator that serves a depth must be an object that scikit-learn can clone, got "
-            f"{estimator!r} ({error})"
+            f"depth must be an estimator that scikit-learn can clone, got {estimator!r} ({error})"
         ) from None

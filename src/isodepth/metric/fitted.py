@@ -33,7 +33,7 @@ from isodepth.data.validation import (
     check_weights,
     split_weights,
 )
-from isodepth.depth.base import Along, DepthSource
+from isodepth.depth.base import DepthSource, Projections
 from isodepth.engine import Resources, thread_map, worker_count, write_quantiles, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
@@ -85,9 +85,9 @@ class FittedMetric:
         return Resources(Resources(self.options["n_jobs"]).n_threads, self.options["memory_mb"])
 
     @property
-    def along(self) -> Along:
+    def along(self) -> Projections:
         """The directions, with threads and memory for depths along them."""
-        return Along(self.directions, self.resources)
+        return Projections(self.directions, self.resources)
 
     # -- one sample -------------------------------------------------------------------------
 

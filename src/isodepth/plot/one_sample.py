@@ -12,7 +12,7 @@ from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Along, Depth, DepthSource
+from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.depth.resolve import depth_text, private_copy, resolve_depth
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -161,8 +161,8 @@ def depth_contours(
     return ax
 
 
-def _along() -> Along:
-    return Along(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
+def _along() -> Projections:
+    return Projections(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
 
 
 def _planar_regions(
