@@ -93,9 +93,9 @@ def test_imports_come_from_lower_layers_and_not_in_a_circle() -> None:
 
 
 def test_nothing_is_imported_by_a_string() -> None:
-    """But for optional packages, and for what `isodepth.name` imports when it is first used."""
+    """Except for optional packages."""
     found = {module for module, path in MODULES.items() if "import_module" in path.read_text()}
-    assert found == {"isodepth.__init__", "isodepth.data.extras"}
+    assert found == {"isodepth.data.extras"}
 
 
 def test_imports_are_seen(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.regions import TrimmedRegions
 from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import ColumnWarning, InvalidOptionError
@@ -182,12 +183,15 @@ def compare(
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
-        `test` of the comparison. It uses the given `scale` ("pooled" if that is None), `nan_policy`
-        and `random_state`, and its own directions. It does not support weights.
+        `test` of the comparison. It uses the given `scale`, `nan_policy` and
+        `random_state`, and its own directions. It does not support weights.
     tolerance, blocks
         Those of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
+    scale : None, "pooled", "reference" or array of shape (d,), default "pooled"
+        Units of the columns, see :class:`isodepth.Metric`. For tensors and regions the default is
+        None.
     {options of Metric}
 
     Returns
@@ -198,12 +202,15 @@ def compare(
     --------
     >>> import numpy as np, isodepth
     >>> X = np.arange(20.0).reshape(10, 2)
-    >>> isodepth.compare(X, X + [3, 4], random_state=0)
-    Comparison: distance 5 between 10 and 10 rows in 2 column(s)
+    >>> isodepth.compare(X, X + [3, 4], scale=None, random_state=0)
+    Comparison: distance 5 between 10 and 10 rows, in the units of the columns
       largest contributions: column 1 64%, column 0 36%
       largest gap 5 at level ...
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0
     """
+    # Regions have their units already, and a device does not compute robust deviations.
+    if not any(isinstance(side, TrimmedRegions) or is_tensor(side) for side in (X, Y)):
+        options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)
     asked = {"tolerance": tolerance, "blocks": blocks}
     if n_permutations is None:
@@ -220,7 +227,7 @@ def compare(
             "different weights are not exchangeable; leave out one of them"
         )
     taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]
-    shared = {name: options[name] for name in taken_over if options.get(name) is not None}
+    shared = {name: options[name] for name in taken_over if name in options}
     shared.update({name: value for name, value in asked.items() if value is not None})
     comparison = metric.compare(X, Y, kinds=kinds)
     test = two_sample_test(

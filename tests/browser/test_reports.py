@@ -73,7 +73,7 @@ def many(folder):
     july = read_table(WEATHER[1], missing=True)
     rows = july.points[~np.isnan(july.points).any(axis=1)]
     days = [rows[rows[:, 0] == day][:, 1:] for day in np.unique(rows[:, 0])[:12]]
-    tables = isodepth.tables(days, scale="pooled", n_directions=40, random_state=0)
+    tables = isodepth.region_tables(days, scale="pooled", n_directions=40, random_state=0)
     matrix = isodepth.DistanceMatrix.of(
         isodepth.pairwise(tables), [f"July {i + 1}" for i in range(12)], signature=tables.signature
     )

@@ -116,13 +116,13 @@ def test_bags_and_delayed_samples() -> None:
 
     bags = [POINTS[i * 40 : i * 40 + 30 + i] for i in range(5)]
     options = {"n_directions": 20, "levels": 8, "random_state": 0}
-    expected = isodepth.tables(bags, **options).values
+    expected = isodepth.region_tables(bags, **options).values
     for given in (
         dask.bag.from_sequence(bags, npartitions=2),
         [dask.delayed(bag) for bag in bags],
         [scan([bag[:7], bag[7:]]) for bag in bags],
     ):
-        assert np.array_equal(isodepth.tables(given, **options).values, expected)
+        assert np.array_equal(isodepth.region_tables(given, **options).values, expected)
     distances = isodepth.pairwise([scan(bag) for bag in bags], **options)
     assert np.array_equal(distances, isodepth.pairwise(bags, **options))
 

@@ -247,9 +247,9 @@ def test_missing_values(tmp_path: Path) -> None:
     other = scan(POINTS, dtype="float64")
     with pytest.raises(InvalidInputError, match=r"t\.parquet, row group 1 contains 1 NaN.*row 3"):
         isodepth.distance(scan(tmp_path), other, **OPTIONS)
-    comparison = isodepth.compare(scan(tmp_path), POINTS, nan_policy="omit", **OPTIONS)
+    comparison = isodepth.compare(scan(tmp_path), POINTS, scale=None, nan_policy="omit", **OPTIONS)
     kept = holes[~np.isnan(holes).any(axis=1)]
-    whole = isodepth.compare(holes, POINTS, nan_policy="omit", refine=0, **OPTIONS)
+    whole = isodepth.compare(holes, POINTS, scale=None, nan_policy="omit", refine=0, **OPTIONS)
     assert comparison.distance == isodepth.distance(kept, POINTS, refine=0, **OPTIONS)
     assert [side.n_dropped for side in (comparison.missing.x, comparison.missing.y)] == [2, 0]
     assert [count for _, count in comparison.missing.x.counts] == [
@@ -292,8 +292,8 @@ def test_options_that_do_not_go_with_chunks() -> None:
 def test_a_comparison_has_every_form_but_rows() -> None:
     """What it shows, draws and writes is what that of arrays does."""
     x, y = POINTS, POINTS[:50] + [3, 0, 0]
-    parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), **OPTIONS)
-    whole = isodepth.compare(x, y, refine=0, **OPTIONS)
+    parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, **OPTIONS)
+    whole = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS)
     assert parts.to_frame().equals(whole.to_frame())
     mine, expected = parts.to_dict(), whole.to_dict()
     assert mine.pop("distance_bounds") == [whole.distance] * 2
@@ -304,7 +304,7 @@ def test_a_comparison_has_every_form_but_rows() -> None:
     assert shown[:3] == str(whole).splitlines()[:3]
     assert "levels=5" in parts.signature
     assert "refine=0" in parts.signature
-    default = isodepth.compare(scan(POINTS), POINTS, n_directions=5, random_state=0)
+    default = isodepth.compare(scan(POINTS), POINTS, scale=None, n_directions=5, random_state=0)
     assert "levels=20" in default.signature
     for name in ("gradient", "rows_outside", "bracket"):
         with pytest.raises(InvalidInputError, match=f"{name} needs the rows of both samples"):
@@ -324,8 +324,8 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     x = POINTS.astype(dtype)
     y = (3 * POINTS + 1).astype(dtype)
     x[:45, 1] = 0.5  # half of a column coincides
-    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **OPTIONS, **options)
-    expected = isodepth.compare(x, y, refine=0, **OPTIONS, **options)
+    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), scale=None, **OPTIONS, **options)
+    expected = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS, **options)
     tolerance = 1e-6 if dtype == "float32" else 1e-14
     assert found.distance == pytest.approx(expected.distance, rel=tolerance)
     assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)

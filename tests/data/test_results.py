@@ -35,7 +35,7 @@ def all_results() -> dict[str, ResultMixin]:
     )  # fmt: skip
     verdict = monitor.check(Table(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
-    tables = isodepth.tables(bags, n_directions=20, random_state=0)
+    tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
     matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(tables), [EVIL, "b", "c", "d"])
     return {
         "Comparison": comparison,

@@ -33,8 +33,8 @@ def test_the_named_direction_attains_the_gap(case: int, n_directions: int) -> No
     if case >= 4:
         X, Y = -X, -Y
     options = {"levels": 12, "n_directions": n_directions, "random_state": case}
-    plain = isodepth.compare(X, Y, refine=0, **options)
-    climbed = isodepth.compare(X, Y, refine=10, **options)
+    plain = isodepth.compare(X, Y, scale=None, refine=0, **options)
+    climbed = isodepth.compare(X, Y, scale=None, refine=10, **options)
     # To the rounding of a dot product.
     np.testing.assert_allclose(attained(plain, plain.levels), plain.gaps, rtol=1e-12)
     np.testing.assert_allclose(attained(climbed, climbed.levels), climbed.gaps, rtol=1e-12)

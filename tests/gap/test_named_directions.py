@@ -38,7 +38,9 @@ def test_a_single_direction(refined: int, shift: float, d: int) -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.random((2, 30, d))
     Y[:, 0] = np.where(Y[:, 0] * shift > 0.5 * shift, Y[:, 0] + shift, Y[:, 0])
-    result = isodepth.compare(X, Y, directions=np.eye(d)[:1], refine=refined, depth="irw")
+    result = isodepth.compare(
+        X, Y, scale=None, directions=np.eye(d)[:1], refine=refined, depth="irw"
+    )
     assert_attained(result)
     if not refined:
         # One of the two signs, by the end that is longer at the outermost level.
@@ -51,7 +53,9 @@ def test_directions_found_by_climbing(case: int) -> None:
     d = 2 + case
     X, Y = rng.normal(size=(900, d)), rng.normal(size=(1000, d)) * rng.uniform(0.5, 2, d)
     Y += rng.normal(size=d) * (case % 3)
-    result = isodepth.compare(X, Y, n_directions=20, random_state=case, depth="projection")
+    result = isodepth.compare(
+        X, Y, scale=None, n_directions=20, random_state=case, depth="projection"
+    )
     # A corner that reaches the gap up to the slack of the search may not be the furthest along the
     # direction found for it.
     assert_attained(result, slack=2 * gaps_module._SLACK)

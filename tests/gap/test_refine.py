@@ -33,9 +33,9 @@ def random_pair(case: int) -> tuple[np.ndarray, np.ndarray]:
 def test_never_below_the_search_nor_above_the_supremum(case: int) -> None:
     X, Y = random_pair(case)
     options = {"depth": DEPTHS[case % 3], "n_directions": 50, "random_state": case}
-    plain = isodepth.compare(X, Y, refine=0, **options)
-    refined = isodepth.compare(X, Y, refine=20, **options)
-    exact = isodepth.compare(X, Y, gap="exact", **options)
+    plain = isodepth.compare(X, Y, scale=None, refine=0, **options)
+    refined = isodepth.compare(X, Y, scale=None, refine=20, **options)
+    exact = isodepth.compare(X, Y, scale=None, gap="exact", **options)
     assert (refined.gaps >= plain.gaps).all()
     assert (refined.gaps <= exact.gaps * (1 + 1e-9)).all()
     for result in (refined, exact):
@@ -63,7 +63,7 @@ def test_bracket_holds_the_exact_distance() -> None:
     for case in range(20):
         X, Y = random_pair(case)
         options = {"depth": DEPTHS[case % 3], "n_directions": 50, "random_state": case}
-        low, high = isodepth.compare(X, Y, **options).bracket
+        low, high = isodepth.compare(X, Y, scale=None, **options).bracket
         exact = isodepth.distance(X, Y, gap="exact", **options)
         assert low <= exact * (1 + 1e-9)
         assert exact <= high * (1 + 1e-9)

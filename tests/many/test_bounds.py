@@ -7,27 +7,33 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import DegenerateDepthWarning, InvalidInputError, InvalidOptionError, pairwise, tables
+from isodepth import (
+    DegenerateDepthWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    pairwise,
+    region_tables,
+)
 from isodepth.many.collections import as_list
 from isodepth.many.pairwise import table_metric
 
 RNG = np.random.default_rng(0)
 BAGS = [RNG.normal(size=(9, 3)) + i for i in range(3)]
 OPTIONS = {"levels": 3, "n_directions": 5, "random_state": 0}
-TABLES = tables(BAGS, **OPTIONS)
+TABLES = region_tables(BAGS, **OPTIONS)
 
 
 @pytest.mark.parametrize("n", [3, 4])
 def test_the_largest_simplex_still_warns(n: int) -> None:
     bag = RNG.normal(size=(n, 3))
     with pytest.warns(DegenerateDepthWarning, match=f"cannot order {n} points"):
-        tables([BAGS[0], bag], **OPTIONS)
+        region_tables([BAGS[0], bag], **OPTIONS)
 
 
 def test_one_point_more_does_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tables([BAGS[0], RNG.normal(size=(5, 3))], **OPTIONS)
+        region_tables([BAGS[0], RNG.normal(size=(5, 3))], **OPTIONS)
 
 
 def test_threads_start_at_one() -> None:

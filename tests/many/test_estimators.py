@@ -16,7 +16,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 import isodepth
-from isodepth import DepthDistance, InvalidInputError, RegionTransformer, pairwise, tables
+from isodepth import DepthDistance, InvalidInputError, RegionTransformer, pairwise, region_tables
 
 OPTIONS = {"levels": 5, "n_directions": 20, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -119,7 +119,7 @@ def test_rows_are_flattened_tables() -> None:
     transformer = RegionTransformer(**OPTIONS)
     rows = transformer.fit_transform(BAGS)
     assert rows.shape == (36, 5 * 40)
-    assert (rows == tables(BAGS, **OPTIONS).values.reshape(36, -1)).all()
+    assert (rows == region_tables(BAGS, **OPTIONS).values.reshape(36, -1)).all()
     assert transformer.n_features_in_ == 2
 
 

@@ -28,7 +28,7 @@ def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
     assert found.labels == labels == found.other_labels
     order = [("1", "3", "10").index(label) for label in labels]
     np.testing.assert_array_equal(found.values, MATRIX[np.ix_(order, order)])
-    assert found.signature == isodepth.tables(ORDERED, **OPTIONS).signature
+    assert found.signature == isodepth.region_tables(ORDERED, **OPTIONS).signature
 
 
 def test_a_list_still_gives_an_array() -> None:
@@ -96,7 +96,7 @@ def test_labels_of_both_sides() -> None:
 
 
 def test_tables_and_a_place_for_the_result() -> None:
-    stack = isodepth.tables(ORDERED, **OPTIONS)
+    stack = isodepth.region_tables(ORDERED, **OPTIONS)
     check(isodepth.pairwise(dict(zip((1, 3, 10), stack, strict=True))))
     out = np.empty((3, 3))
     found = isodepth.pairwise(FRAME, by="month", out=out, **OPTIONS)
@@ -126,7 +126,7 @@ def test_bad_input(samples: Any, by: Any, error: type[Exception], said: str) -> 
 
 def test_tables_of_a_dictionary_say_what_to_do() -> None:
     with pytest.raises(InvalidInputError, match=r"give list\(samples.values\(\)\)"):
-        isodepth.tables({"a": ORDERED[0]}, **OPTIONS)
+        isodepth.region_tables({"a": ORDERED[0]}, **OPTIONS)
 
 
 # -- columns in any order -------------------------------------------------------------------------
@@ -142,10 +142,10 @@ def test_columns_of_many_are_matched(kind: Any, scale: Any) -> None:
     np.testing.assert_array_equal(isodepth.pairwise(turned, scale=scale, **OPTIONS), wanted)
     crossed = isodepth.pairwise(turned[:1], turned[1:], scale=scale, **OPTIONS)
     np.testing.assert_array_equal(crossed, wanted[:1, 1:])
-    stack = isodepth.tables(turned, scale=scale, **OPTIONS)
+    stack = isodepth.region_tables(turned, scale=scale, **OPTIONS)
     assert stack.columns == ("a", "b")
     np.testing.assert_array_equal(
-        stack.values, isodepth.tables(ORDERED, scale=scale, **OPTIONS).values
+        stack.values, isodepth.region_tables(ORDERED, scale=scale, **OPTIONS).values
     )
 
 

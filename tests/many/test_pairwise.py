@@ -16,7 +16,7 @@ from strategies import pvalues
 from twins import naive_tables
 
 import isodepth
-from isodepth import InvalidInputError, InvalidOptionError, Metric, pairwise, tables
+from isodepth import InvalidInputError, InvalidOptionError, Metric, pairwise, region_tables
 from isodepth.many.stack import TableStack
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
@@ -64,7 +64,7 @@ def test_entries_are_those_of_the_metric(number, d, p, depth, normalize, data) -
 
 @pytest.mark.parametrize("p", [0.7, 1, 2, float("inf")])
 def test_entries_are_those_of_the_plain_loops(p: float) -> None:
-    stack = tables(BAGS[:5], **OPTIONS, p=p)
+    stack = region_tables(BAGS[:5], **OPTIONS, p=p)
     matrix = pairwise(stack)
     for i in range(5):
         for j in range(5):
@@ -102,7 +102,7 @@ def test_threads_change_nothing(n_jobs: int) -> None:
 
 
 def test_tables_give_what_their_samples_give() -> None:
-    stack = tables(BAGS, **OPTIONS)
+    stack = region_tables(BAGS, **OPTIONS)
     assert (pairwise(stack) == MATRIX).all()
     assert (pairwise(list(stack), n_jobs=2) == MATRIX).all()
     assert (pairwise(stack[:9], list(stack[9:])) == MATRIX[:9, 9:]).all()
@@ -110,7 +110,7 @@ def test_tables_give_what_their_samples_give() -> None:
 
 
 def test_a_table_of_a_list_is_the_table_of_a_sample() -> None:
-    stack = tables(BAGS[:10], **OPTIONS)
+    stack = region_tables(BAGS[:10], **OPTIONS)
     assert isinstance(stack, TableStack)
     metric = Metric(**OPTIONS)
     for bag, table in zip(BAGS, stack, strict=False):
@@ -162,7 +162,7 @@ def test_without_a_seed_the_directions_are_shared_but_new() -> None:
 
 
 def test_fixed_directions_stay_comparable_without_a_seed() -> None:
-    first, second = (tables(BAGS[:3], levels=3, directions=np.eye(3)) for _ in range(2))
+    first, second = (region_tables(BAGS[:3], levels=3, directions=np.eye(3)) for _ in range(2))
     assert pairwise(first, second)[0, 0] == 0
 
 
@@ -247,14 +247,17 @@ def test_other_must_be_like_the_samples() -> None:
     with pytest.raises(InvalidInputError, match="differ in dtype"):
         pairwise(BAGS[:2], [bag.astype(np.float32) for bag in BAGS[:2]], **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in seed"):
-        pairwise(tables(BAGS[:2], **OPTIONS), tables(BAGS[:2], **{**OPTIONS, "random_state": 1}))
+        pairwise(
+            region_tables(BAGS[:2], **OPTIONS),
+            region_tables(BAGS[:2], **{**OPTIONS, "random_state": 1}),
+        )
 
 
 def test_columns_must_have_the_same_names() -> None:
     pd = pytest.importorskip("pandas")
     frames = [pd.DataFrame(bag, columns=list("abc")) for bag in BAGS[:3]]
     assert (pairwise(frames, **OPTIONS) == MATRIX[:3, :3]).all()
-    assert tables(frames, **OPTIONS)[0].columns == ("a", "b", "c")
+    assert region_tables(frames, **OPTIONS)[0].columns == ("a", "b", "c")
     frames[2] = frames[2].rename(columns={"a": "z"})
     with pytest.raises(InvalidInputError, match=r"'a' is only in samples\[0\], 'z' is only in"):
         pairwise(frames, **OPTIONS)
@@ -281,7 +284,7 @@ def test_bad_options() -> None:
         pairwise(BAGS[:2], n_direction=20)
     with pytest.raises(InvalidOptionError, match="levels='exact'"):
         pairwise(BAGS[:2], levels="exact")
-    stack = tables(BAGS[:2], **OPTIONS)
+    stack = region_tables(BAGS[:2], **OPTIONS)
     with pytest.raises(InvalidOptionError, match="got p as well"):
         pairwise(stack, p=1)
     with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
@@ -309,12 +312,12 @@ def test_a_depth_that_cannot_order_says_so_once() -> None:
 INTERRUPTED = """
 import signal, sys, threading, time
 import numpy as np
-from isodepth import pairwise, tables
+from isodepth import pairwise, region_tables
 # Whoever runs the tests in the background may have told its children to ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 bags = [rng.normal(size=(300, 3)) for _ in range(4)]
-work = tables(bags, n_directions=100, random_state=0)
+work = region_tables(bags, n_directions=100, random_state=0)
 if sys.argv[1] == "distances":
     work = [work[i % 4] for i in range(20_000)]
     options = {}

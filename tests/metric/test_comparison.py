@@ -14,7 +14,7 @@ Y = RNG.standard_normal((50, 3)) * [1, 1, 3] + [0, 2, 0]
 
 @pytest.mark.parametrize("levels", ["exact", 7])
 def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
-    result = isodepth.compare(X, Y, levels=levels, random_state=0)
+    result = isodepth.compare(X, Y, scale=None, levels=levels, random_state=0)
     worst = result.largest_gap
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
@@ -27,7 +27,7 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
 
 
 def test_columns_come_with_their_shares_the_largest_first() -> None:
-    worst = isodepth.compare(X, Y, random_state=0).largest_gap
+    worst = isodepth.compare(X, Y, scale=None, random_state=0).largest_gap
     names, shares = zip(*worst.columns, strict=True)
     assert sum(shares) == pytest.approx(1, rel=1e-12)
     assert list(shares) == sorted(shares, reverse=True)
@@ -39,17 +39,18 @@ def test_columns_have_their_names() -> None:
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    worst = isodepth.compare(frame, Y, random_state=0).largest_gap
-    plain = isodepth.compare(X, Y, random_state=0).largest_gap
+    worst = isodepth.compare(frame, Y, scale=None, random_state=0).largest_gap
+    plain = isodepth.compare(X, Y, scale=None, random_state=0).largest_gap
     renamed = {"column 0": "a", "column 1": "b", "column 2": "c"}
     assert worst.columns == [(renamed[name], share) for name, share in plain.columns]
 
 
 def test_it_prints_sizes_and_where() -> None:
-    result = isodepth.compare(X, Y, random_state=0)
+    result = isodepth.compare(X, Y, scale=None, random_state=0)
     first, second, third, fourth = repr(result).splitlines()
     distance = f"{result.distance:.6g}"
-    assert first == f"Comparison: distance {distance} between 60 and 50 rows in 3 column(s)"
+    assert first.startswith(f"Comparison: distance {distance} between 60 and 50 rows")
+    assert first.endswith(f"in {result.units}")
     names = ", ".join(f"{name} {share:.0%}" for name, share in result.contributions)
     assert second.strip() == f"largest contributions: {names}"
     assert f"largest gap {result.largest_gap.gap:.6g} at level " in third
@@ -57,16 +58,32 @@ def test_it_prints_sizes_and_where() -> None:
     assert float(result) == result.distance
 
 
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [
+        ({}, "robust standard deviations"),
+        ({"scale": None}, "units of the columns"),
+        ({"scale": [1.0, 2.0, 3.0]}, "given scales"),
+    ],
+)
+def test_the_distance_has_its_units(options: dict, unit: str) -> None:
+    result = isodepth.compare(X, Y, random_state=0, **options)
+    assert unit in result.units
+    assert result.to_dict()["units"] == result.units
+    scale = options.get("scale", "pooled")
+    assert result.distance == isodepth.distance(X, Y, random_state=0, scale=scale)
+
+
 def test_of_many_columns_three_are_printed() -> None:
     wide = RNG.standard_normal((30, 6))
-    second = repr(isodepth.compare(wide, wide + 1.0, random_state=0)).splitlines()[1]
+    second = repr(isodepth.compare(wide, wide + 1.0, scale=None, random_state=0)).splitlines()[1]
     assert second.count("column") == 3
 
 
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("p", [1, 3.5, float("inf")])
 def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None:
-    result = isodepth.compare(X, Y, p=p, eps=0.25, normalize=normalize, random_state=0)
+    result = isodepth.compare(X, Y, scale=None, p=p, eps=0.25, normalize=normalize, random_state=0)
     widths = result.levels[:, 1] - result.levels[:, 0]
     if p == float("inf"):
         expected = result.gaps.max()

@@ -17,7 +17,7 @@ TABLES = {"gap", "refine", "n_levels"}
 TAKERS = {
     "distance": set(),
     "compare": set(),
-    "tables": TABLES,
+    "region_tables": TABLES,
     "pairwise": TABLES,
     "RegionTransformer": TABLES | {"region", "memory_mb"},
     "DepthDistance": TABLES | {"region", "memory_mb"},

@@ -103,7 +103,7 @@ def test_tables_neighbors_and_monitors() -> None:
         metric = isodepth.Metric(q=q, levels=20, **options)
         for i, j in ((0, 1), (2, 5)):
             assert found[i, j] == pytest.approx(metric.distance(bags[i], bags[j]), rel=1e-12)
-        tables = isodepth.tables(bags, q=q, **options)
+        tables = isodepth.region_tables(bags, q=q, **options)
         assert tables.distances(tables[3]).tolist() == found[3].tolist()
         monitor = isodepth.DepthMonitor(bags[0], q=q, **options)
         assert monitor.score(bags[4]) == pytest.approx(found[0, 4], rel=1e-12)
@@ -161,7 +161,7 @@ def test_regions_are_of_the_sample_or_envelopes(region: object) -> None:
 def test_there_are_no_regions_of_sample_points() -> None:
     metric = isodepth.Metric(random_state=0, **ENVELOPE)
     x = np.ones((3, 2))
-    for make in (metric.regions, metric.fit(2).regions):
+    for make in (metric.regions, metric.with_directions(2).regions):
         with pytest.raises(InvalidOptionError, match="no regions of sample points"):
             make(x)
     with pytest.raises(InvalidOptionError, match="envelopes"):

@@ -28,7 +28,7 @@ WEIGHTS = [None, RNG.integers(0, 3, 25) + (np.arange(25) == 0), None, RNG.unifor
 )
 def test_any_two_have_the_distance_of_the_metric(options: dict) -> None:
     metric = Metric(n_directions=30, random_state=5, **options)
-    drawn = metric.fit(3)
+    drawn = metric.with_directions(3)
     regions = drawn.all_regions(SAMPLES, WEIGHTS)
     for i, j in itertools.product(range(4), repeat=2):
         weights = (WEIGHTS[i], WEIGHTS[j])
@@ -42,10 +42,10 @@ def test_any_two_have_the_distance_of_the_metric(options: dict) -> None:
 def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
     many = [RNG.normal(size=(400, 3)) for _ in range(8)]
     found = [
-        Metric(n_directions=200, random_state=1, n_jobs=jobs).fit(3).all_regions(many)
+        Metric(n_directions=200, random_state=1, n_jobs=jobs).with_directions(3).all_regions(many)
         for jobs in (1, 2)
     ]
-    one = Metric(n_directions=200, random_state=1).fit(3)
+    one = Metric(n_directions=200, random_state=1).with_directions(3)
     for a, b, sample in zip(*found, many, strict=True):
         alone = one.regions(sample)
         assert (a.order == b.order).all()
@@ -55,14 +55,14 @@ def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
 
 def test_without_a_seed_all_share_one_draw() -> None:
     metric = Metric(n_directions=4, refine=0)
-    drawn = metric.fit(3)
+    drawn = metric.with_directions(3)
     a, b = drawn.regions(SAMPLES[0]), drawn.regions(SAMPLES[1])
     expected = Metric(directions=drawn.directions, refine=0).distance(SAMPLES[0], SAMPLES[1])
     assert drawn.distance(a, b) == expected == metric.distance(a, b)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    drawn = Metric(n_directions=4).fit(3)
+    drawn = Metric(n_directions=4).with_directions(3)
     a = drawn.regions(SAMPLES[0])
     with pytest.raises(InvalidInputError, match=r"regions of y do not fit .*directions"):
         drawn.distance(a, Metric(n_directions=4).regions(SAMPLES[1]))
@@ -78,13 +78,13 @@ def test_what_does_not_fit_is_refused() -> None:
         drawn.all_regions(SAMPLES[:2], [None, [1.0]])
     for bad in (0, 1.5, "3"):
         with pytest.raises(InvalidOptionError, match="n_features must be an integer >= 1"):
-            Metric().fit(bad)
+            Metric().with_directions(bad)
 
 
 def test_directions_in_the_precision_of_the_samples() -> None:
     metric = Metric(n_directions=20, random_state=0, depth="irw")
     single = [sample.astype(np.float32) for sample in SAMPLES]
-    plain, rounded = metric.fit(3), metric.fit(3, "float32")
+    plain, rounded = metric.with_directions(3), metric.with_directions(3, "float32")
     for drawn in (plain, rounded):
         a, b = drawn.all_regions(single[:2])
         assert drawn.distance(a, b) == pytest.approx(metric.distance(*single[:2]), rel=1e-6)
@@ -92,15 +92,17 @@ def test_directions_in_the_precision_of_the_samples() -> None:
     with pytest.raises(InvalidInputError, match="float64, and the directions were sampled for"):
         rounded.regions(SAMPLES[0])
     with pytest.raises(InvalidOptionError, match="dtype must be one of"):
-        metric.fit(3, "float16")
+        metric.with_directions(3, "float16")
 
 
 def test_it_warns_once_for_all() -> None:
     with pytest.warns(DegenerateDepthWarning) as caught:
-        Metric(n_directions=4, random_state=0).fit(3).all_regions([np.eye(3), 2 * np.eye(3)])
+        Metric(n_directions=4, random_state=0).with_directions(3).all_regions(
+            [np.eye(3), 2 * np.eye(3)]
+        )
     assert len(caught) == 1
 
 
 def test_repr_says_what_it_is() -> None:
-    drawn = Metric(n_directions=4, random_state=0).fit(3)
+    drawn = Metric(n_directions=4, random_state=0).with_directions(3)
     assert repr(drawn).startswith("FittedMetric(4 directions in 3 dimension(s), DR|depth=proj")

@@ -42,7 +42,7 @@ def test_gradients_are_central_differences(seed: int, monkeypatch: pytest.Monkey
         monkeypatch.setattr("isodepth.metric.gradient._HELD", 100)
         options["scale"] = [0.5, 3.0]
     x, y = two_samples(seed, 12, 15, 1 + seed % 3)
-    result = isodepth.compare(x, y, **options)
+    result = isodepth.compare(x, y, **{"scale": None, **options})
     rng = np.random.default_rng(seed + 1000)
     ways = rng.normal(size=x.shape), rng.normal(size=y.shape)
     ends = [
@@ -58,14 +58,14 @@ def test_equal_rows_share_and_rows_without_weight_have_none() -> None:
     x, y = np.array([[0.0], [2.0], [2.0], [9.0]]), np.array([[5.0]])
     weights = ([1, 1, 1, 0], None)
     # Levels below 2/3 have 2 alone, the others 0 as well: gaps of 3 and 5.
-    result = isodepth.compare(x, y, depth="halfspace", p=1, eps=0.1, weights=weights)
+    result = isodepth.compare(x, y, scale=None, depth="halfspace", p=1, eps=0.1, weights=weights)
     share = (2 / 3) / 0.9
     assert result.distance == pytest.approx(3 * share + 5 * (1 - share))
     expected = [-(1 - share), -share / 2, -share / 2, 0.0]
     np.testing.assert_allclose(result.gradient().x.ravel(), expected, rtol=1e-12)
     with_holes = np.array([[0.0], [np.nan], [2.0], [2.0]])
-    omitted = isodepth.compare(with_holes, y, depth="halfspace", p=1, nan_policy="omit")
+    omitted = isodepth.compare(with_holes, y, scale=None, depth="halfspace", p=1, nan_policy="omit")
     np.testing.assert_allclose(omitted.gradient().x.ravel(), [*expected[:1], 0.0, *expected[1:3]])
-    equal = isodepth.compare(x, x, depth="halfspace").gradient()
+    equal = isodepth.compare(x, x, scale=None, depth="halfspace").gradient()
     assert not equal.x.any()
     assert not equal.y.any()

@@ -156,7 +156,7 @@ def test_what_does_not_go_together(options: dict, message: str) -> None:
 
 
 def test_bracket_is_for_the_supremum() -> None:
-    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], q=2)
+    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], scale=None, q=2)
     with pytest.raises(InvalidOptionError, match="q=2"):
         _ = result.bracket
 

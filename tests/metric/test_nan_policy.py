@@ -65,7 +65,7 @@ def test_everything_else_takes_the_policy(tmp_path) -> None:
     metric = isodepth.Metric(levels=5, **OMIT)
     np.testing.assert_array_equal(metric.table(X).values, metric.table(clean[0]).values)
     assert metric.regions(X).n_points == len(KEPT[0])
-    assert metric.fit(3).regions(X).n_points == len(KEPT[0])
+    assert metric.with_directions(3).regions(X).n_points == len(KEPT[0])
     monitor = isodepth.DepthMonitor(X, **OMIT)
     plain = isodepth.DepthMonitor(clean[0], **OPTIONS)
     assert monitor.score(Y) == plain.score(clean[1])

@@ -77,7 +77,7 @@ def test_estimators_inside_a_depth_count() -> None:
 
 
 def test_the_same_directions_under_another_name_fit() -> None:
-    drawn = Metric(**BASE).fit(3).directions
+    drawn = Metric(**BASE).with_directions(3).directions
     regions = Metric(depth="irw", directions=drawn).regions(X)
     assert Metric(**BASE).distance(regions, Y) == Metric(**BASE).distance(X, Y)
 
@@ -89,7 +89,7 @@ def test_a_metric_without_a_seed_takes_the_directions_of_the_regions(seed: objec
     along = Metric(depth="irw", directions=regions.origin.directions, refine=0)
     assert metric.distance(regions, Y) == along.distance(X, Y)
     assert metric.distance(Y, regions) == along.distance(Y, X)
-    with pytest.raises(InvalidInputError, match=r"Y do not fit .* directions .*Metric\.fit"):
+    with pytest.raises(InvalidInputError, match=r"Y do not fit .* directions .*with_directions"):
         metric.distance(regions, metric.regions(Y))
     fewer = Metric(depth="irw", n_directions=4, refine=0)
     with pytest.raises(InvalidInputError, match=r"uniform:5 with seed .* and uniform:4"):

@@ -96,8 +96,8 @@ def test_the_array_is_kept_as_it_was() -> None:
 @pytest.mark.parametrize("word", ["pooled", "reference"])
 def test_one_sample_alone_has_no_partner(word: str) -> None:
     metric = isodepth.Metric(scale=word, levels=5, **OPTIONS)
-    for make in (metric.regions, metric.table, lambda X: metric.fit(3)):
-        with pytest.raises(InvalidOptionError, match=r"one sample alone.*isodepth.tables"):
+    for make in (metric.regions, metric.table, lambda X: metric.with_directions(3)):
+        with pytest.raises(InvalidOptionError, match=r"one sample alone.*isodepth.region_tables"):
             make(X)
     regions = isodepth.Metric(**OPTIONS).regions(X)
     with pytest.raises(InvalidOptionError, match="got regions"):
@@ -111,14 +111,14 @@ def test_regions_keep_their_scale() -> None:
     assert metric.distance(regions, metric.regions(Y)) == metric.distance(X, Y)
     with pytest.raises(InvalidInputError, match=r"scale \(given:3:\w+ and none\)"):
         isodepth.Metric(**OPTIONS).distance(regions, Y)
-    drawn = metric.fit(3)
+    drawn = metric.with_directions(3)
     assert drawn.distance(*drawn.all_regions([X, Y])) == metric.distance(X, Y)
 
 
 def test_a_scale_for_every_column() -> None:
     for make in (
         lambda: isodepth.distance(X, Y, scale=[1.0, 2.0]),
-        lambda: isodepth.Metric(scale=[1.0, 2.0]).fit(3),
+        lambda: isodepth.Metric(scale=[1.0, 2.0]).with_directions(3),
         lambda: isodepth.Metric(scale=[1.0, 2.0]).regions(X),
     ):
         with pytest.raises(InvalidInputError, match="each of the 3 columns, got 2"):
@@ -131,7 +131,7 @@ def test_a_scale_for_every_column() -> None:
 def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     samples = [X, Y, X[:20] * 2]
     everything = column_units(np.concatenate(samples))
-    tables = isodepth.tables(samples, scale="pooled", **OPTIONS)
+    tables = isodepth.region_tables(samples, scale="pooled", **OPTIONS)
     assert tables.scale.tolist() == everything.tolist()
     plain = isodepth.pairwise([s / everything for s in samples], **OPTIONS)
     np.testing.assert_array_equal(isodepth.pairwise(tables), plain)
@@ -144,20 +144,20 @@ def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     assert again.scale.tolist() == everything.tolist()
     more = isodepth.Metric(scale=again.scale, levels=20, refine=0, dtype="float64", **OPTIONS)
     assert again.distance_to(more.table(Y)) == pytest.approx(plain[0, 1], rel=1e-12)
-    other = isodepth.tables(samples[:2], scale="pooled", **OPTIONS)
+    other = isodepth.region_tables(samples[:2], scale="pooled", **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in scale"):
         tables[0].distance_to(other[0])
 
 
 def test_many_samples_have_no_reference() -> None:
     with pytest.raises(InvalidOptionError, match="scale='pooled' for that of all"):
-        isodepth.tables([X, Y], scale="reference", **OPTIONS)
+        isodepth.region_tables([X, Y], scale="reference", **OPTIONS)
 
 
 def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
     from isodepth.data.archive import read_archive, write_archive
 
-    table = isodepth.tables([X], scale="pooled", **OPTIONS)[0]
+    table = isodepth.region_tables([X], scale="pooled", **OPTIONS)[0]
     table.save(tmp_path / "t.npz")
     header, arrays = read_archive(tmp_path / "t.npz", "region table")
     kept = {k: v for k, v in header.items() if k not in ("format", "version", "kind")}
@@ -182,7 +182,7 @@ def test_a_monitor_keeps_the_spread_of_its_reference(tmp_path) -> None:
 def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
     bags = [X, Y]
     rows = isodepth.RegionTransformer(scale="pooled", **OPTIONS).fit_transform(bags)
-    tables = isodepth.tables(bags, scale="pooled", **OPTIONS)
+    tables = isodepth.region_tables(bags, scale="pooled", **OPTIONS)
     np.testing.assert_array_equal(rows, tables.values.reshape(2, -1))
     model = isodepth.DepthDistance(scale="pooled", **OPTIONS).fit(bags)
     np.testing.assert_array_equal(model.transform(bags), isodepth.pairwise(tables))
@@ -196,7 +196,7 @@ def test_very_different_spreads_are_said_once() -> None:
     with pytest.warns(
         isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
     ) as c:
-        isodepth.compare(frame, Y, **OPTIONS)
+        isodepth.compare(frame, Y, scale=None, **OPTIONS)
     assert len(c) == 1
     assert c[0].filename == __file__
 
@@ -206,8 +206,10 @@ def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
         warnings.simplefilter("error")
         isodepth.compare(X, Y, scale="pooled", **OPTIONS)
         isodepth.compare(X, Y, scale=UNITS, **OPTIONS)
-        isodepth.compare(X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], **OPTIONS)
-        isodepth.compare(X[:, :1], Y[:, :1], **OPTIONS)
+        isodepth.compare(
+            X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], scale=None, **OPTIONS
+        )
+        isodepth.compare(X[:, :1], Y[:, :1], scale=None, **OPTIONS)
         # A constant column has no spread to speak of.
         flat = np.column_stack([X[:, 1], np.ones(40)])
         isodepth.compare(flat, flat, **OPTIONS)

@@ -103,7 +103,7 @@ def test_distances_tables_and_neighbors_with_tiny_powers(p: float) -> None:
     bags = [rng.normal(size=(30, 2)) + [i, 0] for i in range(6)]
     options = {"p": p, "levels": 8, "n_directions": 20, "random_state": 0}
     metric = isodepth.Metric(refine=0, **options)
-    tables = isodepth.tables(bags, **options)
+    tables = isodepth.region_tables(bags, **options)
     matrix = isodepth.pairwise(tables)
     assert np.isfinite(matrix).all()
     for i in range(1, 6):

@@ -22,7 +22,7 @@ def in_order(shares: list[tuple[str, float]]) -> list[float]:
 
 
 def test_shares_of_columns_are_those_of_the_twin() -> None:
-    result = isodepth.compare(X, Y, random_state=0)
+    result = isodepth.compare(X, Y, scale=None, random_state=0)
     widths = result.levels[:, 1] - result.levels[:, 0]
     wanted = naive_where.shares_of_levels(result.gaps, widths, result.direction)
     assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-12)
@@ -35,7 +35,7 @@ def test_shares_of_columns_are_those_of_the_twin() -> None:
 def test_shares_with_means_are_those_of_the_twin(q: float) -> None:
     U = unit_vectors(3, 21, "uniform", np.random.default_rng(1))
     x, y = (naive.depth_regions("halfspace", rows, U) for rows in (X, Y))
-    result = isodepth.compare(X, Y, q=q, depth="halfspace", directions=U)
+    result = isodepth.compare(X, Y, scale=None, q=q, depth="halfspace", directions=U)
     wanted = naive_where.shares_of_directions(x, y, U, 0.1, q)
     assert in_order(result.contributions) == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
@@ -45,20 +45,22 @@ def test_shares_of_a_translation_are_its_squares(q: float) -> None:
     rng = np.random.default_rng(2)
     x = rng.standard_normal((300, 4))
     options = {"q": q, "directions": "orthogonal", "random_state": 0}
-    shares = isodepth.compare(x, x + [2, 0, 0, 1], **options).contributions
+    shares = isodepth.compare(x, x + [2, 0, 0, 1], scale=None, **options).contributions
     # Along a thousand directions; exact for the supremum.
     assert in_order(shares) == pytest.approx([0.8, 0, 0, 0.2], abs=0.06 if q < np.inf else 1e-6)
 
 
 def test_equal_samples_have_equal_shares() -> None:
     for q in (2, np.inf):
-        assert in_order(isodepth.compare(X, X, q=q).contributions) == pytest.approx([1 / 3] * 3)
+        assert in_order(isodepth.compare(X, X, scale=None, q=q).contributions) == pytest.approx(
+            [1 / 3] * 3
+        )
 
 
 def test_shares_do_not_depend_on_units() -> None:
-    one = isodepth.compare(X, Y, q=2, random_state=0).contributions
+    one = isodepth.compare(X, Y, scale=None, q=2, random_state=0).contributions
     for size in (1e-200, 1e200):
-        other = isodepth.compare(size * X, size * Y, q=2, random_state=0).contributions
+        other = isodepth.compare(size * X, size * Y, scale=None, q=2, random_state=0).contributions
         assert in_order(other) == pytest.approx(in_order(one), rel=1e-9)
 
 
@@ -68,7 +70,8 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
     x, y = rng.standard_normal((2, 1500, 6))
     y[:, 2] += 0.6
     leaders = {
-        isodepth.compare(x, y, q=q, random_state=seed).contributions[0][0] for seed in range(5)
+        isodepth.compare(x, y, scale=None, q=q, random_state=seed).contributions[0][0]
+        for seed in range(5)
     }
     assert leaders == {"column 2"}
 
@@ -80,7 +83,9 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
 def test_rows_outside_are_those_of_the_twin(levels: object) -> None:
     U = unit_vectors(3, 15, "uniform", np.random.default_rng(4))
     regions = naive.depth_regions("halfspace", X, U)
-    result = isodepth.compare(X, Y, depth="halfspace", directions=U, levels=levels, refine=0)
+    result = isodepth.compare(
+        X, Y, scale=None, depth="halfspace", directions=U, levels=levels, refine=0
+    )
     last = float(np.mean(result.levels[-1]))
     wanted = naive_where.rows_outside(regions, Y, U, Fraction(last))
     found = result.rows_outside()
@@ -98,7 +103,7 @@ def test_rows_outside_are_those_of_the_twin(levels: object) -> None:
 def test_a_sample_is_hardly_outside_of_itself() -> None:
     rng = np.random.default_rng(5)
     x = rng.standard_normal((200, 3))
-    result = isodepth.compare(x, x, random_state=0)
+    result = isodepth.compare(x, x, scale=None, random_state=0)
     inside = result.regions[0].inside(0.899)
     # Rows that lie in the region are never called outside by rounding.
     assert not set(result.rows_outside().rows) & set(inside)
@@ -108,28 +113,30 @@ def test_the_farthest_row_comes_first_under_its_own_number() -> None:
     y = X.copy()
     y[5] = [50, 0, 0]
     y[9] = [0, -80, 0]
-    found = isodepth.compare(X, y, random_state=0).rows_outside()
+    found = isodepth.compare(X, y, scale=None, random_state=0).rows_outside()
     assert found.rows[:2].tolist() == [9, 5]
     assert np.abs(found.directions[0]).argmax() == 1
 
 
 def test_rows_left_out_or_without_weight_are_not_counted() -> None:
     y = np.array([[np.nan, 0, 0], [50.0, 0, 0], [0, 0, 0], [0, 90, 0]])
-    result = isodepth.compare(X, y, nan_policy="omit", depth="irw", random_state=0)
+    result = isodepth.compare(X, y, scale=None, nan_policy="omit", depth="irw", random_state=0)
     assert result.rows_outside().rows.tolist() == [3, 1]
-    weighted = isodepth.compare(X, y[1:], weights=(None, [1, 1, 0]), depth="irw", random_state=0)
+    weighted = isodepth.compare(
+        X, y[1:], scale=None, weights=(None, [1, 1, 0]), depth="irw", random_state=0
+    )
     assert weighted.rows_outside().rows.tolist() == [0]
 
 
 def test_single_precision() -> None:
     x, y = X.astype(np.float32), Y.astype(np.float32)
-    result = isodepth.compare(x, y, q=2, random_state=0)
-    double = isodepth.compare(X, Y, q=2, random_state=0)
+    result = isodepth.compare(x, y, scale=None, q=2, random_state=0)
+    double = isodepth.compare(X, Y, scale=None, q=2, random_state=0)
     assert in_order(result.contributions) == pytest.approx(in_order(double.contributions), abs=0.02)
     assert set(result.rows_outside().rows) == set(double.rows_outside().rows)
 
 
 def test_names_of_columns() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    result = isodepth.compare(frame, Y, random_state=0)
+    result = isodepth.compare(frame, Y, scale=None, random_state=0)
     assert {name for name, _ in result.contributions} == {"a", "b", "c"}

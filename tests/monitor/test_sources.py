@@ -110,8 +110,8 @@ def test_pairs_of_sources_share_a_scale() -> None:
     assert np.array_equal(
         isodepth.pairwise(sources[:1], sources[1:], **options)[0], expected[0, 1:]
     )
-    made = isodepth.tables(sources, **options)
-    assert np.array_equal(made.values, isodepth.tables(bags, **options).values)
-    assert np.array_equal(made.scale, isodepth.tables(bags, **options).scale)
+    made = isodepth.region_tables(sources, **options)
+    assert np.array_equal(made.values, isodepth.region_tables(bags, **options).values)
+    assert np.array_equal(made.scale, isodepth.region_tables(bags, **options).scale)
     with pytest.raises(InvalidInputError, match="same number of columns"):
         isodepth.pairwise([sources[0], scan(BATCH[:, :2])], **options)

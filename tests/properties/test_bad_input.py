@@ -119,7 +119,9 @@ def test_estimators_check_their_points(estimator: type) -> None:
     assert_refused(
         lambda: fitted.score_samples(spoiled(Y, np.nan)), InvalidInputError, "(?i)nan", r"\b2\b"
     )
-    assert_refused(lambda: fitted.score_samples(Y[:, :2]), InvalidInputError, r"\b2\b", r"\b3\b")
+    # The message of scikit-learn.
+    with pytest.raises(ValueError, match=r"\b2 features.*\b3 features"):
+        fitted.score_samples(Y[:, :2])
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (0, 0), (5, 0)])
@@ -136,7 +138,7 @@ def test_empty_list() -> None:
 
 @pytest.mark.parametrize("points", [np.float64(3.0), np.ones(5), np.ones((2, 2, 2))], ids=np.ndim)
 def test_wrong_number_of_dimensions(points: np.ndarray) -> None:
-    shown = re.escape(str(np.shape(points)))
+    shown = re.escape(str(np.shape(points))) if np.ndim(points) else "float64"
     assert_refused(lambda: isodepth.distance(points, Y), InvalidInputError, r"\bX\b", shown)
     assert_refused(lambda: isodepth.distance(X, points), InvalidInputError, r"\bY\b", shown)
 

@@ -464,8 +464,8 @@ def test_refining_never_lowers_a_gap(depth: str) -> None:
     """Refined directions start from the best of U: every gap can only grow."""
     X, Y = samples(27, d=5)
     U = gaussian_directions(np.random.default_rng(0), 5, 30)
-    plain = isodepth.compare(X, Y, depth=depth, directions=U, refine=0)
-    refined = isodepth.compare(X, Y, depth=depth, directions=U, refine=20)
+    plain = isodepth.compare(X, Y, scale=None, depth=depth, directions=U, refine=0)
+    refined = isodepth.compare(X, Y, scale=None, depth=depth, directions=U, refine=20)
     assert (refined.gaps >= plain.gaps * (1 - 1e-12)).all()
     assert refined.distance >= plain.distance * (1 - 1e-12)
 
@@ -476,8 +476,8 @@ def test_no_direction_beats_the_exact_gap(depth: str, d: int) -> None:
     """The gap over directions is a lower bound of the Hausdorff distance of the hulls."""
     X, Y = samples(28, d=d)
     U = gaussian_directions(np.random.default_rng(0), d, 30)
-    searched = isodepth.compare(X, Y, depth=depth, directions=U)
-    exact = isodepth.compare(X, Y, depth=depth, directions=U, gap="exact")
+    searched = isodepth.compare(X, Y, scale=None, depth=depth, directions=U)
+    exact = isodepth.compare(X, Y, scale=None, depth=depth, directions=U, gap="exact")
     np.testing.assert_array_equal(searched.levels, exact.levels)
     assert (searched.gaps <= exact.gaps * (1 + 1e-12)).all()
     assert searched.distance <= exact.distance * (1 + 1e-12)

@@ -144,7 +144,7 @@ def test_a_constant_column_shared_by_both(depth: str, value: float) -> None:
     X, Y = samples(d=2)
     wide = [np.column_stack([z, np.full(len(z), value)]) for z in (X, Y)]
     with np.errstate(all="raise", under="ignore"):
-        found = isodepth.compare(*wide, depth=depth, n_directions=60, random_state=0)
+        found = isodepth.compare(*wide, scale=None, depth=depth, n_directions=60, random_state=0)
     assert np.isfinite(found.distance)
     assert found.distance > 0
     again = isodepth.distance(
@@ -174,7 +174,7 @@ def test_a_difference_in_a_constant_column_only(depth: str, shift: float) -> Non
     X, _ = samples(d=3)
     X[:, 1] = 2.0
     moved = X + [0.0, shift, 0.0]
-    result = isodepth.compare(X, moved, depth=depth, directions=np.eye(3), refine=0)
+    result = isodepth.compare(X, moved, scale=None, depth=depth, directions=np.eye(3), refine=0)
     assert result.distance == pytest.approx(abs(shift), rel=1e-12)
     np.testing.assert_allclose(np.abs(result.largest_gap.direction), [0.0, 1.0, 0.0], atol=1e-12)
 
@@ -290,7 +290,7 @@ def test_the_arguments_are_not_changed() -> None:
     wx = np.arange(1.0, len(X) + 1)
     copies = X.copy(), Y.copy(), wx.copy()
     for depth in DEPTHS:
-        isodepth.compare(X, Y, depth=depth, weights=(wx, None), n_directions=20)
+        isodepth.compare(X, Y, scale=None, depth=depth, weights=(wx, None), n_directions=20)
     for before, after in zip(copies, (X, Y, wx), strict=True):
         np.testing.assert_array_equal(before, after)
 
@@ -364,7 +364,7 @@ def test_p_inf_is_the_limit_and_the_largest_gap() -> None:
     X, Y = samples()
     options = {"n_directions": 40, "random_state": 0, "refine": 0}
     values = [isodepth.distance(X, Y, p=p, **options) for p in (0.3, 1, 2, 8, 64, 1024)]
-    result = isodepth.compare(X, Y, p=math.inf, **options)
+    result = isodepth.compare(X, Y, scale=None, p=math.inf, **options)
     assert result.distance == result.gaps.max() == result.largest_gap.gap
     # L_p means grow with p, to the maximum.
     assert values == sorted(values)
@@ -376,7 +376,7 @@ def test_p_inf_is_the_limit_and_the_largest_gap() -> None:
 def test_p_below_one_is_computed() -> None:
     X, Y = samples()
     options = {"n_directions": 40, "random_state": 0, "refine": 0}
-    result = isodepth.compare(X, Y, p=0.25, **options)
+    result = isodepth.compare(X, Y, scale=None, p=0.25, **options)
     lengths = np.diff(result.levels, axis=1).ravel()
     expected = (math.fsum(lengths * result.gaps**0.25) / 0.9) ** 4
     assert result.distance == pytest.approx(expected, rel=1e-10)

@@ -192,7 +192,7 @@ def _many() -> Iterator[Case]:
         options = {"depth": depth, "n_directions": 45, "random_state": 14}
         yield (
             f"tables {depth} {storage}",
-            lambda options=options, storage=storage: isodepth.tables(
+            lambda options=options, storage=storage: isodepth.region_tables(
                 bags, storage=storage, levels=6, **options
             ).values[:, ::2, ::7],
         )
@@ -205,7 +205,7 @@ def _many() -> Iterator[Case]:
             )
 
         def near(options: Any = options, storage: str = storage) -> Any:
-            tables = isodepth.tables(bags, storage=storage, **options)
+            tables = isodepth.region_tables(bags, storage=storage, **options)
             distances = tables.distances(tables[1])
             nearest = distances.argsort(kind="stable")[:3]
             return [*distances[nearest], *nearest]

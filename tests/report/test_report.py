@@ -55,7 +55,7 @@ def monitor():
 @pytest.fixture(scope="module")
 def matrix():
     bags = [np.random.default_rng(i).normal(size=(20, 2)) + 3 * (i > 2) for i in range(5)]
-    tables = isodepth.tables(bags, n_directions=20, random_state=0)
+    tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
     names = [EVIL, QUOTES, "c", "d", "e"]
     return isodepth.DistanceMatrix.of(isodepth.pairwise(tables), names, signature=tables.signature)
 

@@ -185,7 +185,7 @@ def test_half_precision_tables_and_devices():
     options = {"refine": 0, "random_state": 0, "n_directions": 40}
     half = isodepth.distance(X.half(), Y.half() + 1, **options)
     assert half.dtype == torch.float16
-    tables = isodepth.tables([X, Y + 1], random_state=0, n_directions=40)
+    tables = isodepth.region_tables([X, Y + 1], random_state=0, n_directions=40)
     assert tables.values.shape == (2, 20, 80)
     assert isodepth.pairwise([X, Y + 1], random_state=0, n_directions=40)[0, 1] > 1
     with pytest.raises(InvalidInputError, match="X is on the device cuda:0 and Y on cpu"):
@@ -207,7 +207,7 @@ def test_permutations_are_worked_out_on_the_host():
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     assert found.moved_from == "cuda:0"
     assert "cuda:0" in repr(found)
-    both = isodepth.compare(X, Y, refine=0, **options)
+    both = isodepth.compare(X, Y, scale=None, refine=0, **options)
     assert both.test.moved_from == "cuda:0"
 
 

@@ -88,7 +88,7 @@ def test_refinement_is_left_out_unless_asked_for():
     with pytest.raises(InvalidOptionError, match="refine=20"):
         isodepth.distance(X, Y, refine=20, **options)
     with pytest.raises(InvalidOptionError, match="refine=20"):
-        isodepth.compare(x, y, **options).gradient()
+        isodepth.compare(x, y, scale=None, **options).gradient()
 
 
 def test_columns_in_given_units_are_differentiated_as_they_were():

@@ -80,7 +80,7 @@ def test_weights_of_any_kind(pair):
 
 def test_compare_gives_numbers(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
-    found = isodepth.compare(X.requires_grad_(), Y, refine=0, **OPTIONS)
+    found = isodepth.compare(X.requires_grad_(), Y, scale=None, refine=0, **OPTIONS)
     assert found.distance == isodepth.distance(*pair, refine=0, **OPTIONS)
     isodepth.distance(X, Y, **OPTIONS).backward()
     np.testing.assert_array_equal(found.gradient().x, X.grad.numpy())
@@ -89,12 +89,17 @@ def test_compare_gives_numbers(pair):
 def test_tables_pairs_and_regions_take_tensors(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     np.testing.assert_array_equal(
-        isodepth.tables([X, Y], **OPTIONS).values, isodepth.tables(pair, **OPTIONS).values
+        isodepth.region_tables([X, Y], **OPTIONS).values,
+        isodepth.region_tables(pair, **OPTIONS).values,
     )
     np.testing.assert_array_equal(
         isodepth.pairwise([X, Y], **OPTIONS), isodepth.pairwise(pair, **OPTIONS)
     )
-    assert isodepth.tables([X.half().requires_grad_()], **OPTIONS).values.shape == (1, 20, 80)
+    assert isodepth.region_tables([X.half().requires_grad_()], **OPTIONS).values.shape == (
+        1,
+        20,
+        80,
+    )
     stacked = torch.stack([X, X + 1])
     assert isodepth.pairwise(stacked, **OPTIONS).shape == (2, 2)
     metric = isodepth.Metric(**OPTIONS)

@@ -39,7 +39,9 @@ def letters(texts):
 
 @pytest.mark.parametrize("depth", ["irw", "dual"])
 def test_regions_equal_those_of_the_host(clouds, depth):
-    fitted = DepthScore(letters, depth=depth, n_directions=300).metric.fit(WIDTH, "float32")
+    fitted = DepthScore(letters, depth=depth, n_directions=300).metric.with_directions(
+        WIDTH, "float32"
+    )
     arrays = clean_clouds(clouds, True)
     regions = on_device.regions_on_device(fitted, arrays, "cpu")
     for actual, expected in zip(regions, fitted.all_regions(arrays), strict=True):

@@ -40,7 +40,7 @@ def dask_parts(data: Any, label: str) -> list[Part]:
     if is_delayed(data):
         raise InvalidInputError(
             f"a {label} does not say what columns it has; make it a collection of known shape "
-            "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.tables"
+            "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.region_tables"
         )
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
         labels, delayed = [*map(str, data.columns)], data.to_delayed()

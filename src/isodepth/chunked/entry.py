@@ -63,7 +63,7 @@ def compare(
         # From here on it is what the columns are divided by, as for tables.
         used = replace(used, scale=column_spreads(sides, used, run))
     mine, theirs = (stream_table(used, side, runner=run) for side in (x, y))
-    return _compared(mine, theirs, used.fit(x.n_features))
+    return _compared(mine, theirs, used.with_directions(x.n_features))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:

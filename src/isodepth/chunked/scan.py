@@ -28,8 +28,8 @@ def scan(
     """A sample that does not fit into memory, to be read in chunks.
 
     The source is taken by :func:`isodepth.distance`, :func:`isodepth.compare`,
-    :meth:`isodepth.Metric.table`, :func:`isodepth.tables` and :func:`isodepth.pairwise` wherever
-    they take an array. Nothing but headers is read before.
+    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and
+    :func:`isodepth.pairwise` wherever they take an array. Nothing but headers is read before.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def stream_table(
     in_memory : whether a sample that fits is worked on in memory
     """
     metric.check_for_tables(storage)
-    fitted = metric.fit(source.n_features)
+    fitted = metric.with_directions(source.n_features)
     reading = Reading.of(runner or Runner(), source, fitted, in_memory)
     n_points, sample = reading.summary.n_rows, None
     points, weights = reading.summary.drawn()
@@ -158,7 +158,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     They are those of `isodepth.core.scaling.units_of_samples`.
     """
     width = sources[0].n_features
-    fitted = replace(metric, scale=None).fit(width)
+    fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
     # A product with a unit vector is the column itself.
     columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))

@@ -33,7 +33,7 @@ class Table(NamedTuple):
     Examples
     --------
     >>> import numpy as np, isodepth
-    >>> X = isodepth.Table(np.array([[0.0, 1.0], [2.0, 3.0]]), ("temp", "wind"))
+    >>> X = Table(np.array([[0.0, 1.0], [2.0, 3.0]]), ("temp", "wind"))
     >>> isodepth.compare(X, X).columns
     ('temp', 'wind')
     """

@@ -58,7 +58,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
 
 
 @with_metric_options(NOT_FOR_TABLES)
-def tables(
+def region_tables(
     samples: Iterable[Any],
     *,
     weights: Any = None,
@@ -105,7 +105,7 @@ def tables(
     >>> import numpy as np, isodepth
     >>> rng = np.random.default_rng(0)
     >>> bags = [rng.normal(size=(n, 3)) for n in (50, 80, 65)]
-    >>> isodepth.tables(bags, n_directions=100, random_state=0).values.shape
+    >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
     given = [samples] if is_chunked(samples) else as_list(samples, "samples")
@@ -277,7 +277,7 @@ def _tables_of_arrays(
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
-    fitted = inner.fit(first.shape[1])
+    fitted = inner.with_directions(first.shape[1])
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
     signature = str(fitted.table_signature(str(first.dtype)))
     stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)

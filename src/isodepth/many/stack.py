@@ -55,7 +55,7 @@ class TableStack(Sequence[RegionTable]):
             if not isinstance(table, RegionTable):
                 raise InvalidInputError(
                     f"{name} must be all tables: {name}[{i}] is {type(table).__name__}; make "
-                    "tables with isodepth.tables"
+                    "tables with isodepth.region_tables"
                 )
             check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
         made = {**vars(tables[0]), "values": np.stack([table.values for table in tables])}
@@ -76,7 +76,7 @@ class TableStack(Sequence[RegionTable]):
         >>> import numpy as np, isodepth
         >>> rng = np.random.default_rng(0)
         >>> bags = [rng.normal(size=(60, 2)) + [i, 0] for i in range(200)]
-        >>> tables = isodepth.tables(bags, n_directions=50, random_state=0)
+        >>> tables = isodepth.region_tables(bags, n_directions=50, random_state=0)
         >>> tables.distances(tables[50]).argsort()[:3]
         array([50, 49, 51])
         """

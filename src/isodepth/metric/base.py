@@ -238,7 +238,8 @@ class BaseMetric:
         They store their depth and directions, and can be passed to `distance` and `compare` of any
         metric that has the same ones; p, eps, levels and gap may differ. A metric without an
         integer `random_state` uses the directions of the regions that it is given. Regions from two
-        separate calls of such a metric have different directions and are refused: use `fit`.
+        separate calls of such a metric have different directions and are refused: use
+        `with_directions`.
 
         Parameters
         ----------
@@ -248,7 +249,7 @@ class BaseMetric:
         refuse_envelopes(self.region)
         return self._fit_one(X, weights, "Metric.regions")[1]
 
-    def fit(self, n_features: int, dtype: str | None = None) -> FittedMetric:
+    def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
         """This metric with its directions and levels sampled once, to compare many samples.
 
         Parameters
@@ -268,7 +269,7 @@ class BaseMetric:
         >>> import numpy as np
         >>> from isodepth import Metric
         >>> rng = np.random.default_rng(0)
-        >>> fitted = Metric(depth="irw").fit(n_features=2)
+        >>> fitted = Metric(depth="irw").with_directions(n_features=2)
         >>> x, y = fitted.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
         >>> fitted.distance(x, x), fitted.distance(x, y) > 6
         (0.0, True)
@@ -317,7 +318,7 @@ class BaseMetric:
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
         points, columns, checked, *_ = self.prepare(X, weights, "X", "weights")
-        fitted = self.fit(points.shape[1])
+        fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
         self._source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
@@ -413,8 +414,8 @@ def refuse_learned_scale(scale: Any) -> None:
         raise InvalidOptionError(
             f"scale={scale!r} is learned from the samples of a comparison, and here is one sample "
             "alone; give one number for each column (scale=array), fit samples that share a scale "
-            "with isodepth.tables(..., scale='pooled'), or watch one with isodepth.DepthMonitor("
-            "..., scale='reference')"
+            "with isodepth.region_tables(..., scale='pooled'), or watch one with "
+            "isodepth.DepthMonitor(..., scale='reference')"
         )
 
 

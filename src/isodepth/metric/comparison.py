@@ -55,7 +55,7 @@ class Comparison(ReportableResult):
     Examples
     --------
     >>> import isodepth
-    >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], depth="halfspace")
+    >>> result = isodepth.compare([[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]], scale=None)
     >>> result.distance
     3.0
     >>> result.contributions
@@ -86,6 +86,15 @@ class Comparison(ReportableResult):
     def levels(self) -> np.ndarray:
         """Pieces [start, stop) of [0, 1 - eps] of shape (L, 2), or single levels of shape (L,)."""
         return self._gaps.plan.levels
+
+    @property
+    def units(self) -> str:
+        """Units of `distance` and `gaps`, in words; they follow from the option ``scale``."""
+        scale = Signature.parse(self.signature).scale
+        if scale is None:
+            return "the units of the columns"
+        by = "given scales" if scale.startswith("given") else "robust standard deviations"
+        return f"{by} of the columns"
 
     @property
     def gaps(self) -> np.ndarray:
@@ -146,7 +155,7 @@ class Comparison(ReportableResult):
         Examples
         --------
         >>> import isodepth
-        >>> result = isodepth.compare([[0.0], [2.0]], [[5.0]], depth="halfspace", p=1)
+        >>> result = isodepth.compare([[0.0], [2.0]], [[5.0]], scale=None, p=1)
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
@@ -249,12 +258,13 @@ class Comparison(ReportableResult):
     def to_dict(self) -> dict[str, Any]:
         """The result as numbers, strings, lists and dictionaries, for JSON.
 
-        With `distance`, `rows`, `contributions`, `largest_gap`, `levels` and `gaps` (the profile),
-        `missing`, `kinds`, `test` and `signature`.
+        With `distance`, `units`, `rows`, `contributions`, `largest_gap`, `levels` and `gaps` (the
+        profile), `missing`, `kinds`, `test` and `signature`.
         """
         return plain(
             {
                 "distance": self.distance,
+                "units": self.units,
                 "rows": [regions.n_points for regions in self.regions],
                 "contributions": named_shares(self.contributions),
                 "largest_gap": self.largest_gap.to_dict(),
@@ -284,8 +294,8 @@ class Comparison(ReportableResult):
         largest = self.largest_gap
         along = ", ".join(f"{name} {share:.0%}" for name, share in self.contributions[:3])
         lines = [
-            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows "
-            f"in {x.n_features} column(s)",
+            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows, "
+            f"in {self.units}",
             f"largest contributions: {along}",
             f"largest gap {largest.gap:.6g} at level {largest.level:.3g}",
         ]

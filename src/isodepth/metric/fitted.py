@@ -45,7 +45,7 @@ from isodepth.metric.signature import Origin, Signature
 class FittedMetric:
     """A metric with its directions and levels sampled: fit each sample once, compare any two.
 
-    Made by :meth:`isodepth.Metric.fit`. Everything is compared along the same
+    Made by :meth:`isodepth.Metric.with_directions`. Everything is compared along the same
     directions, also where the metric has no fixed seed, and nothing is sampled again: what many
     pairs, or the permutations of a test, have in common is done once.
 
@@ -63,7 +63,7 @@ class FittedMetric:
     Examples
     --------
     >>> import isodepth
-    >>> fitted = isodepth.Metric(depth="halfspace").fit(n_features=1)
+    >>> fitted = isodepth.Metric(depth="halfspace").with_directions(n_features=1)
     >>> a, b, c = fitted.all_regions([[[0.0], [1.0]], [[3.0], [4.0]], [[0.0], [5.0]]])
     >>> fitted.distance(a, b), fitted.distance(a, c)
     (3.0, 4.0)
@@ -247,7 +247,7 @@ class FittedMetric:
             raise InvalidInputError(
                 f"the regions of {name} do not fit this metric: they differ in "
                 f"{', '.join(found)}; make them with this metric (without an integer random_state "
-                "directions are sampled anew each time: give one, or use Metric.fit)"
+                "directions are sampled anew each time: give one, or use Metric.with_directions)"
             )
 
     @property
@@ -262,7 +262,7 @@ class FittedMetric:
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
                 f"{name} is {points.dtype}, and the directions were sampled for data in "
-                f"{self.directions.dtype}; leave out dtype in Metric.fit"
+                f"{self.directions.dtype}; leave out dtype in Metric.with_directions"
             )
         return points, columns, checked
 

@@ -145,15 +145,15 @@ class Signature:
             raise SignatureError(f"unreadable value in signature '{self}': {error}") from None
 
     def changed_options(self) -> dict[str, Any] | None:
-        """The options that are not those of ``Metric()``, and the seed.
+        """Return the options that are not the defaults of `isodepth.compare`, and the seed.
 
-        None where an object of the caller's, which a signature cannot hold, was among them.
+        None if one of them is an object of the caller, which a signature cannot hold.
         """
         try:
             options = self.options()
         except SignatureError:
             return None
-        usual = _USUAL.options()
+        usual = _COMPARE.options()
         return {k: v for k, v in options.items() if k == "random_state" or usual[k] != v}
 
     @property
@@ -176,7 +176,7 @@ class Signature:
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
-_USUAL = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none")
+_COMPARE = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none", scale="pooled")
 
 
 #: Fields that are options of a metric as they are.

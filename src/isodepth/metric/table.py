@@ -26,7 +26,7 @@ class RegionTable:
 
     Two tables with the same settings are compared without their rows, so that N samples need N
     fits and cheap distances instead of N^2 comparisons. Made by
-    :meth:`isodepth.Metric.table` or :func:`isodepth.tables`.
+    :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
 
     Tables cannot be refined: with ``q=inf`` and more than a few dimensions, distances are smaller
     than those of a refined :meth:`isodepth.Metric.distance`, for all pairs alike.

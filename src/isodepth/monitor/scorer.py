@@ -105,7 +105,9 @@ class RegionScorer:
         """The distance of a batch (m, d), and the contributions of the columns (d,)."""
         table, expected = self.metric.table(points), self.table_of(n_rows)
         gaps = np.abs(table.values.astype(np.float64) - expected.values)
-        directions = np.asarray(self.metric.fit(self.n_features).directions, dtype=np.float64)
+        directions = np.asarray(
+            self.metric.with_directions(self.n_features).directions, dtype=np.float64
+        )
         return expected.distance_to(table), _contributions(gaps, directions, self.metric.q)
 
 

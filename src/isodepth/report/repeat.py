@@ -22,11 +22,11 @@ def compare_code(
     shares = [] if test is None else test.shares
     omitted = result.missing is not None or any(each.value == MISSING for each in shares)
     if sources is not None:
-        lines.append("")
+        lines += ["from isodepth.data.readers import read_table", ""]
         given = read_options or ({}, {})
         for name, path, own in zip("XY", sources, given, strict=True):
             keywords = _keywords({**own, "missing": omitted})
-            lines.append(f"{name} = isodepth.read_table({path!r}{keywords})")
+            lines.append(f"{name} = read_table({path!r}{keywords})")
     if comparison is not None:
         options = comparison.changed_options()
     else:
@@ -51,7 +51,7 @@ def compare_code(
 def _blocks_code(sources: Sequence[str] | None, column: str | None) -> str:
     if sources is None or column is None:
         return "blocks = (..., ...)  # the label of the block of each row, for X and for Y"
-    read = f"isodepth.read_table(path, columns=[{column!r}]).points[:, 0]"
+    read = f"read_table(path, columns=[{column!r}]).points[:, 0]"
     return f"blocks = tuple({read} for path in {tuple(sources)!r})"
 
 
@@ -60,6 +60,7 @@ def _keywords(options: dict[str, Any]) -> str:
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()
-        if value is not None and value is not False and value not in ([], (), {})
+        if name == "scale"
+        or (value is not None and value is not False and value not in ([], (), {}))
     }
     return "".join(f", {name}={text}" for name, text in texts.items())

@@ -80,7 +80,7 @@ def html_report(
     sources : pair of str, optional
         The files the two samples came from.
     read_options : pair of dict, optional
-        With what options of `isodepth.read_table` each of the files was read.
+        With what options of `isodepth.data.readers.read_table` each of the files was read.
     block_column : str, optional
         The column of the files that holds the labels of blocks.
     labels : sequence, optional

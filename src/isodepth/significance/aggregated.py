@@ -288,7 +288,7 @@ def depth_statistics(
         settings.metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     )
     d = rows.points.shape[1]
-    fitted = metric.fit(d)
+    fitted = metric.with_directions(d)
     out = np.empty(rows.permutations.count)
     for labelings, labels in rows.permutations.blocks_of_labelings(bool):
         for b, first in zip(range(labelings.start, labelings.stop), labels.T, strict=True):

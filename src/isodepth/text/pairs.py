@@ -54,7 +54,7 @@ def pair_distances(
         return np.empty(0)
     used = sorted({i for pair in distinct for i in pair})
     samples = [clouds[i] for i in used]
-    fitted = metric.fit(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
+    fitted = metric.with_directions(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
     if device.startswith("cpu"):
         sample_regions = fitted.all_regions(samples)
     else:

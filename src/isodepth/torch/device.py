@@ -110,7 +110,7 @@ class FittedPair(NamedTuple):
 def fit_pair(metric: BaseMetric, pair: Pair) -> FittedPair | None:
     """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
     check_for_device(metric, pair.device)
-    drawn = metric.fit(pair.x.shape[1])
+    drawn = metric.with_directions(pair.x.shape[1])
     # Rounded on the host, to the same numbers as there.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)

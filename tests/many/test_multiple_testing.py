@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.many.pairwise_test import holm_adjusted
+from isodepth.many.multiple_testing import holm_adjusted
 
 RNG = np.random.default_rng(0)
 BAGS = {"a": RNG.normal(size=(40, 2)), "b": RNG.normal(size=(30, 2)), "c": RNG.normal(size=(50, 2))}
