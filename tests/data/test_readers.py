@@ -285,7 +285,8 @@ FLIP = """
 import resource, sys
 import numpy as np
 from pathlib import Path
-from isodepth import UnreadableFileError, read_table
+from isodepth import UnreadableFileError
+from isodepth.data.readers import read_table
 
 folder = Path(sys.argv[1])
 content = (folder / "whole.parquet").read_bytes()
